@@ -60,7 +60,7 @@ def _array(x: Any) -> PArray:
 
 def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
     """Give a method the name and the docstring of its function."""
-    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    method.__name__, method.__doc__ = function.__name__, unwrap(function).__doc__
     return method
 
 
@@ -338,7 +338,8 @@ def _imag(x: PArray) -> PArray:
 
 def _summary(name: str, function: Callable[..., Any]) -> str:
     """The docstring of a method: the summary of the function, and where the rest stands."""
-    summary = cleandoc((function.__doc__ or "").partition("\n\n")[0])  # none under python -OO
+    stands = unwrap(function).__doc__ or ""  # none under python -OO
+    summary = cleandoc(stands.partition("\n\n")[0])
     if function.__name__.startswith("_"):
         return f"{summary}\n\nUnder the policy; arguments are NumPy's."
     return f"{summary}\n\nAs ``promoarray.{function.__name__}``; arguments are NumPy's."

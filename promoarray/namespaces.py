@@ -14,7 +14,7 @@ from typing import Any
 
 from promoarray.core._fast_path import FastOperator, Within
 from promoarray.core.asarray import unbound
-from promoarray.core.fast_path import PARTS
+from promoarray.core.fast_path import SHARED
 from promoarray.core.operands import array_class
 from promoarray.errors import quoted
 from promoarray.functions import info
@@ -97,11 +97,10 @@ class BoundFunction(FastOperator):
     def __new__(cls, home: Namespace, function: Callable[..., Any]) -> BoundFunction:
         bound = array_type(home.policy)
         name, settings = getattr(function, "fast", ("", {"kind": "slow"}))
-        parts = PARTS | settings | {"bound": bound}
-        if parts["adopts"] is not None:
-            parts["adopts"] = bound
+        adopts = None if settings.get("adopts") is None else bound
         slow = _in_namespace(bound, home.policy, function)
-        self = super().__new__(cls, slow, name, **parts)
+        own = settings | {"bound": bound, "adopts": adopts}
+        self = super().__new__(cls, slow, name, SHARED, **own)
         update_wrapper(self, function)
         self.policy = home.policy  # for explain(xp.add, ...)
         self._home, self._function = home, function

@@ -27,16 +27,13 @@ class ArraySlots:
     def _wrap(cls, buffer: Any, dtype: Any, /) -> Self:
         """Make an array of a buffer that holds a dtype; checks nothing."""
 
-@disjoint_base
-class FastOperator:
-    """An operation: an executable if there is one, else ``slow``."""
+@final
+class Shared:
+    """What all operators are made of, besides their own."""
 
     def __new__(
         cls,
-        slow: Callable[..., Any],
-        name: str,
         *,
-        kind: str,
         observers: list[Any],
         everywhere: list[Any],
         here: Callable[[], tuple[Any, ...]],
@@ -48,13 +45,26 @@ class FastOperator:
         array_slots: type,
         dtype_class: type,
         bool: object,
-        option_names: tuple[str, ...],
-        passed_names: tuple[str, ...],
-        defaults: tuple[Any, ...],
-        bound: type | None,
-        adopts: type | None,
         in_parts: Callable[..., Any],
         backends: dict[type, Any],
+    ) -> Self: ...
+
+@disjoint_base
+class FastOperator:
+    """An operation: an executable if there is one, else ``slow``."""
+
+    def __new__(
+        cls,
+        slow: Callable[..., Any],
+        name: str,
+        shared: Shared,
+        kind: str = "operands",
+        *,
+        option_names: tuple[str, ...] = (),
+        passed_names: tuple[str, ...] = (),
+        defaults: tuple[Any, ...] = (),
+        bound: type | None = None,
+        adopts: type | None = None,
     ) -> Self: ...
     def __call__(self, *operands: Any, **options: Any) -> Any: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Callable[..., Any]: ...

@@ -14,7 +14,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import BY_CLASS as backends
 from promoarray.backends.numpy.parts import run as in_parts
-from promoarray.core._fast_path import ArraySlots, FastOperator
+from promoarray.core._fast_path import ArraySlots, FastOperator, Shared
 from promoarray.core.observers import (
     lone_observer,
     observed_everywhere,
@@ -27,7 +27,6 @@ from promoarray.promotion.in_force import default_policy, policy_here
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PARTS: dict[str, Any] = {
-    "kind": "operands",
     "observers": observers_anywhere,
     "everywhere": observed_everywhere,
     "here": observing_here,
@@ -39,27 +38,13 @@ PARTS: dict[str, Any] = {
     "array_slots": ArraySlots,
     "dtype_class": dt.DType,
     "bool": dt.bool,
-    "option_names": (),
-    "passed_names": (),
-    "defaults": (),
-    "bound": None,
-    "adopts": None,
     "in_parts": in_parts,
     "backends": backends,
 }
-"""What every operator has, unless it is told otherwise.
+"""What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
+``backends`` has the back ends of the classes of buffers that were met."""
 
-``kind`` is how its arguments are read: ``"operands"``, ``"reflected"`` (in the other order),
-``"conditional"`` (a mask comes first), ``"sequence"`` (they come in a list), ``"getitem"``,
-``"setitem"``, ``"reshape"`` and ``"move"`` (arrays, and what is known by its value); ``"like"``
-takes a ``dtype=`` besides, as the last operand; ``"shape"`` (and numbers) and ``"numbers"`` (alone)
-make arrays, of a ``dtype=`` or none (``core.made``), and so does ``"data"`` of numbers in lists or
-alone, and of arrays as ``"operands"``; ``"slow"`` has no fast path.
-``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what executables call
-it; ``bound`` is the class of its arrays if it takes no other, ``adopts`` that of the arrays it
-makes of NumPy's. ``in_parts`` is asked first to run a kernel on long operands. ``backends`` has the
-back ends of the classes of buffers that were met.
-"""
+SHARED = Shared(**PARTS)
 
 
 def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
@@ -70,9 +55,18 @@ def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
     slow : callable
     name : str
     **own
-        What it has in place of ``PARTS``.
+        ``kind`` is how its arguments are read: ``"operands"`` (unless it is told otherwise),
+        ``"reflected"`` (in the other order), ``"conditional"`` (a mask comes first),
+        ``"sequence"`` (they come in a list), ``"getitem"``, ``"setitem"``, ``"reshape"`` and
+        ``"move"`` (arrays, and what is known by its value); ``"like"`` takes a ``dtype=`` besides,
+        as the last operand; ``"shape"`` (and numbers) and ``"numbers"`` (alone) make arrays, of a
+        ``dtype=`` or none (``core.made``), and so does ``"data"`` of numbers in lists or alone,
+        and of arrays as ``"operands"``; ``"slow"`` has no fast path.
+        ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what
+        executables call it; ``bound`` is the class of its arrays if it takes no other, ``adopts``
+        that of the arrays it makes of NumPy's.
     """
-    return FastOperator(slow, name, **PARTS | own)
+    return FastOperator(slow, name, SHARED, **own)
 
 
 def fast_method(name: str, kind: str = "operands") -> Callable[[Function], Function]:

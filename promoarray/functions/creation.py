@@ -213,8 +213,8 @@ _OVERFLOW = """
     """
 
 
-@fast_function("empty", kind="shape", adopts=PArray)
 @_made()
+@fast_function("empty", kind="shape", adopts=PArray)
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values.
 
@@ -234,12 +234,12 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
-@fast_function("zeros", kind="shape", adopts=PArray)
 @_made(
     result=(
         "float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN."
     ),
 )
+@fast_function("zeros", kind="shape", adopts=PArray)
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of zeros.
 
@@ -259,8 +259,8 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
-@fast_function("ones", kind="shape", adopts=PArray)
 @_made()
+@fast_function("ones", kind="shape", adopts=PArray)
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of ones.
 
@@ -280,13 +280,13 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
-@fast_function("full", kind="shape", adopts=PArray)
 @_made(
     value=_VALUE,
     dtype="Default: the dtype that ``asarray(fill_value)`` has under the policy.",
     device="Default: that of ``fill_value``; of a Python scalar the CPU.",
     overflow=_OVERFLOW,
 )
+@fast_function("full", kind="shape", adopts=PArray)
 def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of one value.
 
@@ -335,8 +335,8 @@ def _labelled(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
     return asked_for(x._wrap(buffer, x._type if dtype is None else row), dtype)
 
 
-@fast_function("empty_like", kind="like")
 @_made_like()
+@fast_function("empty_like", kind="like")
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values, of the shape of another.
 
@@ -353,8 +353,8 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     return _labelled(array, buffer, dtype, row)
 
 
-@fast_function("zeros_like", kind="like")
 @_made_like()
+@fast_function("zeros_like", kind="like")
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, of the shape of another array.
 
@@ -370,8 +370,8 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     return _labelled(array, buffer, dtype, row)
 
 
-@fast_function("ones_like", kind="like")
 @_made_like()
+@fast_function("ones_like", kind="like")
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return ones, of the shape of another array.
 
@@ -388,8 +388,8 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     return _labelled(array, buffer, dtype, row)
 
 
-@fast_function("full_like", kind="like")
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
+@fast_function("full_like", kind="like")
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
 ) -> PArray:

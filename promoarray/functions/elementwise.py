@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function, fast_path
 from promoarray.core.kept import bounded
-from promoarray.functions._examples import EXAMPLES
+from promoarray.functions._docs import documented
 from promoarray.functions._keywords import names_keywords
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
@@ -131,30 +131,35 @@ _BINARY = {
 }
 
 
-Function = TypeVar("Function", bound=Callable[..., PArray])
-
-
 def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
     def function(x1: Any, x2: Any, /) -> PArray:
         return call(name, x1, x2)
 
-    return fast_function(name)(_named(function, name, title, _BINARY))
+    return _named(function, name, title, _BINARY)
 
 
 def _unary(name: str, title: str) -> Callable[[Any], PArray]:
     def function(x: Any, /) -> PArray:
         return call(name, x)
 
-    return fast_function(name)(_named(function, name, title, _UNARY))
+    return _named(function, name, title, _UNARY)
+
+
+Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _named(function: Function, name: str, title: str, words: dict[str, str]) -> Function:
     function.__name__ = function.__qualname__ = name
-    function.__module__ = "promoarray"
-    family = OPERATIONS[name].family.value
+    function.__module__, function.__doc__ = "promoarray", title
+    return documented(fast_function(name)(function), partial(_written, name, words))
+
+
+def _written(name: str, words: dict[str, str], title: str) -> str:
+    from promoarray.functions._examples import EXAMPLES
+
     example = EXAMPLES[name].replace("\n", "\n    ")
-    function.__doc__ = _DOC.format(title=title, family=family, name=name, example=example, **words)
-    return function
+    family = OPERATIONS[name].family.value
+    return _DOC.format(title=title, family=family, name=name, example=example, **words)
 
 
 add = _binary("add", "Add, ``x1 + x2``.")

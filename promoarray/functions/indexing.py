@@ -27,9 +27,9 @@ _shared = sharing(
 )
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return the elements at some indices along an axis.
 
@@ -64,9 +64,9 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     return _picked("take", array, index, axis=0 if axis is None else axis)
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Move[PArray]:
     """Return the elements that indices pick along an axis, each in its own row.
 

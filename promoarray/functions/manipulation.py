@@ -39,9 +39,9 @@ _shared = sharing(
 )
 
 
+@_shared
 @fast_function("reshape", kind="reshape")
 @names_keywords
-@_shared
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
     """Return the values in another shape.
 
@@ -73,8 +73,8 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     return moved("reshape", array, lengths, copy=copy)
 
 
-@fast_move
 @_shared
+@fast_move
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
     """Return the array with its axes in another order.
 
@@ -107,8 +107,8 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
     return move("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
-@fast_move
 @_shared
+@fast_move
 def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
     """Return the array with some axes moved, the others in their order.
 
@@ -143,9 +143,9 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
     return move("moveaxis", array, *places)
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
     """Return the array with new axes of length 1.
 
@@ -180,9 +180,9 @@ def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
     return move("expand_dims", array, axis=axes)
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
     """Return the array without some axes of length 1.
 
@@ -216,9 +216,9 @@ def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
     return move("squeeze", array, axis=axes)
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values in reverse along axes.
 
@@ -251,9 +251,9 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
     return Move((array,), lambda buffer: copy(view(buffer)))
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values shifted along axes; those shifted beyond the end come in at the front.
 
@@ -292,9 +292,9 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
     return move("roll", array, shifts, axis=axes)
 
 
+@_shared
 @fast_move
 @names_keywords
-@_shared
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return each value repeated.
 
@@ -337,8 +337,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
     return move("repeat", array, times, axis=along)
 
 
-@fast_move
 @_shared
+@fast_move
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Move[PArray]:
     """Return the array repeated as tiles.
 

@@ -438,8 +438,8 @@ _triangular = template(
 )
 
 
-@fast_move
 @_triangular(k="The last diagonal to keep: 0 is the main one, 1 the next above.")
+@fast_move
 def tril(x: Any, /, *, k: int = 0) -> Move[PArray]:
     """Return the lower triangle of matrices, and zeros above.
 
@@ -452,8 +452,8 @@ def tril(x: Any, /, *, k: int = 0) -> Move[PArray]:
     return _triangle("tril", x, k)
 
 
-@fast_move
 @_triangular(k="The first diagonal to keep: 0 is the main one, 1 the next above.")
+@fast_move
 def triu(x: Any, /, *, k: int = 0) -> Move[PArray]:
     """Return the upper triangle of matrices, and zeros below.
 

@@ -93,9 +93,9 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     return mask._wrap(out._buffer, out._type) if type(out) is PArray else out
 
 
+@_extreme()
 @fast_function("argmax", axis=None, keepdims=False)
 @names_keywords
-@_extreme()
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
 
@@ -107,9 +107,9 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
     return call("argmax", x, axis=axis, keepdims=keepdims)
 
 
+@_extreme()
 @fast_function("argmin", axis=None, keepdims=False)
 @names_keywords
-@_extreme()
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first smallest element; NaN counts as smallest.
 

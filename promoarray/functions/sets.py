@@ -195,8 +195,8 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     return UniqueInverseResult._make(_unique_inverse(x))
 
 
-@fast_function("unique_values")
 @_shared
+@fast_function("unique_values")
 def unique_values(x: Any, /) -> PArray:
     """Return the unique elements of the flattened array.
 

@@ -44,11 +44,11 @@ _sorting = template(
 )
 
 
-@fast_function("argsort", axis=-1, descending=False, stable=True)
-@names_keywords
 @_sorting(
     result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
 )
+@fast_function("argsort", axis=-1, descending=False, stable=True)
+@names_keywords
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
     """Return the indices that sort an array along an axis.
 
@@ -61,14 +61,14 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return call("argsort", array, axis=axis, descending=descending, stable=stable)
 
 
-@fast_function("sort", axis=-1, descending=False, stable=True)
-@names_keywords
 @_sorting(
     result=(
         "Of the dtype of ``x``, the same bits. Complex numbers sort by real and then imaginary "
         "part."
     ),
 )
+@fast_function("sort", axis=-1, descending=False, stable=True)
+@names_keywords
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
     """Return the elements in order along an axis.
 

@@ -75,13 +75,13 @@ _cumulative = template(
 )
 
 
-@fast_function("sum", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 0 of no elements.",
     refuses="If the policy does not sum the dtype.",
 )
+@fast_function("sum", axis=None, keepdims=False)
+@names_keywords
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Sum elements.
 
@@ -97,13 +97,13 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     return _reduced("sum", x, dtype, axis=axis, keepdims=keepdims)
 
 
-@fast_function("prod", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     option=_DTYPE,
     result="Of ``dtype``. 1 of no elements.",
     refuses="If the policy does not multiply the dtype.",
 )
+@fast_function("prod", axis=None, keepdims=False)
+@names_keywords
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Multiply elements.
 
@@ -119,8 +119,6 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
     return _reduced("prod", x, dtype, axis=axis, keepdims=keepdims)
 
 
-@fast_function("mean", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     result=(
         "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
@@ -129,6 +127,8 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
     ),
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
+@fast_function("mean", axis=None, keepdims=False)
+@names_keywords
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
 
@@ -140,13 +140,13 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("mean", x, axis=axis, keepdims=keepdims)
 
 
-@fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
-@names_keywords
 @reduction(
     option=_CORRECTION,
     result="Real, of the dtype of ``var``.",
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
+@fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
+@names_keywords
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the standard deviation.
 
@@ -160,13 +160,13 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     )
 
 
-@fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
-@names_keywords
 @reduction(
     option=_CORRECTION,
     result="Real. Integers give float64 in NumPy, float32 in JAX and Paddle.",
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
+@fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
+@names_keywords
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the variance.
 
@@ -184,8 +184,6 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     )
 
 
-@fast_function("max", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -194,6 +192,8 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     ),
     invalid="If there are no elements, or there is no such axis.",
 )
+@fast_function("max", axis=None, keepdims=False)
+@names_keywords
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the largest element.
 
@@ -205,8 +205,6 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
-@fast_function("min", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
@@ -215,6 +213,8 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     ),
     invalid="If there are no elements, or there is no such axis.",
 )
+@fast_function("min", axis=None, keepdims=False)
+@names_keywords
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the smallest element.
 
@@ -226,9 +226,9 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("min", x, axis=axis, keepdims=keepdims)
 
 
+@_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 @fast_function("cumulative_sum", axis=None, include_initial=False)
 @names_keywords
-@_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
@@ -243,9 +243,9 @@ def cumulative_sum(
     return _reduced("cumulative_sum", x, dtype, **options)
 
 
+@_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 @fast_function("cumulative_prod", axis=None, include_initial=False)
 @names_keywords
-@_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:

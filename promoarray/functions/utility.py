@@ -16,13 +16,13 @@ from promoarray.parray import PArray
 __all__ = ["all", "any", "diff"]
 
 
-@fast_function("all", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
+@fast_function("all", axis=None, keepdims=False)
+@names_keywords
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether every element is true.
 
@@ -34,13 +34,13 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
-@fast_function("any", axis=None, keepdims=False)
-@names_keywords
 @reduction(
     x="Numbers are true if they are not zero; so NaN is true.",
     result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
+@fast_function("any", axis=None, keepdims=False)
+@names_keywords
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether any element is true.
 

@@ -26,7 +26,7 @@ from operator_table import FORWARD, MIRRORED
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core import dispatch, observers, operators
-from promoarray.core._fast_path import CHOICE_FIELDS, FIELDS, FastOperator
+from promoarray.core._fast_path import CHOICE_FIELDS, FIELDS, FastOperator, Shared
 from promoarray.core.fast_path import PARTS
 from promoarray.core.kept import Choice, Executable
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
@@ -501,7 +501,9 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
 @pytest.mark.usefixtures("quick_collections")
 def test_classes_and_operators_are_collected() -> None:
     class Mine(pa.PArray):
-        __mul__ = FastOperator(lambda x, y: type(x), "multiply", **PARTS | {"default_policy": []})
+        __mul__ = FastOperator(
+            lambda x, y: type(x), "multiply", Shared(**PARTS | {"default_policy": []})
+        )
 
     x = Mine._wrap(np.ones(2, np.float32), dt.float32)
     x._type = x  # a cycle through a slot

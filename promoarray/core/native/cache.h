@@ -32,6 +32,7 @@ class CacheOf {
    public:
     // Null without an error if there is nothing.
     Ref find(PyObject *a, PyObject *b, PyObject *c, PyObject *d = Py_None) {
+        if (slots_ == nullptr) return Ref(nullptr);
         const Slot &slot = of(a, b, c, d);
         const bool holds =
             slot.key[0] == a && slot.key[1] == b && slot.key[2] == c && slot.key[3] == d;
@@ -40,22 +41,29 @@ class CacheOf {
     // `first` is what keeps the address of `a` to itself: `a`, or a weak reference to it.
     void keep(PyObject *a, PyObject *b, PyObject *c, PyObject *d, PyObject *first,
               const Ref &found) {
+        if (slots_ == nullptr) slots_ = static_cast<Slot *>(PyMem_Calloc(SLOTS, sizeof(Slot)));
+        if (slots_ == nullptr) return;
         put(of(a, b, c, d), {{a, b, c, d},
                              {Py_NewRef(first), Py_NewRef(b), Py_NewRef(c), Py_NewRef(d),
                               Py_NewRef(found.get())}});
     }
     // The object that a weak reference was to is dead.
     void forget(PyObject *first) {
-        for (Slot &slot : slots_)
-            if (slot.kept[0] == first) return put(slot, {});
+        for (std::size_t i = 0; i < count(); ++i)
+            if (slots_[i].kept[0] == first) return put(slots_[i], {});
     }
     int traverse(visitproc visit, void *arg) const {
-        for (const Slot &slot : slots_)
-            for (PyObject *part : slot.kept) Py_VISIT(part);
+        for (std::size_t i = 0; i < count(); ++i)
+            for (PyObject *part : slots_[i].kept) Py_VISIT(part);
         return 0;
     }
     void clear() {
-        for (Slot &slot : slots_) put(slot, {});
+        const std::size_t slots = count();
+        Slot *old = slots_;
+        slots_ = nullptr;  // first, for what follows may run any code
+        for (std::size_t i = 0; i < slots; ++i)
+            for (PyObject *part : old[i].kept) Py_XDECREF(part);
+        PyMem_Free(old);
     }
 
    private:
@@ -76,7 +84,11 @@ class CacheOf {
         for (PyObject *part : old.kept) Py_XDECREF(part);  // last, for this may run any code
     }
 
-    Slot slots_[SLOTS];
+    std::size_t count() const { return slots_ == nullptr ? 0 : SLOTS; }
+
+    // Made when the first is kept: most operators of a process are never called, and the garbage
+    // collector goes over the slots of all.
+    Slot *slots_;
 };
 #endif
 

@@ -1,4 +1,4 @@
-// The type of FastOperator: how it is made, called and collected.
+// The types of FastOperator and of what all of them share: how they are made, called and collected.
 #include "operator.h"
 
 #include <cstring>
@@ -6,6 +6,13 @@
 
 namespace promoarray {
 namespace {
+
+struct Shared {
+    PyObject_HEAD
+    PyObject *parts[SHARED];
+};
+
+Shared *shared_of(PyObject *object) { return reinterpret_cast<Shared *>(object); }
 
 PyObject *slow_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names) {
     return PyObject_Vectorcall(operator_of(self)->parts[SLOW], args, nargs, names);
@@ -30,49 +37,86 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     return known ? operation_call : nullptr;
 }
 
-PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    // In the order of Part, but for `kind`.
-    static const char *names[] = {"slow",         "name",           "kind",     "observers",
-                                  "everywhere",   "here",
-                                  "lone_observer", "policy_here",   "default_policy", "ndarray",
-                                  "asarray",      "array_slots",    "dtype_class", "bool",
-                                  "option_names", "passed_names", "defaults",       "bound",    "adopts",
-                                  "in_parts",     "backends", nullptr};
-    PyObject *given[PARTS] = {};
-    const char *kind;
+// Once, as a hundred operators are made when promoarray is imported, and all have these.
+PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    // In the order of Part.
+    static const char *names[] = {"observers",   "everywhere",     "here",        "lone_observer",
+                                  "policy_here", "default_policy", "ndarray",     "asarray",
+                                  "array_slots", "dtype_class",    "bool",        "in_parts",
+                                  "backends",    nullptr};
+    static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
+    PyObject *given[GIVEN] = {};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "OUs$O!O!OOOO!OOOOOO!O!O!OOOO!", const_cast<char **>(names), &given[SLOW],
-            &given[NAME], &kind, &PyList_Type, &given[OBSERVERS], &PyList_Type,
-            &given[EVERYWHERE], &given[HERE], &given[LONE_OBSERVER], &given[POLICY_HERE],
-            &PyList_Type, &given[DEFAULT_POLICY], &given[NDARRAY],
-            &given[ASARRAY], &given[ARRAY_SLOTS], &given[DTYPE_CLASS], &given[BOOL], &PyTuple_Type,
-            &given[OPTION_NAMES], &PyTuple_Type, &given[PASSED_NAMES], &PyTuple_Type,
-            &given[DEFAULTS], &given[BOUND], &given[ADOPTS],
-            &given[IN_PARTS], &PyDict_Type, &given[BACKENDS])) {
+            args, kwargs, "$O!O!OOOO!OOO!OOOO!", const_cast<char **>(names), &PyList_Type,
+            &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
+            &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
+            &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
+            &given[DTYPE_CLASS], &given[BOOL], &given[IN_PARTS], &PyDict_Type, &given[BACKENDS])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));
     Ref made(types ? PyType_GenericAlloc(type, 0) : nullptr);
     if (!made) return nullptr;
-    FastOperator *self = operator_of(made.get());
-    for (int part = SLOW; part < GIVEN; ++part) self->parts[part] = Py_NewRef(given[part]);
-    self->call = call_of(kind, self);
-    const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
-    if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) ||
-        options != PyTuple_Size(given[PASSED_NAMES]) || options > MOST_OPTIONS ||
-        (self->conditional && options == 0) || ((self->call == creation_call || self->call == data_call) && !PyType_Check(given[ADOPTS])) || !PyType_Check(given[ARRAY_SLOTS])) {
-        PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
-        return nullptr;
-    }
+    PyObject **parts = shared_of(made.get())->parts;
+    for (int part = 0; part < GIVEN; ++part) parts[part] = Py_NewRef(given[part]);
     look_at_layout(given[NDARRAY]);
-    self->parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
+    parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
         "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
         "item",    "dtype",       "copy",   "copies", "repeats", "quick"};
     int part = POLICY_NAME;
-    for (const char *name : LOOKED_UP) self->parts[part++] = PyUnicode_InternFromString(name);
-    static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == DICT, "a name for each Part");
+    for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);
+    static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == SHARED, "a name for each Part");
     return PyErr_Occurred() == nullptr ? made.release() : nullptr;
+}
+
+int shared_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    for (PyObject *part : shared_of(object)->parts) Py_VISIT(part);
+    return 0;
+}
+
+// Not the type's tp_clear, as of an operator: a cycle is broken at a function or a dictionary.
+int shared_release(PyObject *object) {
+    for (PyObject *&part : shared_of(object)->parts) Py_CLEAR(part);
+    return 0;
+}
+
+PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *names[] = {"slow",         "name",     "shared", "kind",   "option_names",
+                                  "passed_names", "defaults", "bound",  "adopts", nullptr};
+    const Ref none(PyTuple_New(0));
+    PyObject *given[PARTS] = {}, *shared;
+    const char *kind = "operands";
+    for (Part part : {OPTION_NAMES, PASSED_NAMES, DEFAULTS}) given[part] = none.get();
+    for (Part part : {BOUND, ADOPTS}) given[part] = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO|s$O!O!O!OO", const_cast<char **>(names),
+                                     &given[SLOW], &given[NAME], &shared, &kind, &PyTuple_Type,
+                                     &given[OPTION_NAMES], &PyTuple_Type, &given[PASSED_NAMES],
+                                     &PyTuple_Type, &given[DEFAULTS], &given[BOUND],
+                                     &given[ADOPTS])) {
+        return nullptr;
+    }
+    if (PyType_GetSlot(Py_TYPE(shared), Py_tp_new) != reinterpret_cast<void *>(shared_new)) {
+        PyErr_SetString(PyExc_TypeError, "what operators share is a Shared");
+        return nullptr;
+    }
+    Ref made(PyType_GenericAlloc(type, 0));
+    if (!made) return nullptr;
+    FastOperator *self = operator_of(made.get());
+    for (int part = 0; part < SHARED; ++part)
+        self->parts[part] = Py_NewRef(shared_of(shared)->parts[part]);
+    for (int part = SHARED; part < DICT; ++part) self->parts[part] = Py_NewRef(given[part]);
+    self->call = call_of(kind, self);
+    const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
+    const bool adopts = self->call == creation_call || self->call == data_call;
+    if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) ||
+        options != PyTuple_Size(given[PASSED_NAMES]) || options > MOST_OPTIONS ||
+        (self->conditional && options == 0) || (adopts && !PyType_Check(given[ADOPTS]))) {
+        PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
+        return nullptr;
+    }
+    return made.release();
 }
 
 PyObject *operator_get(PyObject *self, PyObject *instance, PyObject *) {
@@ -112,6 +156,13 @@ int operator_release(PyObject *object) {
     return 0;
 }
 
+PyType_Slot shared_slots[] = {
+    {Py_tp_doc, const_cast<char *>("What all operators are made of, besides their own.")},
+    {Py_tp_new, reinterpret_cast<void *>(shared_new)},
+    {Py_tp_traverse, reinterpret_cast<void *>(shared_traverse)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<shared_release>)},
+    {0, nullptr}};
+
 PyMemberDef operator_members[] = {
     {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FastOperator, call), Py_READONLY, nullptr},
     {"__dictoffset__", Py_T_PYSSIZET, offsetof(FastOperator, parts) + DICT * sizeof(PyObject *),
@@ -123,12 +174,30 @@ PyMethodDef operator_methods[] = {
     {"__reduce__", operator_reduce, METH_NOARGS, "The name that it is found by."},
     {nullptr, nullptr, 0, nullptr}};
 
+// A docstring may be what writes it, and is then written when it is first asked for.
+PyObject *operator_get_doc(PyObject *self, void *) {
+    const Ref dict(PyObject_GenericGetDict(self, nullptr));
+    if (!dict) return nullptr;
+    PyObject *doc = PyDict_GetItemString(dict.get(), "__doc__");
+    if (doc == nullptr) Py_RETURN_NONE;
+    if (!PyCallable_Check(doc)) return Py_NewRef(doc);
+    const Ref write = Ref::to(doc);
+    Ref written(PyObject_CallNoArgs(write.get()));
+    const bool kept = written && PyDict_SetItemString(dict.get(), "__doc__", written.get()) == 0;
+    return kept ? written.release() : nullptr;
+}
+
+int operator_set_doc(PyObject *self, PyObject *doc, void *) {
+    const Ref dict(PyObject_GenericGetDict(self, nullptr));
+    return dict ? PyDict_SetItemString(dict.get(), "__doc__", doc == nullptr ? Py_None : doc) : -1;
+}
+
 PyGetSetDef operator_getset[] = {
+    {"__doc__", operator_get_doc, operator_set_doc, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot operator_slots[] = {
-    {Py_tp_doc, const_cast<char *>("An operation: an executable if there is one, else slow.")},
     {Py_tp_new, reinterpret_cast<void *>(operator_new)},
     {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void *>(operator_get)},
@@ -141,6 +210,10 @@ PyType_Slot operator_slots[] = {
     {0, nullptr}};
 
 }  // namespace
+
+PyType_Spec shared_spec = {"promoarray.core._fast_path.Shared", sizeof(Shared), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+                           shared_slots};
 
 // METHOD_DESCRIPTOR: `x + y` calls the operator with (x, y) and makes no bound method. BASETYPE: the
 // functions of a bound namespace are operators too.

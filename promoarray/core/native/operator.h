@@ -7,14 +7,14 @@
 
 namespace promoarray {
 
-// What an operator is made of: the arguments it was given, then what it looks up once.
+// What an operator is made of: what all share, which a `Shared` has, then its own.
 enum Part {
-    SLOW, NAME, OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY,
-    ASARRAY, ARRAY_SLOTS, DTYPE_CLASS, BOOL, OPTION_NAMES, PASSED_NAMES,
-    DEFAULTS, BOUND, ADOPTS, IN_PARTS, BACKENDS,
+    OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
+    ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME,
+    SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, BOUND, ADOPTS,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -131,6 +131,6 @@ PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, Py
 PyObject *data_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *creation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
-extern PyType_Spec operator_spec, heard_spec, within_spec;
+extern PyType_Spec shared_spec, operator_spec, heard_spec, within_spec;
 
 }  // namespace promoarray
