@@ -6,14 +6,15 @@ The array API has none of them, and no function here asks for one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
-from inspect import Parameter, Signature, cleandoc, unwrap
+from collections.abc import Callable
+from functools import partial
+from inspect import cleandoc, unwrap
 from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import asarray
+from promoarray.core.fast_path import fast_path
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
@@ -22,7 +23,6 @@ from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
 from promoarray.functions.elementwise import round as whole
 from promoarray.functions.indexing import take
-from promoarray.functions.joining import stack
 from promoarray.functions.linear_algebra import matmul, tensordot
 from promoarray.functions.manipulation import moveaxis, permute_dims, repeat, reshape, squeeze
 from promoarray.functions.searching import argmax, argmin, nonzero, searchsorted
@@ -139,6 +139,8 @@ def _round(x: PArray, decimals: int = 0) -> PArray:
             f"x.round({decimals}) of {x.dtype.name}: write x.astype(...) to a float first"
         )
     if x.dtype.kind is Kind.COMPLEX and not is_lazy(backend_of(x._buffer)):
+        from promoarray.functions.joining import stack
+
         whole(reshape(x, (-1,))[:0])  # refused where the policy rounds no complex numbers
         parts = stack([real(x), imag(x)], axis=-1)  # a product of complex numbers would mix them
         return reshape(_round(parts, decimals).view(x.dtype), x.shape)
@@ -214,9 +216,6 @@ var           axis=None dtype=None out=None ddof=0 keepdims=False
 """
 """Methods with their parameters, in NumPy's order and with its defaults."""
 
-_DEFAULTS = {"None": None, "False": False, "-1": -1, "0": 0}
-"""What the defaults in the table are that are no strings."""
-
 _RENAMED = {"ddof": "correction"}
 """From a parameter of NumPy's to that of the function."""
 
@@ -257,33 +256,14 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _parameters(text: str) -> Iterator[Parameter]:
-    """The parameters that a row of the table lists."""
-    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
-    for word in text.split():
-        if word == "*":
-            kind = Parameter.KEYWORD_ONLY
-        else:
-            yield _parameter(word, kind)
-
-
-@cache
-def _parameter(word: str, kind: Any) -> Parameter:
-    """One parameter; rows have few that others have not."""
-    name, _, default = word.partition("=")
-    if name.startswith("*"):
-        return Parameter(name[1:], Parameter.VAR_POSITIONAL)
-    value = _DEFAULTS.get(default, default.strip("'")) if default else Parameter.empty
-    return Parameter(name, kind, default=value)
-
-
-def _method(name: str, parameters: tuple[Parameter, ...], function: Callable[..., Any]) -> Any:
+def _method(name: str, parameters: list[str], function: Callable[..., Any]) -> Any:
     """Make a method of a function whose arguments are written as NumPy writes them."""
-    if parameters and parameters[0].kind is Parameter.VAR_POSITIONAL:
+    if parameters == ["*axes"]:
         return function
-    known = {p.name for p in parameters}
-    in_order = tuple(p.name for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD)
-    needed = tuple(p.name for p in parameters if p.default is Parameter.empty)
+    names = [word.partition("=")[0] for word in parameters]
+    known = {*names} - {"*"}
+    in_order = names[: names.index("*")] if "*" in names else names
+    needed = [word for word in parameters if "=" not in word and word != "*"]
 
     def method(self: PArray, *args: Any, **options: Any) -> Any:
         if not (args or options or needed):
@@ -307,7 +287,7 @@ def _method(name: str, parameters: tuple[Parameter, ...], function: Callable[...
 
 
 def _take_in_order(
-    name: str, in_order: tuple[str, ...], args: tuple[Any, ...], options: dict[str, Any]
+    name: str, in_order: list[str], args: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
     """Name the arguments that are given by position."""
     if len(args) > len(in_order):
@@ -336,7 +316,7 @@ def _imag(x: PArray) -> PArray:
     return imag(x) if x.dtype.kind is Kind.COMPLEX else zeros_like(x)
 
 
-def _summary(name: str, function: Callable[..., Any]) -> str:
+def _summary(function: Callable[..., Any]) -> str:
     """The docstring of a method: the summary of the function, and where the rest stands."""
     stands = unwrap(function).__doc__ or ""  # none under python -OO
     summary = cleandoc(stands.partition("\n\n")[0])
@@ -355,16 +335,20 @@ def add_methods(cls: type[PArray]) -> None:
     Parameters
     ----------
     cls : type
-        Its subclasses, the classes of bound arrays, have them too.
+        Its subclasses, the classes of bound arrays, have them too. What ``inspect`` and ``help``
+        show of the methods is written when they ask, as for functions that have a fast path.
     """
     for row in _TABLE.strip().splitlines():
-        name, _, text = row.partition(" ")
-        function, parameters = unwrap(_FUNCTIONS[name], stop=_is_fast), tuple(_parameters(text))
-        method = _method(name, parameters, function)
-        method.__doc__ = _summary(name, function)
-        method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"
-        itself = Parameter("self", Parameter.POSITIONAL_ONLY)
-        method.__signature__ = Signature((itself, *parameters))
-        setattr(cls, name, method)
+        name, *parameters = row.split()
+        function = unwrap(_FUNCTIONS[name], stop=_is_fast)
+        made = fast_path(_method(name, parameters, function), name, kind="slow")
+        vars(made).update(
+            __name__=name,
+            __qualname__=f"{cls.__name__}.{name}",
+            __module__=__name__,
+            __doc__=partial(_summary, function),
+            __text_signature__=f"({', '.join(('$self', '/', *parameters))})",
+        )
+        setattr(cls, name, made)
     for name, function in {"real": _real, "imag": _imag}.items():
         setattr(cls, name, property(function))

@@ -24,7 +24,6 @@ from promoarray.kernels.cast_mode import (
     ScaleRounding,
     ScaleZero,
     ToInteger,
-    Way,
 )
 
 try:
@@ -63,7 +62,6 @@ __all__ = [
     "ScaleRounding",
     "ScaleZero",
     "ToInteger",
-    "Way",
     "cast",
     "cast_header",
     "combine",

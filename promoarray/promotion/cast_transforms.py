@@ -19,7 +19,8 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger, Way
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
+from promoarray.kernels.way import Way
 
 Codes = np.ndarray[Any, Any]
 

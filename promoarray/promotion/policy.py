@@ -27,7 +27,6 @@ from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Rank, Refu
 from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
-from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
@@ -36,6 +35,7 @@ from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.promotion.properties_report import PropertiesReport
+    from promoarray.promotion.signatures import Arrays
     from promoarray.promotion.table_text import TableLike
 
 

@@ -21,7 +21,8 @@ from promoarray.backends.numpy import cast_transforms
 from promoarray.backends.numpy.cast import caster
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import CONCRETE, DType, Kind
-from promoarray.kernels import DEFAULT, CastMode, Way, cast, dtype_args, levels, use_level
+from promoarray.kernels import DEFAULT, CastMode, cast, dtype_args, levels, use_level
+from promoarray.kernels.way import Way
 from promoarray.policies import as_policy
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.cast_transforms import Between, Flushed
