@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ LATER = (
     *("promoarray.console", "promoarray.core.display", "promoarray.core.proposed_casts"),
     *("promoarray.diagnostics", "promoarray.io", "promoarray.linalg", "promoarray.namespaces"),
     *("promoarray.functions.ranges", "promoarray.functions.sets", "promoarray.policies.torch"),
+    *("promoarray.functions._examples", "promoarray.functions.joining"),
+    *("promoarray.kernels.way", "promoarray.promotion.signatures"),
 )
 SCRIPT = """
 import sys
@@ -30,6 +33,17 @@ print(*sys.modules.keys() - before)
 def test_no_array_and_no_operator_loads_what_it_does_not_need() -> None:
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     assert sorted({*LATER} & {*run.stdout.split()}) == []
+
+
+def test_docstrings_made_of_sections_are_written_when_they_are_asked_for() -> None:
+    kept = "print(*(type(vars(f)['__doc__']).__name__ for f in (pa.add, pa.sum, pa.PArray.sum)))"
+    asked = "pa.add.__doc__, pa.sum.__doc__, pa.PArray.sum.__doc__"
+    script = f"import promoarray as pa\n{kept}\n{asked}\n{kept}"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["partial"] * 3 + ["str"] * 3
+    assert inspect.getdoc(pa.PArray.sum) == (
+        "Sum elements.\n\nAs ``promoarray.sum``; arguments are NumPy's."
+    )
 
 
 def test_every_name_of_a_chapter_is_on_the_main_module() -> None:

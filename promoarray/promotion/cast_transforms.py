@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from promoarray import kernels
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
-from promoarray.kernels.way import Way
+
+if TYPE_CHECKING:
+    from promoarray.kernels.way import Way
 
 Codes = np.ndarray[Any, Any]
 
@@ -132,6 +134,8 @@ class Through:
     @property
     def way(self) -> Way | None:
         """The way of the kernels, if there is one."""
+        from promoarray.kernels.way import Way
+
         return Way.THROUGH_INT64 if self.middle is dt.int64 else None
 
     def __call__(self, codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
