@@ -50,6 +50,8 @@ class PolicyLike(Protocol):
     def sources(self) -> tuple[Source, ...]: ...
     @property
     def notes(self) -> tuple[str, ...]: ...
+    @property
+    def worked_out(self) -> dict[tuple[Any, ...], tuple[Any, ...]]: ...
     def once(self, make: Callable[..., Any], *key: Any) -> Any: ...
     def strong(self, dtype: DType) -> DType: ...
     def make_plan(
@@ -65,6 +67,13 @@ class PolicyLike(Protocol):
 
 OperandTypes = Callable[[PolicyLike, tuple[Operand, ...]], tuple[DType, ...] | Refusal]
 """What each operand counts as in promotion."""
+
+
+def of_types_alone(enter: OperandTypes) -> OperandTypes:
+    """Mark what counts 0-d arrays as it does others, so that nobody tries."""
+    vars(enter)["tells_ranks"] = False
+    return enter
+
 
 OperationRule = Callable[[PolicyLike, str, tuple[Operand, ...]], Plan | Refusal]
 """What an operation of that name does with its operands."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INEXACT, DType
 from promoarray.promotion.plan import Operand, Refusal
-from promoarray.promotion.policy_like import PolicyLike
+from promoarray.promotion.policy_like import PolicyLike, of_types_alone
 
 NO_ORDER = "complex numbers have no order"
 """Why complex numbers are refused where values are compared."""
@@ -60,6 +60,7 @@ def _has(policy: PolicyLike) -> frozenset[DType]:
     return frozenset(policy.dtypes)
 
 
+@of_types_alone
 def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:

@@ -33,7 +33,7 @@ from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike, of_types_alone
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import (
@@ -98,7 +98,7 @@ def real(enter: OperandTypes) -> OperandTypes:
             return Refusal("MindSpore takes no complex Python scalars")
         return enter(policy, operands)
 
-    return checked
+    return checked if getattr(enter, "tells_ranks", True) else of_types_alone(checked)
 
 
 def _product(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

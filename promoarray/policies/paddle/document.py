@@ -139,9 +139,7 @@ WIDENING = replace(OPEN, zero_d=LOOKUP)
 """floor_divide: a 0-d tensor opens the gate but counts in full."""
 SHUT = ArraysFirst(TENSORS, scalar=stays, why_scalar=NO_SCALAR)
 """Functions for which a 0-d tensor is a tensor, and that take no scalars to promote."""
-AGREED = ArraysFirst(
-    agreed, scalar=stays, zero_d=agreed, zero_ds=agreed, why=UNLISTED, why_scalar=NO_SCALAR
-)
+AGREED = ArraysFirst(agreed, scalar=stays, why=UNLISTED, why_scalar=NO_SCALAR)
 """Functions that promote nothing."""
 
 

@@ -78,7 +78,7 @@ WITH_COMPLEX = "a complex tensor goes only with float32, float64 and complex one
 CASTS_SOME = (
     "the tensors must have one dtype, but that a complex kernel casts uint8, int16 and floats"
 )
-TRANSFORMED = replace(AGREED, arrays=transformed, zero_d=None, zero_ds=None, why=CASTS_SOME)
+TRANSFORMED = replace(AGREED, arrays=transformed, why=CASTS_SOME)
 
 
 def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
@@ -293,7 +293,9 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "bitwise_invert": TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(operand_types=_BITS, admit=BITS),
     "matmul": TypeRule(
-        operand_types=replace(AGREED, arrays=as_left, why=WITH_COMPLEX),
+        operand_types=replace(
+            AGREED, arrays=as_left, zero_d=agreed, zero_ds=agreed, why=WITH_COMPLEX
+        ),
         note="The @ operator casts the right operand to the left one's dtype.",
     ),
     "tensordot": TypeRule(operand_types=TRANSFORMED),
