@@ -234,11 +234,11 @@ class Policy:
         if self.by_value is not None and any(o.value is not None for o in operands):
             operands = self.by_value(self, name, operands, form)
         key = name + form, operands
-        try:
-            return self.plans[key]
-        except KeyError:
+        found = self.plans.get(key)
+        if found is None:
             rule = self.rule(name, operands, form)
-            return self.plans.setdefault(key, rule(self, name, operands))
+            found = self.plans.setdefault(key, rule(self, name, operands))
+        return found
 
     def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         """Decide what ``target op= x`` does; the result's dtype is the target's afterwards."""

@@ -147,8 +147,8 @@ class LowestFirst:
 def same_for_all_ranks(
     policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
 ) -> bool:
-    """Whether arrays of no axes and others have the same plan under a policy that looks at no
-    values."""
+    """Whether arrays of no axes and others have the same plan, as operands that have one, under a
+    policy that looks at no values."""
     if not policy.ranks and name not in policy.ranked:
         return True
     if len(operands) > _FEW:
@@ -157,7 +157,10 @@ def same_for_all_ranks(
     rule = policy.rule(name, operands, written)
     if isinstance(rule, TypeRule):
         own = rule.operand_types or policy.operand_types, rule.promote or policy.promote
-        return rule.plans_alike(policy, name, _commons(policy, *own, operands), operands)
+        commons = _commons(policy, *own, operands)
+        if len(commons) == 1 and rule.cast is None:
+            return True
+        return rule.plans_alike(policy, name, commons, operands)
     plan = policy.plan(name, operands, written)
     return all(rule(policy, name, other) == plan for other in _of_other_ranks(operands))
 
