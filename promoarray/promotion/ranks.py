@@ -155,6 +155,11 @@ def same_for_all_ranks(
         return False
     written = Form.OPERATOR if form is Form.INPLACE else form  # whose result is the target's
     rule = policy.rule(name, operands, written)
+    while goes_on_by := getattr(rule, "goes_on_by", None):
+        inner = goes_on_by(operands)
+        if inner is None:
+            break
+        rule = inner
     if isinstance(rule, TypeRule):
         own = rule.operand_types or policy.operand_types, rule.promote or policy.promote
         commons = _commons(policy, *own, operands)
@@ -177,6 +182,8 @@ def _commons(
 ) -> set[DType | Refusal | None]:
     """All that arrays promote to, of whatever rank each is: worked out once for all operations that
     promote the same way."""
+    while goes_on_by := getattr(operand_types, "goes_on_by", None):
+        operand_types = goes_on_by(policy)
     if not getattr(operand_types, "tells_ranks", True):
         return {common_dtype(policy, operand_types, promote, operands)}
     by_rank = operand_types if isinstance(operand_types, (ArraysFirst, LowestFirst)) else None

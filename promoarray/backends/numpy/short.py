@@ -7,7 +7,7 @@ goes by ``compile.Compiled``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,12 +203,20 @@ def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callab
         return otherwise
 
     def of_delta(delta: float) -> Callable[..., Any] | None:
-        in_steps = partial(losses.in_steps, delta=delta)
-        program = programs.written(in_steps, common.storage, len(held), answers)
+        in_steps, program = _of_delta(delta, common, len(held), BY_STORAGE[answers])
         way = held, plan, BY_STORAGE[answers], casts
         return program and between_casts("huber_loss", in_steps, *way, program=program)
 
     return losses.by_known_delta(of_delta, otherwise)
+
+
+@lru_cache(maxsize=64)
+def _of_delta(
+    delta: float, common: DType, count: int, answers: DType
+) -> tuple[Callable[..., Any], programs.Written | None]:
+    """Huber's error with a bound, and its program."""
+    in_steps = partial(losses.in_steps, delta=delta)
+    return in_steps, programs.written(in_steps, common.storage, count, answers.storage)
 
 
 _ORDERED = {
