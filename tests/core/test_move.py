@@ -141,7 +141,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "permute_dims": lambda x, a, b: pa.permute_dims(x, a),
     "moveaxis": lambda x, a, b: pa.moveaxis(x, a, b),
     "repeat": lambda x, a, b: pa.repeat(x, a, axis=b),
-    "tile": lambda x, a, b: pa.tile(x, a) if a != 2**70 else None,
+    "tile": lambda x, a, b: pa.tile(x, a if a != 2**70 else 2),
     "broadcast_to": lambda x, a, b: pa.broadcast_to(x, a),
     "take": lambda x, a, b: pa.take(x, INDEX, axis=a),
     "take_along_axis": lambda x, a, b: pa.take_along_axis(x, INDEX, axis=a),
