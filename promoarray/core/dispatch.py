@@ -126,7 +126,9 @@ def _resolve(
         backend = backend_for(signature.held)
     else:
         backend = common_backend(*map(buffer_of, entered), *options.values())
-    obeyed = comparing(plan, entered, values) or plan
+    obeyed = plan
+    if values is not entered:  # there are Python scalars
+        obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
     kept_as = _kept_as(form)
     if observers_anywhere:
@@ -137,7 +139,10 @@ def _resolve(
             signature = signature_of(bounded(name + kept_as, bounds), entered, options)
         if signature is not None:
             keep(signature, name, kept_as, policy, entered, seen, executable)
-    buffers = buffers_for(policy, obeyed, values)
+    if values is entered:
+        buffers = tuple([x._buffer for x in values])
+    else:
+        buffers = buffers_for(policy, obeyed, values)
     out = _run_first(executable, name, buffers, options, bounds)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))

@@ -121,12 +121,10 @@ def compiled(
     bounds : tuple
         Whether ``clip`` has a lower bound, and an upper one.
     """
-    scalars, held = [], []
-    for x, dtype in zip(operands, plan.inputs, strict=True):
-        is_scalar = type(x) in WEAK
-        scalars.append(is_scalar)
-        held.append(dtype if is_scalar else storage_dtype(x))
-    ways = (*held,), (*scalars,), first, bounds
+    scalars = tuple([type(x) in WEAK for x in operands])
+    given = zip(operands, plan.inputs, scalars, strict=True)
+    held = tuple([dtype if scalar else storage_dtype(x) for x, dtype, scalar in given])
+    ways = held, scalars, first, bounds
     key = backend, name, plan, *ways
     executable: Executable | None = policy.executables.get(key)
     if executable is None:
@@ -150,17 +148,18 @@ def _compiled(
     if result is not plan.result or plan.extra_results:
         extra_results = tuple(map(policy.strong, plan.extra_results))
         strong = plan._replace(result=result, extra_results=extra_results)
-    low, high = bounds or (False, False)
-    limits = {"low": low, "high": high} if bounds else {}
+    limits = dict(zip(("low", "high"), bounds, strict=False))
     kernel_name = policy.kernel(name, plan)
     run = _run(backend, name, kernel_name, policy, strong, held, limits)
     if bounds:  # which the fast path has in the name
         run = partial(run, **limits)
     enter: list[Scalar | None] = [None] * len(held)
-    for index, (is_scalar, dtype) in enumerate(zip(scalars, held, strict=True)):
-        if is_scalar:
-            fit = policy.scalars.rule(name, index, dtype, first=first, low=low or not bounds)
-            enter[index] = partial(_as_buffer, scalar_buffers(policy), fit, dtype)
+    if True in scalars:
+        buffer, low = scalar_buffers(policy), limits.get("low", True)
+        for index, (is_scalar, dtype) in enumerate(zip(scalars, held, strict=True)):
+            if is_scalar:
+                fit = policy.scalars.rule(name, index, dtype, first=first, low=low)
+                enter[index] = partial(_as_buffer, buffer, fit, dtype)
     found = getattr(backend, "short_kernel", _none)
     kernel = found(kernel_name, held, strong, casts, **limits)
     widen: tuple[Any, ...] = (None,) * len(held)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import bounds
 
 _NATURAL = {bool: dt.bool, int: dt.int64, float: dt.float64, complex: dt.complex128}
 """What NumPy stores numbers in, in the order of their kinds."""
@@ -31,7 +33,7 @@ _PROBES: dict[type, tuple[Any, ...]] = {
     bool: (False, True),
     int: _INTS,
     float: _FLOATS,
-    complex: tuple(complex(x, y) for x in _FLOATS for y in _FLOATS),
+    complex: tuple(map(complex, _FLOATS, reversed(_FLOATS))),
 }
 """Numbers by which it is asked whether a policy stores them as they are."""
 
@@ -78,10 +80,16 @@ def _maker(
     whole = target.kind in INTEGERS
     if target.kind is Kind.STRING or (whole and (highest is not int or target.bits < 8)):
         return None
-    held = [x for c in lower for x in _PROBES[c] if not whole or _fits(x, target)]
-    if any(_told(policy, (x,), target, asked) for x in held):
+    held = [x for c in lower for x in _PROBES[c]]
+    if whole:
+        least, most = bounds(target)
+        held = [x for x in held if least <= x <= most]
+    given = [(x,) for x in held]
+    if len(lower) > 1:
+        given.append(tuple(c(1) for c in lower))
+    if asked is None and not _has_dtype(policy, given, target):
         return None
-    if len(lower) > 1 and _told(policy, tuple(c(1) for c in lower), target, asked):
+    if not _stores_as_they_are(policy, held, target):
         return None
     if whole or natural is target:
         return partial(np.array, dtype=target.storage)
@@ -98,20 +106,23 @@ def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType |
         return None
 
 
-def _fits(number: int, dtype: DType) -> bool:
-    ends = np.iinfo(dtype.storage)
-    return bool(ends.min <= number <= ends.max)
+def _has_dtype(policy: Policy, given: list[tuple[Any, ...]], target: DType) -> bool:
+    """Whether a policy gives each of several lists of numbers a dtype, where none is asked for."""
+    rule = policy.stored.dtype_by.get("asarray")
+    try:
+        return rule is None or {*map(rule, given)} <= {None, target}
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
-def _told(policy: Policy, numbers: tuple[Any, ...], target: DType, asked: object) -> bool:
-    """Whether a policy refuses numbers, gives them another dtype or other values."""
+def _stores_as_they_are(policy: Policy, numbers: list[Any], target: DType) -> bool:
+    """Whether a policy refuses none of the numbers, and gives none another value."""
     fit = policy.stored.rule("asarray")
     try:
-        if asked is None and policy.stored.dtype("asarray", numbers) not in (None, target):
-            return True
         stored = [fit(x, target) for x in numbers]
     except (TypeError, ValueError, OverflowError):
+        return False
+    if all(map(is_, numbers, stored)):
         return True
-    return any(
-        type(x) is not type(y) or repr(x) != repr(y) for x, y in zip(numbers, stored, strict=True)
-    )
+    classes = [*map(type, numbers)], [*map(type, stored)]
+    return classes[0] == classes[1] and [*map(repr, numbers)] == [*map(repr, stored)]

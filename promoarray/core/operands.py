@@ -238,13 +238,15 @@ def scalar_buffer(policy: Policy, value: Any, dtype: DType) -> Any:
 def scalar_buffers(policy: Policy) -> Callable[[Any, DType], Any]:
     """``scalar_buffer`` of a policy, which does not keep the policy itself alive.
 
-    Each has a cache of its own, as one for all would keep policies that nobody has any more.
+    Each cast rule has a cache of its own, as one for all would keep rules that nobody has any more.
     """
-    return policy.once(_scalar_buffers)
+    made = policy.cast.made
+    found: Callable[[Any, DType], Any] | None = made.get(_scalar_buffers)
+    return found or made.setdefault(_scalar_buffers, _scalar_buffers(policy.cast))
 
 
-def _scalar_buffers(policy: Policy) -> Callable[[Any, DType], Any]:
-    make = partial(_scalar, policy.cast)
+def _scalar_buffers(cast: CastRule) -> Callable[[Any, DType], Any]:
+    make = partial(_scalar, cast)
     kept = lru_cache(maxsize=1024, typed=True)(make)
 
     def buffer(value: Any, dtype: DType) -> Any:

@@ -26,7 +26,7 @@ from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRu
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule, PolicyLike, of_types_alone
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
@@ -102,6 +102,7 @@ def on_950(tensor: DType, lower: DType) -> DType | None:
     return promote_8_5(tensor, NARROW.get(lower, lower))
 
 
+@of_types_alone
 def _to_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     entered = supported_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)

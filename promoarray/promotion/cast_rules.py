@@ -207,6 +207,8 @@ class CastRule:
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     plans: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
+    # What is made of it once, and dies with it.
+    made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def decide(
         self,
@@ -249,10 +251,8 @@ class CastRule:
             What ``settings`` returned; else the defaults.
         """
         key = (source, target, *settings.values()) if settings else (source, target)
-        try:
-            return self.plans[key]
-        except KeyError:
-            return self.plans.setdefault(key, self._plan(source, target, settings))
+        found = self.plans.get(key)
+        return found or self.plans.setdefault(key, self._plan(source, target, settings))
 
     def _plan(
         self, source: DType, target: DType, settings: Mapping[str, object] | None

@@ -15,9 +15,8 @@ from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.default_rules import operations as general
-from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.ranks import lowest_first
+from promoarray.promotion.ranks import LowestFirst
 from promoarray.promotion.rules import Lattice, Table
 from promoarray.promotion.scalars import WIDE, Scalars, in_range, wrap
 from promoarray.promotion.source import Source
@@ -92,14 +91,13 @@ class Extended:
         return f"{scalar.code} counts as {counts.code}; {self.base.path(*pair)}"
 
 
-def by_rank(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Promote each rank among itself; a lower one counts only if its kind is higher."""
+def _raised(policy: PolicyLike, higher: DType, lower: DType) -> DType | None:
+    """Let a lower rank count only if its kind is higher."""
+    outranks = lower.kind.category > higher.kind.category
+    return policy.promote(higher, lower) if outranks else higher
 
-    def raised(higher: DType, lower: DType) -> DType | None:
-        outranks = lower.kind.category > higher.kind.category
-        return policy.promote(higher, lower) if outranks else higher
 
-    return lowest_first(policy, operands, raised)
+by_rank = LowestFirst(_raised)
 
 
 def same_kind(result: DType, target: DType) -> bool:

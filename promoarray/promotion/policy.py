@@ -201,6 +201,9 @@ class Policy:
     # What this very policy has decided; a changed copy begins with none of it.
     plans: dict[Any, Plan | Refusal] = field(default_factory=dict, init=False, repr=False)
     executables: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    # What its rules have worked out for all operations alike, by the ids of rules, as some have no
+    # hash; the rules stand before each answer, which keeps the ids.
+    worked_out: dict[Any, tuple[Any, ...]] = field(default_factory=dict, init=False, repr=False)
     # What is made of it once, and dies with it: its namespace, its class of arrays.
     made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -231,11 +234,11 @@ class Policy:
         if self.by_value is not None and any(o.value is not None for o in operands):
             operands = self.by_value(self, name, operands, form)
         key = name + form, operands
-        try:
-            return self.plans[key]
-        except KeyError:
+        found = self.plans.get(key)
+        if found is None:
             rule = self.rule(name, operands, form)
-            return self.plans.setdefault(key, rule(self, name, operands))
+            found = self.plans.setdefault(key, rule(self, name, operands))
+        return found
 
     def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         """Decide what ``target op= x`` does; the result's dtype is the target's afterwards."""

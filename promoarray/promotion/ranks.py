@@ -2,14 +2,13 @@
 
 Frameworks that tell them apart go one of two ways. Either every operand counts as itself, arrays
 before 0-d arrays before scalars (``ArraysFirst``); or each rank is promoted among itself, and what
-a lower one has come to may raise the one above (``lowest_first``).
+a lower one has come to may raise the one above (``LowestFirst``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import product
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress, product
 
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
@@ -24,6 +23,24 @@ from promoarray.promotion.type_steps import supported_types
 def types_of(operands: Iterable[Operand], *ranks: Rank) -> list[DType]:
     """The types of the operands of these ranks, in their order."""
     return [operand.type for operand in operands if operand.rank in ranks]
+
+
+Grouped = tuple[Sequence[DType], Sequence[DType], Sequence[DType]]
+"""The types of arrays, of 0-d arrays and of Python scalars, each in their order."""
+
+
+def grouped(operands: Iterable[Operand], *, apart: bool = True) -> Grouped:
+    """The types of operands by their rank; 0-d arrays ``apart`` from others, or among them."""
+    groups: tuple[list[DType], ...] = [], [], []
+    places = _APART if apart else _TOGETHER
+    for dtype, rank, _ in operands:
+        groups[places[rank]].append(dtype)
+    arrays, zero_ds, scalars = groups
+    return arrays, zero_ds, scalars
+
+
+_APART = {Rank.ARRAY: 0, Rank.ZERO_D: 1, Rank.SCALAR: 2}
+_TOGETHER = _APART | {Rank.ZERO_D: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,79 +70,102 @@ class ArraysFirst:
     why: str = ""
     why_scalar: str = ""
 
+    @property
+    def tells_ranks(self) -> bool:
+        """Whether a 0-d array may count otherwise than an array."""
+        return self.zero_d is not None
+
     def __call__(
         self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
         types = supported_types(policy, operands)
         if isinstance(types, Refusal):
             return types
-        (_, first), *rest = self._in_turn(operands)
-        common = policy.strong(first)
-        for rule, dtype in rest:
-            joined = rule(common, dtype)
-            if joined is None:
-                return Refusal((self.why_scalar if dtype.weak else self.why) or policy.refusal)
-            common = joined
+        return self.join(policy, *grouped(operands, apart=self.zero_d is not None))
+
+    def join(self, policy: PolicyLike, *groups: Sequence[DType]) -> tuple[DType, ...] | Refusal:
+        """The same of dtypes that the policy has, by rank as ``Grouped`` has them."""
+        zero_d = self.zero_d if groups[0] else self.zero_ds
+        rules = self.arrays, zero_d or self.arrays, self.scalar
+        common: DType | None = None
+        for rule, types in zip(rules, groups, strict=True):
+            for dtype in types:
+                joined = policy.strong(dtype) if common is None else rule(common, dtype)
+                if joined is None:
+                    return Refusal((self.why_scalar if dtype.weak else self.why) or policy.refusal)
+                common = joined
+        assert common is not None
         return (common,)
 
-    def _in_turn(self, operands: tuple[Operand, ...]) -> list[tuple[PromotionRule, DType]]:
-        """The operands' types in the order in which they join, each with the rule by which."""
-        ranked: dict[Rank, list[DType]] = {}
-        for dtype, rank, _ in operands:
-            alike = self.zero_d is None and rank is Rank.ZERO_D
-            ranked.setdefault(Rank.ARRAY if alike else rank, []).append(dtype)
-        zero_d = self.zero_d if Rank.ARRAY in ranked else self.zero_ds
-        rules = self.arrays, zero_d or self.arrays, self.scalar
-        ways = zip(rules, _FROM_ABOVE, strict=True)
-        return [(rule, dtype) for rule, rank in ways for dtype in ranked.get(rank, ())]
+    def keeps(self, policy: PolicyLike, dtype: DType) -> bool:
+        """Whether arrays of one dtype come to that dtype, whatever their number and ranks."""
+        rules = self.arrays, self.zero_d, self.zero_ds
+        return all(rule is None or rule(dtype, dtype) is dtype for rule in rules)
 
 
-_FROM_BELOW = Rank.SCALAR, Rank.ZERO_D, Rank.ARRAY
-_FROM_ABOVE = Rank.ARRAY, Rank.ZERO_D, Rank.SCALAR
+@dataclass(frozen=True, slots=True)
+class LowestFirst:
+    """The types operands count as: each rank is promoted among itself, then the lower ones raise
+    the higher ones.
 
-
-def lowest_first(
-    policy: PolicyLike,
-    operands: tuple[Operand, ...],
-    raised: Callable[[DType, DType], DType | None],
-) -> tuple[DType, ...] | Refusal:
-    """Promote each rank among itself, then let the lower ones raise the higher ones.
-
-    ``raised(higher, lower)`` answers what the dtype of a rank becomes beside that of a lower one.
+    Attributes
+    ----------
+    raised : callable
+        From the policy, the dtype of a rank and that of a lower one to what the higher becomes.
+    strong : bool
+        Whether Python scalars count as their default dtypes.
     """
-    types = supported_types(policy, operands)
-    if isinstance(types, Refusal):
-        return types
-    common: DType | None = None
-    ranked: dict[Rank, list[DType]] = {}
-    for operand in operands:
-        ranked.setdefault(operand.rank, []).append(operand.type)
-    for rank in _FROM_BELOW if len(ranked) > 1 else ranked:
-        among = ranked.get(rank)
-        if among is None:
-            continue
-        own = fold(policy.promote, among)
-        common = own if own is None or common is None else raised(own, common)
-        if common is None:
-            return Refusal(policy.refusal)
-    assert common is not None
-    return (common,)
+
+    raised: Callable[[PolicyLike, DType, DType], DType | None]
+    strong: bool = False
+
+    def __call__(
+        self, policy: PolicyLike, operands: tuple[Operand, ...]
+    ) -> tuple[DType, ...] | Refusal:
+        types = supported_types(policy, operands)
+        return types if isinstance(types, Refusal) else self.join(policy, *grouped(operands))
+
+    def join(self, policy: PolicyLike, *groups: Sequence[DType]) -> tuple[DType, ...] | Refusal:
+        """The same of dtypes that the policy has, by rank as ``Grouped`` has them."""
+        common: DType | None = None
+        for types in reversed(groups):
+            if types:
+                own = fold(policy.promote, map(policy.strong, types) if self.strong else types)
+                lower, common = common, own
+                if own is not None and lower is not None:
+                    common = self.raised(policy, own, lower)
+                if common is None:
+                    return Refusal(policy.refusal)
+        assert common is not None
+        return (common,)
+
+    def keeps(self, policy: PolicyLike, dtype: DType) -> bool:
+        """Whether arrays of one dtype come to that dtype, whatever their number and ranks."""
+        return policy.promote(dtype, dtype) is self.raised(policy, dtype, dtype) is dtype
 
 
 def same_for_all_ranks(
     policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
 ) -> bool:
-    """Whether arrays of no axes and others have the same plan under a policy that looks at no
-    values."""
+    """Whether arrays of no axes and others have the same plan, as operands that have one, under a
+    policy that looks at no values."""
     if not policy.ranks and name not in policy.ranked:
         return True
     if len(operands) > _FEW:
         return False
     written = Form.OPERATOR if form is Form.INPLACE else form  # whose result is the target's
     rule = policy.rule(name, operands, written)
+    while goes_on_by := getattr(rule, "goes_on_by", None):
+        inner = goes_on_by(operands)
+        if inner is None:
+            break
+        rule = inner
     if isinstance(rule, TypeRule):
         own = rule.operand_types or policy.operand_types, rule.promote or policy.promote
-        return rule.plans_alike(policy, name, _commons(policy, *own, operands), operands)
+        commons = _commons(policy, *own, operands)
+        if len(commons) == 1 and rule.cast is None:
+            return True
+        return rule.plans_alike(policy, name, commons, operands)
     plan = policy.plan(name, operands, written)
     return all(rule(policy, name, other) == plan for other in _of_other_ranks(operands))
 
@@ -142,20 +182,35 @@ def _commons(
 ) -> set[DType | Refusal | None]:
     """All that arrays promote to, of whatever rank each is: worked out once for all operations that
     promote the same way."""
-    known = policy.once(_commons_of_types)
-    key = id(operand_types), id(promote), operands
+    while goes_on_by := getattr(operand_types, "goes_on_by", None):
+        operand_types = goes_on_by(policy)
+    if not getattr(operand_types, "tells_ranks", True):
+        return {common_dtype(policy, operand_types, promote, operands)}
+    by_rank = operand_types if isinstance(operand_types, (ArraysFirst, LowestFirst)) else None
+    if by_rank is not None:
+        common, *others = {operand.type for operand in operands}
+        if not others and not common.weak and by_rank.keeps(policy, common):
+            return {common}
+    known = policy.worked_out
+    key = "commons", id(operand_types), id(promote), operands
     if key not in known:
-        commons = {common_dtype(policy, operand_types, promote, operands)}
-        for other in _of_other_ranks(operands):
-            types = operand_types(policy, other)
-            commons.add(types if isinstance(types, Refusal) else fold(promote, types))
+        if by_rank is not None:
+            found = [by_rank.join(policy, *groups) for groups in _groupings(operands)]
+        else:
+            ways = operands, *_of_other_ranks(operands)
+            found = [operand_types(policy, each) for each in ways]
+        commons = {x if isinstance(x, Refusal) else fold(promote, x) for x in found}
         known[key] = operand_types, promote, commons
     answer: set[DType | Refusal | None] = known[key][2]
     return answer
 
 
-def _commons_of_types(policy: PolicyLike) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    return {}
+def _groupings(operands: tuple[Operand, ...]) -> Iterable[Grouped]:
+    """The operands' types by rank, whatever the ranks of the arrays among them are."""
+    arrays, _, scalars = grouped(operands, apart=False)
+    masks = list(product((True, False), repeat=len(arrays)))
+    ways = zip(masks, reversed(masks), strict=True)  # each and its complement
+    return [([*compress(arrays, a)], [*compress(arrays, b)], scalars) for a, b in ways]
 
 
 def _of_other_ranks(operands: tuple[Operand, ...]) -> Iterable[tuple[Operand, ...]]:

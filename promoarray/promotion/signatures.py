@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule, PolicyLike, ruled_by
 
 
 class Arrays(Enum):
@@ -36,6 +36,7 @@ class Arrays(Enum):
 def with_arrays(which: Arrays, rule: OperationRule) -> OperationRule:
     """Make the rule of an operator that wants arrays."""
 
+    @ruled_by(lambda _: rule)
     def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         return which.refusal(policy.title, name, operands) or rule(policy, name, operands)
 

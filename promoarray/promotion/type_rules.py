@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.data_class import dataclass
@@ -132,7 +131,7 @@ class TypeRule:
 
     def _planned(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
         """What the operation does with operands of a common dtype, worked out once."""
-        known = policy.once(_plans_by_dtype)
+        known = policy.worked_out
         key = id(self), name, common, count
         if key not in known:
             known[key] = self, self._plan(policy, name, common, count)
@@ -190,7 +189,7 @@ def common_dtype(
     operands: tuple[Operand, ...],
 ) -> DType | Refusal | None:
     """What operands promote to, worked out once for all operations that promote the same way."""
-    known = policy.once(_common_dtypes)
+    known = policy.worked_out
     key = id(operand_types), id(promote), operands
     if key not in known:
         types = operand_types(policy, operands)
@@ -198,18 +197,6 @@ def common_dtype(
         known[key] = operand_types, promote, common
     answer: DType | Refusal | None = known[key][2]
     return answer
-
-
-_Known = dict[tuple[Any, ...], tuple[Any, ...]]
-"""Answers by the ids of rules, as some rules have no hash, with the rules, which keeps the ids."""
-
-
-def _common_dtypes(policy: PolicyLike) -> _Known:
-    return {}
-
-
-def _plans_by_dtype(policy: PolicyLike) -> _Known:
-    return {}
 
 
 def refuse(why: str) -> OperationRule:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, INEXACT, DType
+from promoarray.dtypes import BY_CODE, INEXACT, WEAK_TYPES, DType
 from promoarray.promotion.plan import Operand, Refusal
-from promoarray.promotion.policy_like import PolicyLike
+from promoarray.promotion.policy_like import PolicyLike, of_types_alone
 
 NO_ORDER = "complex numbers have no order"
 """Why complex numbers are refused where values are compared."""
@@ -56,20 +56,20 @@ def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
 
 
 def _has(policy: PolicyLike) -> frozenset[DType]:
-    """The dtypes of a policy; a tuple would compare each with ``==``, written in Python."""
-    return frozenset(policy.dtypes)
+    """The dtypes of a policy, and those of Python scalars."""
+    return frozenset((*policy.dtypes, *WEAK_TYPES))
 
 
+@of_types_alone
 def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:
     """Count operands as their own types, if the framework has them all."""
-    has, types = policy.once(_has), []
-    for dtype, _, _ in operands:
-        if dtype not in has and not dtype.weak:
-            return Refusal(f"{policy.title} has no {dtype.name}")
-        types.append(dtype)
-    return (*types,)
+    has, types = policy.once(_has), tuple([operand.type for operand in operands])
+    if has.issuperset(types):
+        return types
+    lacking = next(dtype for dtype in types if dtype not in has)
+    return Refusal(f"{policy.title} has no {lacking.name}")
 
 
 def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -39,14 +39,14 @@ def between_casts(
     common = plan.compute or plan.inputs[0]
     if dt.string in {*held, *plan.inputs, made, plan.result}:
         return None
-    inputs = [_entered(*pair, casts) for pair in zip(held, plan.inputs, strict=True)]
+    inputs = plan.inputs
+    if not _BOOL.isdisjoint(inputs):
+        inputs = tuple([_entered(*pair, casts) for pair in zip(held, inputs, strict=True)])
     sources, targets = (*held, *inputs, made), (*inputs, *(common,) * len(held), plan.result)
-    modes: list[Any] = []
-    for source, target in zip(sources, targets, strict=True):
-        mode, transforms = casts(source, target) if source is not target else (DEFAULT, ())
-        if transforms:
-            return None
-        modes.append(mode)
+    ways = zip(sources, targets, strict=True)
+    modes, transforms = zip(*[_NONE if a is b else casts(a, b) for a, b in ways], strict=True)
+    if any(transforms):
+        return None
     names = loops.loop_names(name)
     wanted = len(held), False, made is not common
     of_parts = common.kind is not Kind.COMPLEX and any(d.kind is Kind.COMPLEX for d in held)
@@ -58,7 +58,7 @@ def between_casts(
     return kernels.CastingKernel(
         (name if len(names) == 1 else names) if has_loop else kernel,
         (*map(kernels.dtype_args, (*held, *inputs, common, made, plan.result)),),
-        (*modes,),
+        modes,
         common.storage,
         plan.result.storage,
         np.empty,
@@ -69,6 +69,10 @@ def between_casts(
         folds.LONG - 1 if name in folds.FOLDED else -1,
         None if has_loop else program or _program(name, common, len(held), made),
     )
+
+
+_BOOL = frozenset({dt.bool})
+_NONE: tuple[Any, ...] = DEFAULT, ()
 
 
 @cache

@@ -7,8 +7,8 @@ goes by ``compile.Compiled``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -41,10 +41,8 @@ from promoarray.backends.numpy.short_folds import FEW, WITH_OPTIONS, with_option
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
+from promoarray.promotion.plan import Plan
 from promoarray.promotion.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
 
@@ -158,6 +156,20 @@ def _bounded(name: str, low: bool, high: bool) -> Callable[..., Any]:
     return partial(KERNELS[name], low=low, high=high)
 
 
+@once
+def _checked(common: DType) -> Callable[..., Any]:
+    """What clips by two bounds of the operand's own dtype, which it checks."""
+    kernel: Any = clips.CLIP
+    if common.kind not in INTEGERS:
+        plan = Plan((common,) * 3, common, common)
+        kernel = between_casts("clip_beyond", None, plan.inputs, plan, common, _as_it_is)
+    return clips.checked_by(kernel, _bounded("checked_clip", True, True))
+
+
+def _as_it_is(source: DType, target: DType) -> tuple[Any, tuple[()]]:
+    return DEFAULT, ()
+
+
 def _isin(x: Buffer, among: Buffer, *, invert: bool = False) -> Any:
     if x.size * among.size > FEW:
         return None
@@ -182,11 +194,7 @@ def _of_bounds(
     if name in loops.CLIPS:
         name = name if both else f"{name}_low" if low else f"{name}_high"
         return between_casts(name, None, held, plan, common, casts)
-    kernel = _bounded(name, low, high)
-    if name == "checked_clip":
-        same = plan._replace(inputs=(common,) * 3, compute=common, result=common)
-        loop = between_casts("clip_beyond", None, same.inputs, same, common, casts)
-        kernel = clips.checked_by(clips.CLIP if common.kind in INTEGERS else loop, kernel)
+    kernel = _checked(common) if name == "checked_clip" else _bounded(name, low, high)
     return with_options(name, kernel, held, plan, casts)
 
 
@@ -203,12 +211,20 @@ def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callab
         return otherwise
 
     def of_delta(delta: float) -> Callable[..., Any] | None:
-        in_steps = partial(losses.in_steps, delta=delta)
-        program = programs.written(in_steps, common.storage, len(held), answers)
+        in_steps, program = _of_delta(delta, common, len(held), BY_STORAGE[answers])
         way = held, plan, BY_STORAGE[answers], casts
         return program and between_casts("huber_loss", in_steps, *way, program=program)
 
     return losses.by_known_delta(of_delta, otherwise)
+
+
+@lru_cache(maxsize=64)
+def _of_delta(
+    delta: float, common: DType, count: int, answers: DType
+) -> tuple[Callable[..., Any], programs.Written | None]:
+    """Huber's error with a bound, and its program."""
+    in_steps = partial(losses.in_steps, delta=delta)
+    return in_steps, programs.written(in_steps, common.storage, count, answers.storage)
 
 
 _ORDERED = {

@@ -33,7 +33,13 @@ from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
+from promoarray.promotion.policy_like import (
+    OperandTypes,
+    OperationRule,
+    PolicyLike,
+    entering_by,
+    ruled_by,
+)
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import (
@@ -93,6 +99,7 @@ def _at_least_float32(dtype: DType) -> DType:
 def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
+    @entering_by(lambda _: enter)
     def checked(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
         if dt.weak_complex in {operand.type for operand in operands}:
             return Refusal("MindSpore takes no complex Python scalars")
@@ -139,12 +146,14 @@ BIT_BY_BIT = ArraysFirst(
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
     """Make a rule that looks at each operand before anything is promoted."""
 
+    @ruled_by(lambda _: rule)
     def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         return rule(policy, name, operands) if all(map(test, operands)) else Refusal(why)
 
     return checked
 
 
+@ruled_by(lambda _: PROMOTING)
 def _no_two_bools(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):

@@ -37,7 +37,7 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule, PolicyLike, ruled_by
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import (
@@ -139,9 +139,7 @@ WIDENING = replace(OPEN, zero_d=LOOKUP)
 """floor_divide: a 0-d tensor opens the gate but counts in full."""
 SHUT = ArraysFirst(TENSORS, scalar=stays, why_scalar=NO_SCALAR)
 """Functions for which a 0-d tensor is a tensor, and that take no scalars to promote."""
-AGREED = ArraysFirst(
-    agreed, scalar=stays, zero_d=agreed, zero_ds=agreed, why=UNLISTED, why_scalar=NO_SCALAR
-)
+AGREED = ArraysFirst(agreed, scalar=stays, why=UNLISTED, why_scalar=NO_SCALAR)
 """Functions that promote nothing."""
 
 
@@ -180,6 +178,10 @@ def summed(dtype: DType) -> DType:
     return dt.int64 if dtype in (dt.bool, dt.int32) else dtype
 
 
+_tested = TypeRule(operand_types=OPEN, result=to_bool)
+
+
+@ruled_by(lambda _: _tested)
 def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
     plan = _tested(policy, name, operands)
@@ -195,7 +197,6 @@ def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan
 
 
-_tested = TypeRule(operand_types=OPEN, result=to_bool)
 _FACTORED = "linear algebra takes float32, float64 and complex tensors of one dtype"
 _SUM_NOTE = "bool and int32 are summed in int64"
 

@@ -36,7 +36,7 @@ from promoarray.policies.paddle.document import (
 from promoarray.policies.paddle.stored import STORED_3_3
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule, PolicyLike, ruled_by
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, within_64_bits, wrap
 from promoarray.promotion.signatures import Arrays
@@ -78,7 +78,7 @@ WITH_COMPLEX = "a complex tensor goes only with float32, float64 and complex one
 CASTS_SOME = (
     "the tensors must have one dtype, but that a complex kernel casts uint8, int16 and floats"
 )
-TRANSFORMED = replace(AGREED, arrays=transformed, zero_d=None, zero_ds=None, why=CASTS_SOME)
+TRANSFORMED = replace(AGREED, arrays=transformed, why=CASTS_SOME)
 
 
 def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
@@ -120,13 +120,6 @@ def _scalar_as_tensor(index: int, operand: Operand, common: DType) -> DType:
 _WHERE = replace(SHUT, scalar=_as_tensor, why_scalar=_A_TENSOR)
 
 
-def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
-    if operands[-1].rank is Rank.SCALAR:
-        return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
-    return _BITWISE(policy, name, operands)
-
-
 _BITS = replace(
     AGREED,
     scalar=_whole,
@@ -134,6 +127,14 @@ _BITS = replace(
     why_scalar="only a Python bool or int goes with the bits of a tensor",
 )
 _BITWISE = TypeRule(operand_types=_BITS, admit=BITS)
+
+
+@ruled_by(lambda _: _BITWISE)
+def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
+    if operands[-1].rank is Rank.SCALAR:
+        return Refusal("bitwise operators take no Python scalar on the right (on the left they do)")
+    return _BITWISE(policy, name, operands)
 
 
 def _nll(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -178,14 +179,16 @@ def clip_rule(raised: DType | None) -> OperationRule:
     return rule
 
 
+_ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
+
+
+@ruled_by(lambda _: _ORDERED)
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
     plan = _ORDERED(policy, name, operands)
     whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
     return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
 
-
-_ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 
 MEAN = TypeRule(
     admit=frozenset({*INEXACT, dt.bool, dt.int32, dt.int64}),
@@ -194,6 +197,7 @@ MEAN = TypeRule(
 )
 
 
+@ruled_by(lambda _: MEAN)
 def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Add up integers in float32, and cast the mean back."""
     plan = MEAN(policy, name, operands)
@@ -202,6 +206,7 @@ def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     return plan._replace(inputs=(dt.float32,), compute=dt.float32)
 
 
+@ruled_by(lambda _: PROMOTING)
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
     plan = PROMOTING(policy, name, operands)
@@ -263,9 +268,12 @@ _NUMBERS = (dt.weak_int, dt.weak_float)
 def _of_one(rule: OperationRule) -> OperationRule:
     """Make a Python complex a complex64 tensor of shape [1], whose dtype a 0-d tensor takes."""
 
+    def has_complex(operands: tuple[Operand, ...]) -> bool:
+        return any(o.type is dt.weak_complex for o in operands)
+
+    @ruled_by(lambda operands: None if has_complex(operands) else rule)
     def counted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        scalar = any(o.type is dt.weak_complex for o in operands)
-        if scalar and any(o.rank is Rank.ZERO_D for o in operands):
+        if has_complex(operands) and any(o.rank is Rank.ZERO_D for o in operands):
             operands = (Operand(dt.complex64),) * len(operands)
         return rule(policy, name, operands)
 
@@ -293,7 +301,9 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "bitwise_invert": TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(operand_types=_BITS, admit=BITS),
     "matmul": TypeRule(
-        operand_types=replace(AGREED, arrays=as_left, why=WITH_COMPLEX),
+        operand_types=replace(
+            AGREED, arrays=as_left, zero_d=agreed, zero_ds=agreed, why=WITH_COMPLEX
+        ),
         note="The @ operator casts the right operand to the left one's dtype.",
     ),
     "tensordot": TypeRule(operand_types=TRANSFORMED),

@@ -6,6 +6,8 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
 from promoarray.dtypes import (
@@ -44,7 +46,7 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import OperationRule, PolicyLike, entering_by, ruled_by
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
@@ -63,6 +65,7 @@ from promoarray.promotion.type_steps import (
 )
 
 
+@entering_by(attrgetter("operand_types"))
 def no_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
     if any(operand.type.kind is Kind.BOOL for operand in operands):
@@ -72,13 +75,17 @@ def no_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
     return policy.operand_types(policy, operands)
 
 
+def _power_rule(operands: tuple[Operand, ...]) -> TypeRule:
+    return PROMOTING if operands[-1].type is dt.weak_bool else _power
+
+
+@ruled_by(_power_rule)
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel.
 
     One exponent of Python counts factors, but of float16 (``pow_tensor_scalar_kernel``).
     """
-    rule = PROMOTING if operands[-1].type is dt.weak_bool else _power
-    plan = rule(policy, name, operands)
+    plan = _power_rule(operands)(policy, name, operands)
     if isinstance(plan, Refusal) or operands[-1].rank is not Rank.SCALAR:
         return plan
     multiplied = plan.inputs[0].kind in INEXACT and plan.inputs[0] is not dt.float16
@@ -114,6 +121,7 @@ def number_first(name: str, operands: tuple[Operand, ...], computed: DType) -> s
     return "scaled_add" if computed.kind is Kind.COMPLEX else name
 
 
+@entering_by(attrgetter("operand_types"))
 def reals(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):

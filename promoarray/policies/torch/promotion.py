@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.promotion.plan import Operand, Refusal
-from promoarray.promotion.policy_like import PolicyLike
-from promoarray.promotion.ranks import lowest_first
+from promoarray.promotion.ranks import LowestFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW
 
@@ -77,14 +75,8 @@ def combine(higher: DType, lower: DType) -> DType | None:
     return lower if lower.kind is Kind.COMPLEX else higher
 
 
-def by_ranks(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Promote each rank among itself, then let the lower ones raise the category."""
-    tensors = [
-        o if (strong := policy.strong(o.type)) is o.type else o._replace(type=strong)
-        for o in operands
-    ]
-    return lowest_first(policy, (*tensors,), combine)
-
+by_ranks = LowestFirst(lambda policy, higher, lower: combine(higher, lower), strong=True)
+"""Each rank is promoted among itself, then the lower ones raise the category."""
 
 REFUSAL = (
     "uint16, uint32, uint64, uint2 and uint4 promote only with floats, and float8 dtypes, int2 and"
