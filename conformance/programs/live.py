@@ -78,4 +78,4 @@ class Live:
         """End the process and the fork of it that answers."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._process.communicate()
