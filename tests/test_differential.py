@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 
 import differential
@@ -9,6 +10,7 @@ import pytest
 from programs import answers, known, recorded, shrink
 from programs.compare import Difference, difference
 from programs.generate import programs
+from programs.live import Live
 from programs.ours import Ours
 
 KEPT = differential.kept()
@@ -140,3 +142,33 @@ def test_answers_are_read_back_to_the_bit():
     told = answers.read(answers.of_array("float64", values))
     assert told is not None
     assert [repr(float(v)) for v in told[0].values] == [repr(v) for v in values]
+
+
+ABORTING = """
+import dataclasses, os, sys
+from programs import worker
+from programs.frameworks import numpy
+made = numpy.framework("2")
+broken = dataclasses.replace(made, functions={**made.functions, "abs": lambda x: os.abort()})
+numpy.framework = lambda edition: broken
+sys.exit(worker.main("numpy@2"))
+"""
+
+
+class Aborting(Live):
+    """A NumPy whose abs ends the process."""
+
+    def _start(self):
+        self._command = [sys.executable, "-c", ABORTING]
+        super()._start()
+
+
+def test_a_program_that_ends_the_process_crashes_and_the_next_is_answered():
+    live = Aborting("numpy@2")
+    try:
+        made, worker = 'a = array("int8", [1], (1,))\n', live._process.pid
+        assert live(made + "b = abs(a)\nc = a + a") == ["int8 (1,) 1", answers.CRASHED]
+        assert live(made + "b = a + a") == ["int8 (1,) 1", "int8 (1,) 2"]
+        assert live._process.pid == worker
+    finally:
+        live.close()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import select
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,7 @@ class Live:
             stderr=subprocess.DEVNULL,
             text=True,
             bufsize=1,
+            start_new_session=True,
         )
         self.described: dict[str, Any] = self._heard()
 
@@ -52,19 +56,26 @@ class Live:
 
     def __call__(self, program: str) -> list[str]:
         """Answer each line of a program; a crash or a hang is the answer of the last."""
+        answers = self._asked(program)
+        if answers is not None:
+            return answers
+        done = self(program.rpartition("\n")[0]) if "\n" in program else []
+        return done if done and done[-1][:1] in "!?" else [*done, CRASHED]
+
+    def _asked(self, program: str) -> list[str] | None:
+        """The answers; None if the program ended what answers."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(program) + "\n")
-            answers: list[str] = self._heard()
+            answers: list[str] | None = self._heard()
             return answers
         except (EOFError, BrokenPipeError):
-            self._process.kill()
-            self._process.wait()
+            self.close()
             self._start()
-            done = self(program.rpartition("\n")[0]) if "\n" in program else []
-            return done if done and done[-1][:1] in "!?" else [*done, CRASHED]
+            return None
 
     def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.wait()
+        """End the process and the fork of it that answers."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()

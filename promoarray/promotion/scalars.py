@@ -178,15 +178,18 @@ def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
 
 
 def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
-    """Refuse a negative exponent of integers, and fit the others."""
+    """Refuse an exponent of integers that is negative, or becomes so, and fit the others."""
 
     def rule(value: Any, dtype: DType) -> Any:
-        if dtype.kind in INTEGERS and type(value) is not complex and value < 0:
-            raise ValueError(
-                f"an integer to the power {worded(value)}: this framework takes no negative Python "
-                "number as the exponent of integers; write a float exponent or a float array"
-            )
-        return fit(value, dtype)
+        if dtype.kind not in INTEGERS or type(value) is complex:
+            return fit(value, dtype)
+        if value >= 0 and (fitted := fit(value, dtype)) >= 0:
+            return fitted
+        became = "" if value < 0 else f", which becomes {fitted} as {dtype.name}"
+        raise ValueError(
+            f"an integer to the power {worded(value)}{became}: this framework takes no negative "
+            "Python number as the exponent of integers; write a float exponent or a float array"
+        )
 
     return rule
 

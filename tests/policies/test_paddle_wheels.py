@@ -114,6 +114,12 @@ def of(dtype, *values):
         ("3.3", lambda: pa.hypot(of(pa.float32, 1e-30), of(pa.float32, 1e-30)), ("float32", [0.0])),
         # exponents go through float32; 2.6 adds through it, too
         ("3.3", lambda: of(pa.float64, 10) ** 0.1, ("float64", [1.2589254161136902])),
+        ("3.3", lambda: of(pa.int64, 3, -1) ** (2**24 + 1), ("int64", [8604851567268462593, 1])),
+        ("3.3", lambda: of(pa.int32, 3, -1) ** (2**30 + 1), ("int32", [1, 1])),
+        # the quotient and the product of a complex remainder round each step
+        ("3.3", lambda: of(pa.complex64, 2**31) % of(pa.complex64, 1.5 + 10j), ("complex64", [0j])),
+        ("3.3", lambda: of(pa.complex128, 3e38 + 3e38j) % of(pa.complex128, 1 - 2.5j),
+         ("complex128", [-3.777893186295716e22 + 0j])),
         ("2.6", lambda: of(pa.float64, 0.1) + 0.1, ("float64", [0.20000000149011612])),
         ("2.6", lambda: of(pa.float64, 3.7) * 0.1, ("float64", [0.37000000000000005])),
         ("2.6", lambda: of(pa.float32, 255.9) / 1.5, ("float32", [170.60000610351562])),
@@ -137,6 +143,11 @@ def of(dtype, *values):
 def test_paddle_answers_besides_the_operators(policy, call, expected):
     with pa.policy(f"paddle@{policy}"):
         assert answered(call()) == expected
+
+
+def test_an_exponent_that_becomes_negative_is_refused_as_a_negative_one():
+    with pa.policy("paddle@3.3"), pytest.raises(ValueError, match="becomes -2147483648 as int32"):
+        of(pa.int32, 3) ** (2**31 - 1)  # which Paddle never comes back from
 
 
 @pytest.mark.parametrize("policy", ["paddle@3.3", "paddle@2.6"])

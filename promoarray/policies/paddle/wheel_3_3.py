@@ -368,14 +368,6 @@ def _bits(value: Any, dtype: DType) -> Any:
     return wrap(value, dtype)
 
 
-def _as_single(value: Any, dtype: DType) -> Any:
-    """Take a real exponent through a C float."""
-    if type(value) is complex or dtype.kind not in INEXACT:
-        return _through_double(value, dtype)
-    return _through_single(value, dtype)
-
-
-_through_double, _through_single = through(single=False), through(single=True)
 _FIT_FAMILY: dict[Family | str, Callable[[Any, DType], Any]] = {
     **dict.fromkeys((Family.SHIFT, Family.BITWISE), _bits),
     Family.FLOOR_DIVIDE: low_bits,
@@ -394,7 +386,7 @@ V3_3 = DOCUMENT.derive(
     functions=FUNCTIONS,
     signatures=SIGNATURES,
     scalars=DOCUMENT.scalars._replace(
-        fit_family=_FIT_FAMILY, fit_exponent=not_negative(_as_single)
+        fit_family=_FIT_FAMILY, fit_exponent=not_negative(through(single=True))
     ),
     kernels=_KERNELS,
     stored=STORED_3_3,
