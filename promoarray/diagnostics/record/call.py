@@ -187,7 +187,9 @@ class Call:
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         dtype = self.predicted(operation, operands) or last.dtype
         made = Result(None, dtype, ndim)
-        return self.recorder.saw(operation, operands, made, self.frame, exact=False)
+        return self.recorder.saw(
+            *(operation, operands, made, self.frame), exact=False, part_of=self.name
+        )
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR

@@ -259,7 +259,12 @@ class Call:
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         result = Result(_Held(), dtype, ndim)
         edited = edited and dtype is self.results[0].dtype
-        return self.recorder.saw(name, operands, result, self.frame, exact=False, edited=edited)
+        return self.recorder.saw(
+            *(name, operands, result, self.frame),
+            exact=False,
+            edited=edited,
+            part_of=self.callee.name,
+        )
 
     def _count(self, kind: str) -> None:
         self.kind = kind
