@@ -24,3 +24,23 @@ def test_angles_of_integers_are_floats_everywhere() -> None:
         made = paddle.deg2rad(paddle.to_tensor([1, 2])).dtype
     assert made == paddle.float32
     assert not report.divergences
+
+
+@pytest.mark.parametrize("framework", ["torch", "paddle", "jax"])
+def test_the_angle_of_a_complex_array_is_a_float(framework: str) -> None:
+    xp = pytest.importorskip("jax.numpy" if framework == "jax" else framework)
+    policies = "torch", "paddle@3.3", "jax@x32"
+    with pa.record(framework, *policies) as report:
+        z = (xp.asarray if framework == "jax" else xp.as_tensor)([1 + 2j], dtype=xp.complex64)
+        made = xp.angle(z).dtype
+    assert made == xp.float32
+    assert report.calls["approximate", "angle"] == 1
+    assert not report.divergences
+
+
+def test_addmm_of_paddle_takes_its_operands_by_name() -> None:
+    paddle = pytest.importorskip("paddle")
+    ones = paddle.ones((2, 2))
+    with pa.record("paddle", "torch") as report:
+        paddle.addmm(input=ones, x=ones, y=ones)
+    assert report.understood == 1
