@@ -99,7 +99,7 @@ class Call:
         """One operation."""
         name = operations()[self.callee.name]
         operands = self._operands(name)
-        if self.callee.name == "dot" and any(_is_lone(x) for x in operands):
+        if name == "matmul" and any(_is_lone(x) for x in operands):
             name, operands = "multiply", self._operands(name, least=1)  # it makes arrays of numbers
         if not operands or any(x is None for x in operands):
             return self._made(UNKNOWN)

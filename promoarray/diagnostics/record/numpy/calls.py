@@ -37,8 +37,7 @@ argmax     nanargmax
 argmin     nanargmin
 cumulative_sum  cumsum nancumsum
 cumulative_prod cumprod nancumprod cumproduct
-matmul     inner dot
-vecdot     vdot
+matmul     inner dot vdot
 vector_norm norm
 unique_values unique union1d intersect1d setdiff1d setxor1d
 isin       in1d

@@ -10,7 +10,8 @@ from promoarray.diagnostics.record.tables import names
 from promoarray.operations import OPERATIONS
 
 _NAMED_OTHERWISE = """
-vecdot        dot vdot linalg_vecdot
+matmul        dot vdot
+vecdot        linalg_vecdot
 conj          conj_physical resolve_conj
 vector_norm   linalg_vector_norm linalg_norm
 matrix_norm   linalg_matrix_norm

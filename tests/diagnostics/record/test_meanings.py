@@ -1,4 +1,4 @@
-"""A step of a function that stands for several operations names the function."""
+"""What calls of frameworks stand for, and what a step of several names."""
 
 from __future__ import annotations
 
@@ -44,3 +44,24 @@ def test_addmm_of_paddle_takes_its_operands_by_name() -> None:
     with pa.record("paddle", "torch") as report:
         paddle.addmm(input=ones, x=ones, y=ones)
     assert report.understood == 1
+
+
+def test_dot_takes_integers_in_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1, 2])
+    with pa.record("torch", "numpy@2") as report:
+        made = torch.dot(x, x), torch.vdot(x, x)
+    assert [each.dtype for each in made] == [torch.int64, torch.int64]
+    assert not report.drift
+
+
+@pytest.mark.filterwarnings("ignore:.*set_default_tensor_type")  # which PyTorch advises against
+def test_a_default_type_that_is_set_is_named_by_the_program() -> None:
+    torch = pytest.importorskip("torch")
+    try:
+        with pa.record("torch", "numpy@2") as report:
+            torch.set_default_tensor_type(torch.DoubleTensor)
+            torch.nn.Linear(2, 2)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert not report.divergences
