@@ -38,7 +38,8 @@ POLICIES: dict[str, tuple[dict[str, object], ...]] = {
 
 ALSO = {
     "numpy": "numpy@1",
-    "jax": "jax@x32, jax@strict and jax@lax",
+    "jax": "jax@x32, jax@strict and jax@lax, with one exception: "
+    + as_policy("jax@lax").cast.notes[-1].removesuffix("."),
     "tensorflow": "tensorflow@all and tensorflow@safe",
     "paddle@3.3": "paddle, which has no quirks",
     "aclnn": "aclnn@8.5",

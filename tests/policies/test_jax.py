@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import tables
 from check import GOLDEN
 
+import promoarray as pa
+from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE
 from promoarray.policies import Operand, Rank, Refusal, as_policy
 
@@ -60,3 +63,13 @@ def test_in_place_binds_a_new_array() -> None:
 def test_weak_results_stay_weak_until_reduced() -> None:
     assert result("jax", "add", operand("i*", True), operand("f*")) == "f*"
     assert result("jax", "max", operand("f*", True)) == "f64"
+
+
+@pytest.mark.parametrize("dtype", [dt.complex64, dt.complex128])
+def test_lax_asks_only_the_real_part_whether_a_complex_number_is_true(dtype: dt.DType) -> None:
+    parts = np.array([0.0, -0.0, 1.5, np.inf, np.nan], dtype=dtype.storage)
+    z = (parts[:, None] + np.zeros((1, 5), dtype.storage)).copy()
+    z.imag = parts.real[None, :]
+    for name, true in (("jax@lax", z.real != 0), ("jax@x64", z != 0)):
+        with pa.policy(name):
+            assert np.array_equal(np.asarray(pa.astype(pa.asarray(z), pa.bool)), true)

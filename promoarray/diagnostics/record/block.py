@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.warned import warnings_of_the_program
 from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.errors import quoted
 from promoarray.one_block import one_block
@@ -113,7 +114,7 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
 def recording(framework: Framework, recorder: Recorder) -> Iterator[None]:
     """Record this thread, and those that are started meanwhile."""
     hook: Any = import_module(framework.adapter).Recording
-    with _in_new_threads(lambda: hook(recorder)), hook(recorder):
+    with _in_new_threads(lambda: hook(recorder)), warnings_of_the_program(), hook(recorder):
         yield
 
 

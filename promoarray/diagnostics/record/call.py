@@ -53,7 +53,10 @@ class Call:
     ) -> None:
         self.recorder, self.name, self.func = recorder, name, func
         self.args, self.frame = args, self.standing(frame, func)
-        self.kwargs = {self.renamed.get(key, key): x for key, x in kwargs.items()}
+        names = {key: self.renamed.get(key, key) for key in kwargs}
+        self.kwargs = {  # Paddle's ``addmm`` has an ``input`` beside its ``x``
+            key if names[key] in kwargs else names[key]: x for key, x in kwargs.items()
+        }
         self.result: Any = None
         self.number_first: bool | None = None
         self.kind = ""
@@ -187,7 +190,9 @@ class Call:
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         dtype = self.predicted(operation, operands) or last.dtype
         made = Result(None, dtype, ndim)
-        return self.recorder.saw(operation, operands, made, self.frame, exact=False)
+        return self.recorder.saw(
+            *(operation, operands, made, self.frame), exact=False, part_of=self.name
+        )
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR

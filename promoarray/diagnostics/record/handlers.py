@@ -48,19 +48,12 @@ def handler_in(words: Words, name: str) -> Handler | None:
 
 def compute(call: Call) -> None:
     """One operation."""
-    name = call.plain
-    inplace = name != call.name
-    operation = call.words.operations[name]
-    given, options = _operands(call, operation)
-    if is_reflected(name):
-        given = given[::-1]
-    if operation == "divide" and call.kwargs.get("rounding_mode"):
-        operation = "floor_divide"
+    inplace = call.plain != call.name
+    operation, given, options, form = _asked(call)
     if call.named:
         return call.made(MAKE)
     if operation == "where" and not given:  # where the condition is true
         return call.made(MAKE)
-    form = Form.INPLACE if inplace else call.form
     alpha = call.kwargs.get("alpha", 1)
     results = call.results()
     if not results or any(x is None for x in given) or not given:
@@ -70,8 +63,6 @@ def compute(call: Call) -> None:
     exact = alpha == 1 and (call.augments or not inplace) and call.is_evidence(operation)
     if alpha != 1:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
-    if operation == "matmul" and any(not isinstance(x, Ghost) or x.ndim == 0 for x in given):
-        operation = "multiply"  # so ``inner``, and JAX's ``dot``
     call.count(OPERATION)
     operation, given, edited = call.as_written(operation, given)
     made = results[0]
@@ -89,6 +80,30 @@ def compute(call: Call) -> None:
         edited=alpha == 1 and edited,
         more=results[1:],
     )
+
+
+def refused(call: Call, error: Exception) -> None:
+    """One operation that the framework did not carry out: the policy may know why."""
+    operation, given, options, form = _asked(call)
+    known = given and all(x is not None for x in given) and "alpha" not in call.kwargs
+    if known and not (call.named or call.autocast):
+        operation, given, edited = call.as_written(operation, given)
+        asked = operation, given, options, form
+        call.recorder.refused(*asked, call.frame, error, edited=edited)
+
+
+def _asked(call: Call) -> tuple[str, tuple[Any, ...], dict[str, Any], Form]:
+    """What a call asks for: the operation, its operands and options, and its form."""
+    name = call.plain
+    operation = call.words.operations[name]
+    given, options = _operands(call, operation)
+    if is_reflected(name):
+        given = given[::-1]
+    if operation == "divide" and call.kwargs.get("rounding_mode"):
+        operation = "floor_divide"
+    if operation == "matmul" and any(not isinstance(x, Ghost) or x.ndim == 0 for x in given):
+        operation = "multiply"  # so ``inner``, and JAX's ``dot``
+    return operation, given, options, call.form if name == call.name else Form.INPLACE
 
 
 def _operands(call: Call, operation: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -148,6 +163,7 @@ def expand(call: Call) -> None:
         form=form,
         exact=False,
         edited=len(steps) == 1 and given,
+        part_of=call.name,
         more=results[1:],
     )
     return None
@@ -165,7 +181,8 @@ def einsum(call: Call) -> None:
     for x in operands[1:-1]:
         before = call.step("matmul", (before, x))
     if len(operands) > 1:
-        call.recorder.saw("matmul", (before, operands[-1]), results[0], call.frame, exact=False)
+        last = before, operands[-1]
+        call.recorder.saw(*("matmul", last, results[0], call.frame), exact=False, part_of=call.name)
     else:
         call.recorder.moved(tensors[0], results[0])
     return None

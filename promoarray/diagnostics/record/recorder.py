@@ -20,6 +20,7 @@ from promoarray.core.observers import (
     CastEvent,
     EntryEvent,
     OperationEvent,
+    RefusalEvent,
     SetitemEvent,
     notify_lock,
 )
@@ -170,6 +171,7 @@ class Recorder:
         options: Mapping[str, Any] = NO_OPTIONS,
         exact: bool = True,
         edited: bool | None = None,
+        part_of: str = "",
         policy: Policy | None = None,
         more: Sequence[Result] = (),
     ) -> Ghost:
@@ -192,6 +194,8 @@ class Recorder:
         edited : bool, optional
             Whether its operands are those of the call, in their order, so that they can be cast
             there; by default if it is exact.
+        part_of : str
+            The framework's function that it is a step of.
         policy : Policy, optional
             What it was done by, if not by the framework itself.
         more : sequence of Result
@@ -225,16 +229,16 @@ class Recorder:
         plan = plan._replace(extra_results=tuple(r.dtype if r else t for t, r in pairs))
         others = tuple(self._ghost.of(dtype, result.ndim) for dtype in plan.extra_results)
         event = OperationEvent(name, home, given, seen, plan, values, made, others, options, form)
-        edited = exact if edited is None else edited
+        standing = exact if edited is None else edited, "" if part_of == name else part_of
         with notify_lock, standing_at(frame):
-            repeat = self._as_written(edited, partial(self._observer.on_operation, event))
+            repeat = self._as_written(standing, partial(self._observer.on_operation, event))
         self.noted |= repeat is None or repeat.tell != self._observer.count
         if repeat is None:
             self.heard.lasting = False
         elif repeat.tell == self._observer.count:
             self.heard.operations += 1
         else:
-            self.heard.tells.append(partial(self._as_written, edited, repeat.tell))
+            self.heard.tells.append(partial(self._as_written, standing, repeat.tell))
         self._put(result.array, made._type)
         for other, ghost in zip(more, others, strict=False):
             self._put(other.array, ghost._type)
@@ -242,13 +246,35 @@ class Recorder:
             self.made(other)
         return made
 
-    def _as_written(self, edited: bool, tell: Callable[[], Told]) -> Told:
+    def refused(
+        self,
+        name: str,
+        operands: tuple[Any, ...],
+        options: Mapping[str, Any],
+        form: Form,
+        frame: FrameType,
+        error: Exception,
+        *,
+        edited: bool,
+    ) -> None:
+        """Record an operation that the framework did not carry out, if our policy of it says why;
+        see ``saw``."""
+        home = self.home
+        seen = tuple(operand_of(x, home) for x in operands)
+        decided = home.decide(name, seen, operands, form, options=options)
+        if isinstance(decided, Refusal):
+            event = RefusalEvent(name, form, home, operands, seen, decided, options)
+            with notify_lock, standing_at(frame):
+                refused = partial(self._observer.on_refused_by_framework, event, error)
+                self._as_written((edited, ""), refused)
+
+    def _as_written(self, standing: tuple[bool, str], tell: Callable[[], Told]) -> Told:
         """Tell the observer of what stands in the source as it is, or of what does not."""
-        self._observer.edited = edited
+        self._observer.edited, self._observer.part_of = standing
         try:
             return tell()
         finally:
-            self._observer.edited = True
+            self._observer.edited, self._observer.part_of = True, ""
 
     def _drifted(self, drift: Drift) -> None:
         with notify_lock:

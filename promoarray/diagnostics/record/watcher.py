@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from promoarray.diagnostics.record.call import Call, flat
-from promoarray.diagnostics.record.handlers import Handler
+from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.known import Known
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.written import number_first
@@ -67,7 +67,13 @@ class Watcher:
             known = self.recorder.known.get((key, number_first(frame, self._kind.tensor)))
         looked = name, func, args, kwargs, frame
         call = None if known is not None else guarded(self._looked_at, *looked)
-        result = carry_out(*args, **kwargs)
+        try:
+            result = carry_out(*args, **kwargs)
+        except Exception as error:
+            if handler is compute:
+                call = call or guarded(self._looked_at, *looked)
+                guarded(refused, call, error)
+            raise
         if result is NotImplemented:  # Python asks the other operand of an operator
             return result
         if known is not None:

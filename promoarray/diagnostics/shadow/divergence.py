@@ -102,6 +102,8 @@ class Divergence:
         How the operation is written.
     framework : str
         Of a program that was recorded: the framework, in whose words its edits are written.
+    part_of : str
+        Of a program that was recorded: the framework's function that the operation is a step of.
     """
 
     site: Site
@@ -112,10 +114,11 @@ class Divergence:
     count: int = 1
     form: Form = Form.OPERATOR
     framework: str = ""
+    part_of: str = ""
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
-        former = {"form": Form.OPERATOR, "framework": ""}  # which 0.1.0 had not
+        former = {"form": Form.OPERATOR, "framework": "", "part_of": ""}  # which 0.1.0 had not
         for name, value in (former | slots).items():
             setattr(self, name, value)
 

@@ -84,6 +84,8 @@ class ShadowObserver(Observer):
     edited : bool
         Whether the operations that it is told of stand in the source as they are, so that their
         operands can be cast there.
+    part_of : str
+        The function of the framework of which they are steps.
     notes : int
         How often it noted that answers differ.
     """
@@ -91,6 +93,7 @@ class ShadowObserver(Observer):
     report: Report
     framework: str = ""
     edited: bool = True
+    part_of: str = ""
     notes: int = 0
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
@@ -281,6 +284,11 @@ class ShadowObserver(Observer):
             self._refused = key
             self.report.refused = refused_of(event, self.policies)
 
+    def on_refused_by_framework(self, event: RefusalEvent, error: Exception) -> None:
+        """Keep what every policy says of an operation that raised in a recorded program."""
+        refused = refused_of(event, self.policies, self.framework, error)
+        self.report.refused = refused if self.edited else replace(refused, edit="")
+
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
         self.report.record_escape(escape)
@@ -297,6 +305,7 @@ class ShadowObserver(Observer):
         if not self.edited:
             answers = without_edits(answers)
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
+        place.part_of = self.part_of
         return self.report.record(place)
 
 

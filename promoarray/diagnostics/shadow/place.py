@@ -29,7 +29,12 @@ def edits(divergence: Divergence) -> dict[str, list[str]]:
 
 
 def spelled(divergence: Divergence) -> str:
-    """Write a place's operation with its operands' dtypes."""
+    """Write a place's operation with its operands' dtypes, and what it is a step of."""
+    inside = f", in {divergence.part_of}" if divergence.part_of else ""
+    return _operation(divergence) + inside
+
+
+def _operation(divergence: Divergence) -> str:
     if divergence.name == "setitem":
         return "{}[...] = {}".format(*divergence.operands)
     if divergence.name == ASKED_DTYPE:
@@ -66,6 +71,7 @@ def as_data(divergence: Divergence) -> dict[str, Any]:
         "expression": site.expression,
         "operation": divergence.name,
         "operands": list(divergence.operands),
+        "part_of": divergence.part_of or None,
         "called_from": (
             {"file": program.file, "line": program.line, "expression": program.expression}
             if program != site

@@ -91,8 +91,8 @@ class Stopped:
     @property
     def remedy(self) -> str:
         """What to do besides; "" if nothing is known."""
-        if not self.goes_on:
-            return ""
+        if not self.goes_on or (self.refused and self.refused.place.framework):
+            return ""  # a recorded program runs in its framework alone
         first, *others = self.goes_on
         also = f", as {listed(others)} {'do' if len(others) > 1 else 'does'}" if others else ""
         return f"--run {first}, which goes on here{also}"
@@ -188,17 +188,33 @@ def stopped_of(
     return Stopped(run.name if refused is None else _first(refused), said, site, refused)
 
 
-def refused_of(event: RefusalEvent, policies: tuple[Policy, ...]) -> Refused:
-    """Ask every policy what it would have done in place of a refusal."""
+def refused_of(
+    event: RefusalEvent,
+    policies: tuple[Policy, ...],
+    framework: str = "",
+    error: Exception | None = None,
+) -> Refused:
+    """Ask every policy what it would have done in place of a refusal.
+
+    Parameters
+    ----------
+    event : RefusalEvent
+    policies : tuple of Policy
+    framework : str
+        Of a program that is recorded: the framework, in whose words the edit is written.
+    error : Exception, optional
+        What the framework raised.
+    """
     site, program = sites()
     refusal, operands = event.refusal, tuple(map(str, event.seen))
     found = recovery(event)
     mine = Answer(None, refusal.reason, "", operands)
     others = {p.name: _answer(p, event) for p in policies if p.name != event.policy.name}
     answers = {event.policy.name: mine, **others}
-    place = Divergence(site, program, event.name, operands, answers, form=event.form)
-    edit = _edit(event, found, site) if found and site == program else ""
-    telling = (refusal.error and str(refusal.error)) or (event.name, event.seen, refusal.reason)
+    place = Divergence(site, program, event.name, operands, answers, 1, event.form, framework)
+    edit = _edit(event, found, site, framework) if found and site == program else ""
+    said = error or refusal.error
+    telling = (said and str(said)) or (event.name, event.seen, refusal.reason)
     return Refused(place, edit, ("error", telling))
 
 
@@ -252,11 +268,13 @@ def _cast(error: PromotionError, policies: tuple[Policy, ...], site: Site | None
 # -- the edit ---------------------------------------------------------------------------------
 
 
-def _edit(event: RefusalEvent, found: Recovery, site: Site) -> str:
+def _edit(event: RefusalEvent, found: Recovery, site: Site, framework: str) -> str:
     """The source with the casts after which the run goes on; "" if it cannot be written."""
     if found.result is None and event.name != "setitem":
         fix = Fix(tuple(found.casts.items()))
-        return fix.written(site.expression, site.file, operation=event.name)
+        return fix.written(site.expression, site.file, framework, event.name)
+    if framework:  # an operation in place, which the program may as well mean to make a new array
+        return ""
     try:
         (statement,) = ast.parse(site.expression).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

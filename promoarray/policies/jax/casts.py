@@ -5,6 +5,8 @@ Recorded: conformance/golden/casts, jaxlib 0.10.2.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from promoarray.dtypes import DType, Kind
@@ -18,7 +20,7 @@ from promoarray.promotion.cast_rules import (
     case,
     dtypes,
 )
-from promoarray.promotion.cast_transforms import Codes, Flushed
+from promoarray.promotion.cast_transforms import Codes, Flushed, real_part_counts
 from promoarray.promotion.source import Note, Source
 
 
@@ -63,5 +65,19 @@ CASTS = CastRule(
             of=FLOAT_DTYPES,
         ),
         Note("float4 has no NaN: it becomes -0.", dtypes("float4")),
+    ),
+)
+
+CASTS_OF_LAX = replace(
+    CASTS,
+    cases=(*CASTS.cases, case("b1", "c64 c128", transform=real_part_counts)),
+    notes=(
+        *CASTS.notes,
+        Note(
+            "lax.convert_element_type drops the imaginary part on the way to bool as well, where"
+            " jax.numpy's astype asks whether the number is 0.",
+            dtypes("b1"),
+            of=dtypes("c64 c128"),
+        ),
     ),
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
+from promoarray.policies.jax.casts import CASTS_OF_LAX
 from promoarray.policies.jax.jnp import JNP
 from promoarray.policies.jax.operations import TINY, floating, higher_precision, spectral
 from promoarray.promotion.linalg_rules import spectrum
@@ -144,6 +145,7 @@ LAX = JNP.derive(
     title="jax.lax",
     principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",
     promote=promote,
+    cast=CASTS_OF_LAX,
     operations=OPERATIONS,
     signatures={Family.WHERE: Arrays.ALL},
     refusal="jax.lax promotes nothing: operands must be of one dtype, Python scalars of their"

@@ -99,7 +99,7 @@ class Call:
         """One operation."""
         name = operations()[self.callee.name]
         operands = self._operands(name)
-        if self.callee.name == "dot" and any(_is_lone(x) for x in operands):
+        if name == "matmul" and any(_is_lone(x) for x in operands):
             name, operands = "multiply", self._operands(name, least=1)  # it makes arrays of numbers
         if not operands or any(x is None for x in operands):
             return self._made(UNKNOWN)
@@ -259,7 +259,12 @@ class Call:
         ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
         result = Result(_Held(), dtype, ndim)
         edited = edited and dtype is self.results[0].dtype
-        return self.recorder.saw(name, operands, result, self.frame, exact=False, edited=edited)
+        return self.recorder.saw(
+            *(name, operands, result, self.frame),
+            exact=False,
+            edited=edited,
+            part_of=self.callee.name,
+        )
 
     def _count(self, kind: str) -> None:
         self.kind = kind

@@ -37,8 +37,7 @@ argmax     nanargmax
 argmin     nanargmin
 cumulative_sum  cumsum nancumsum
 cumulative_prod cumprod nancumprod cumproduct
-matmul     inner dot
-vecdot     vdot
+matmul     inner dot vdot
 vector_norm norm
 unique_values unique union1d intersect1d setdiff1d setxor1d
 isin       in1d
@@ -67,6 +66,8 @@ lstsq (a, b)
     solve(a, b)
 cbrt exp2 sinc fabs rint degrees radians rad2deg deg2rad i0 spacing (x)
     exp(x)
+angle (z)
+    real(z) atan2(_, _)
 gcd lcm (x1, x2)
     bitwise_or(x1, x2)
 float_power ldexp (x1, x2)

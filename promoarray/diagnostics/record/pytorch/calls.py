@@ -10,7 +10,8 @@ from promoarray.diagnostics.record.tables import names
 from promoarray.operations import OPERATIONS
 
 _NAMED_OTHERWISE = """
-vecdot        dot vdot linalg_vecdot
+matmul        dot vdot
+vecdot        linalg_vecdot
 conj          conj_physical resolve_conj
 vector_norm   linalg_vector_norm linalg_norm
 matrix_norm   linalg_matrix_norm
@@ -69,9 +70,9 @@ float_power (input, exponent)
 """
 
 _MOVES = names("""
-    H adjoint alias detach_ dropout_ embedding_bag feature_dropout fliplr flipud grad index_copy
-    index_copy_ indices mH median movedim nanmedian repeat requires_grad_ reshape_as resize_
-    select threshold values
+    H adjoint alias aminmax as_strided_scatter detach_ dropout_ embedding_bag feature_dropout fliplr
+    flipud grad index_copy index_copy_ indices mH median movedim nanmedian repeat requires_grad_
+    reshape_as resize_ select threshold values
 """)
 _CASTS = names("to type byte char cfloat cdouble chalf")
 _MAKES = names("""

@@ -18,9 +18,10 @@ from promoarray.diagnostics.record.watcher import Watcher
 
 
 def _places() -> Iterator[Place]:
-    """The only function that is replaced: no mode hears of it."""
-    before = torch.set_default_dtype
-    yield Place(torch, "set_default_dtype", before, of_default(_replaced, before))
+    """The only functions that are replaced: no mode hears of them."""
+    for name in ("set_default_dtype", "set_default_tensor_type"):
+        before = getattr(torch, name)
+        yield Place(torch, name, before, of_default(_replaced, before))
 
 
 _replaced = Replaced(_places)

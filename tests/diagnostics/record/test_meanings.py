@@ -1,0 +1,67 @@
+"""What calls of frameworks stand for, and what a step of several names."""
+
+from __future__ import annotations
+
+import pytest
+
+import promoarray as pa
+from promoarray.diagnostics.shadow.place import as_data, spelled
+
+
+def test_a_step_names_the_function_that_it_is_in() -> None:
+    paddle = pytest.importorskip("paddle")
+    with pa.record("paddle", "torch") as report:
+        x = paddle.to_tensor([1, 2])
+        paddle.median(x)
+        paddle.mean(x)
+    places = {spelled(each): as_data(each)["part_of"] for each in report.divergences}
+    assert places == {"mean(int64), in median": "median", "mean(int64)": None}
+
+
+def test_angles_of_integers_are_floats_everywhere() -> None:
+    paddle = pytest.importorskip("paddle")
+    with pa.record("paddle", "torch") as report:
+        made = paddle.deg2rad(paddle.to_tensor([1, 2])).dtype
+    assert made == paddle.float32
+    assert not report.divergences
+
+
+@pytest.mark.parametrize("framework", ["torch", "paddle", "jax"])
+def test_the_angle_of_a_complex_array_is_a_float(framework: str) -> None:
+    xp = pytest.importorskip("jax.numpy" if framework == "jax" else framework)
+    policies = "torch", "paddle@3.3", "jax@x32"
+    with pa.record(framework, *policies) as report:
+        z = (xp.asarray if framework == "jax" else xp.as_tensor)([1 + 2j], dtype=xp.complex64)
+        made = xp.angle(z).dtype
+    assert made == xp.float32
+    assert report.calls["approximate", "angle"] == 1
+    assert not report.divergences
+
+
+def test_addmm_of_paddle_takes_its_operands_by_name() -> None:
+    paddle = pytest.importorskip("paddle")
+    ones = paddle.ones((2, 2))
+    with pa.record("paddle", "torch") as report:
+        paddle.addmm(input=ones, x=ones, y=ones)
+    assert report.understood == 1
+
+
+def test_dot_takes_integers_in_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.tensor([1, 2])
+    with pa.record("torch", "numpy@2") as report:
+        made = torch.dot(x, x), torch.vdot(x, x)
+    assert [each.dtype for each in made] == [torch.int64, torch.int64]
+    assert not report.drift
+
+
+@pytest.mark.filterwarnings("ignore:.*set_default_tensor_type")  # which PyTorch advises against
+def test_a_default_type_that_is_set_is_named_by_the_program() -> None:
+    torch = pytest.importorskip("torch")
+    try:
+        with pa.record("torch", "numpy@2") as report:
+            torch.set_default_tensor_type(torch.DoubleTensor)
+            torch.nn.Linear(2, 2)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert not report.divergences
