@@ -30,8 +30,8 @@ ROWS: list[tuple[str, tuple[str, ...]]] = [
     ("x + z", ("int8 int32",)),
     ("x * 1.5", FLOATS),
     ("x / y", FLOATS),
-    ("x % y", (*NUMBERS, "float64")),
-    ("x // y", (*NUMBERS, "float64")),
+    ("x % q", (*NUMBERS, "float64")),
+    ("x // q", (*NUMBERS, "float64")),
     ("x < y", NUMBERS),
     ("xp.maximum(x, y)", FLOATS),
     ("iadd(t, y)", FLOATS),
@@ -129,6 +129,7 @@ def operands(text: str, left: str, right: str, n: int) -> dict[str, Array]:
         "z": numbers(right, n, 1),
         "w": numbers(left, 2 * n, 2) if "w" in text else x,
         "p": abs(x),
+        "q": np.where(y == 0, np.ones_like(y), y),  # a divisor
         "m": numbers("int8", n, 3) > 0,
         "a": x[: side * side].reshape(side, side),
         "b": y[: side * side].reshape(side, side),
