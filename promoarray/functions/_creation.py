@@ -10,6 +10,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
+from promoarray.backends import numpy as numpy_backend
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.observers import notify_default, observers_anywhere
@@ -58,7 +59,7 @@ def zeros_of(
 def filled_here(shape: Any, value: Any) -> Any:
     """A buffer of NumPy's of one value."""
     out = np.empty(shape, value.dtype)
-    out[...] = value
+    numpy_backend.write(out, ..., value)
     return out
 
 

@@ -306,3 +306,17 @@ def test_a_number_makes_the_same_array_the_second_time(policy: str) -> None:
                 with pa.trace():  # which has it made anew
                     anew = made(value, dtype)
                 assert first == again == anew, (value, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int4", "float32"])
+def test_long_arrays_of_one_value_and_what_is_written_into_them(dtype):
+    n = 1 << 15
+    out = pa.full((2, n), 3, dtype=dtype)
+    want = np.full((2, n), 3, out.dtype.storage)
+    out[0, ::3], want[0, ::3] = 1, 1
+    part = pa.astype(pa.arange(n // 4) % 7, dtype)
+    out[1, ::-4], want[1, ::-4] = part, np.asarray(part)
+    out[..., 1:], want[..., 1:] = out[..., :-1], want[..., :-1].copy()
+    assert np.asarray(out).tobytes() == want.tobytes()
+    assert (pa.full_like(out, -1) == -1).all()
+    assert out.dtype == dtype

@@ -56,6 +56,7 @@ REFERENCES: dict[str, Callable[..., Array]] = {
     **{name: getattr(np, name) for name in ("isnan", "isfinite", "isinf", "signbit", "equal")},
     **{name: getattr(np, name) for name in ("not_equal", "less", "less_equal", "greater")},
     **{name: getattr(np, name) for name in ("greater_equal", "logical_and", "logical_or")},
+    **{name: getattr(np, name) for name in ("hypot", "nextafter")},
     **{name: getattr(np, name) for name in ("logical_xor", "logical_not", "maximum", "minimum")},
     **{
         name + end: clipped(name, low, high)
@@ -132,6 +133,26 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
                 assert same_numbers(got, want, result), (name, lengths, result)
             done += 1
     assert done > 30
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=str)
+@pytest.mark.parametrize("name", ["hypot", "nextafter"])
+def test_exceptions_are_told_as_numpy_tells_them(level, name, dtype):
+    ends = np.finfo(dtype.storage)
+    few = [0, -0.0, 1, -2.5, ends.max, -ends.max, ends.tiny, -ends.smallest_subnormal]
+    few += [3 * ends.smallest_subnormal, np.inf, -np.inf, np.nan]
+    numbers = np.array(few, dtype.storage)
+    for x, y in product(numbers, numbers):
+        operands = np.array([x]), np.array([y])
+        got, met = np.empty_like(operands[0]), set()
+        raised = combine(name, operands, got, (dtype_args(dtype),) * 4, (DEFAULT,) * 3)
+        with np.errstate(all="call", call=lambda what, _, met=met: met.add(what)):
+            want = REFERENCES[name](*operands)
+        assert same_numbers(got, want, dtype), (x, y)
+        told = {what for bit, what in ((2, "overflow"), (4, "underflow")) if raised & bit}
+        assert told >= met, (x, y)
+        if name == "nextafter":
+            assert told == met, (x, y)
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16], ids=str)

@@ -153,6 +153,38 @@ def test_what_is_computed_in_float32_is_rounded_once(level, name):
             assert same_numbers(got, wide.astype(np.float16), dt.float16), loop
 
 
+@pytest.mark.parametrize("dtype", [dt.float32, dt.float64])
+def test_remainders_of_quotients_of_every_length_are_exact(level, dtype):
+    """Quotients that are nearly whole, of a few bits, of all that a float has, and of many more."""
+    rng, word = np.random.default_rng(level), f"u{dtype.bits // 8}"
+    codes = rng.integers(0, np.iinfo(word).max, (2, 20_000), word, endpoint=True)
+    x, y = codes.view(dtype.storage)
+    assert dtype.format is not None
+    mantissa = dtype.format.mantissa
+    with np.errstate(all="ignore"):
+        y = np.where(np.isfinite(y), y, 1)
+        near = np.ldexp(rng.random(y.size), rng.integers(-2, mantissa + 3, y.size))
+        for quotients in (np.rint(near), near, np.floor(near) + 0.5):
+            whole = (quotients.astype(dtype.storage) * y).astype(dtype.storage)
+            for beside in (np.nextafter(whole, 0), whole, np.nextafter(whole, np.inf * y)):
+                for name in ("xla_remainder", "remainder", "floor_divide"):
+                    _agree(name, dtype, beside, y)
+    for name in ("xla_remainder", "remainder", "floor_divide"):
+        _agree(name, dtype, x, y)
+        _agree(name, dtype, x[:511].copy(), y[:1].copy())
+
+
+def test_remainders_written_over_an_operand(level):
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 3000), np.float32) * 1000
+    y[::70] *= np.float32(1e-9)  # whose quotients are long
+    for operands in ((x.copy(), y), (x, y.copy())):
+        want = np.remainder(*operands)
+        out = operands[0] if operands[0] is not x else operands[1]
+        combine("remainder", operands, out, (dtype_args(dt.float32),) * 4, (DEFAULT,) * 3)
+        np.testing.assert_array_equal(out, want)
+
+
 def _agree(name: str, dtype: dt.DType, *operands: Array) -> None:
     got, raised = of_loop(name, *operands, dtype=dtype)
     want, met = of_numpy(name, *operands)

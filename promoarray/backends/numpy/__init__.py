@@ -15,6 +15,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import folds, ordering
+from promoarray.backends.numpy.blocks import LONG
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import comparable as comparable
@@ -105,6 +106,9 @@ def write(buffer: Buffer, key: Any, value: Buffer) -> None:
     # NumPy gives a[0:4:2] = a[0:2] what it has written meanwhile: it copies for other cases alone.
     if value.base is not None and np.may_share_memory(buffer, value):
         value = value.copy()
+    if buffer.dtype.isbuiltin == 2 and buffer.size >= LONG:
+        # NumPy calls ml_dtypes for each number: words of as many bytes are as good.
+        buffer, value = (x.view(f"u{x.itemsize}") for x in (buffer, value))
     buffer[key] = value
 
 

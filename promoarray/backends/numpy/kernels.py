@@ -38,14 +38,6 @@ def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
     return lambda x: rounding(x) if x.dtype.kind == "f" else x.copy()
 
 
-def _real_only(test: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
-    return lambda x: test(x) if x.dtype.kind in "fc" else np.not_equal(x, x)
-
-
-def _isfinite(x: Buffer) -> Buffer:
-    return np.isfinite(x) if x.dtype.kind in "fc" else np.equal(x, x)
-
-
 def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
     """As ``np.all`` and ``np.any`` do, without the time that they take to get here."""
     reduce: Any = ufunc.reduce  # positions are read soonest, and the stubs have them by name
@@ -59,7 +51,7 @@ def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def _signbit(x: Buffer) -> Buffer:
-    return np.signbit(x) if x.dtype.kind == "f" else x < 0
+    return np.signbit(x) if x.dtype.kind == "f" else np.less(x, x.dtype.type(0))
 
 
 def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
@@ -255,9 +247,9 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "ceil": _whole(np.ceil),
     "trunc": _whole(np.trunc),
     "round": _round,
-    "isnan": _real_only(np.isnan),
-    "isinf": _real_only(np.isinf),
-    "isfinite": _isfinite,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
     "signbit": _signbit,
     "conj": np.conj,
     "real": lambda x: x.real.copy(),
@@ -319,9 +311,6 @@ _UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
     "ceil": (np.ceil, (Kind.FLOAT,)),
     "trunc": (np.trunc, (Kind.FLOAT,)),
     "round": (np.rint, (Kind.FLOAT, Kind.COMPLEX)),
-    "isnan": (np.isnan, (Kind.FLOAT, Kind.COMPLEX)),
-    "isinf": (np.isinf, (Kind.FLOAT, Kind.COMPLEX)),
-    "isfinite": (np.isfinite, (Kind.FLOAT, Kind.COMPLEX)),
     "signbit": (np.signbit, (Kind.FLOAT,)),
 }
 
@@ -358,5 +347,5 @@ def is_along_axes(name: str) -> bool:
 
 OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
 OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
-OF_UFUNC |= {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite", np.signbit: "signbit"}
+OF_UFUNC[np.signbit] = "signbit"
 """The operation that each of NumPy's ufuncs is here."""

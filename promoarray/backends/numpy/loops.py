@@ -253,9 +253,14 @@ def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -
 LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
+_SLOW_IN_NUMPY = LOGICAL | {"floor_divide", "remainder", "nextafter"}
+
+
 def is_slow_in_numpy(name: str, computed: DType) -> bool:
-    """Whether NumPy goes element by element where a loop of ours does not: logic of floats."""
-    return name in LOGICAL and computed.kind is Kind.FLOAT
+    """Whether NumPy goes element by element, of floats, where a loop of ours does not."""
+    if name == "hypot":
+        return computed is dt.float32
+    return name in _SLOW_IN_NUMPY and computed.kind is Kind.FLOAT
 
 
 def _is_kept(source: DType, entered: DType) -> bool:

@@ -179,12 +179,22 @@ def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
     before, after = _codes(rows), _codes(made)
     word, sign = before.dtype.type, before.dtype.type(1 << dtype.bits - 1)
     size = sign - word(1)
-    if (before == sign).any():
+    in_one_line = dtype.bits > 16 and made.ndim == 1  # and with the bits that it had
+    zeros = _zeros_of(made, descending) if in_one_line else rows
+    if (_codes(zeros) == sign).any():
         after[(after & size) == 0] = before[(before & size) == 0]
     ends = after[..., 0 if descending else -1] & size
     if (ends > word(_last(dtype))).any():
         after[(after & size) > word(_last(dtype))] = before[(before & size) > word(_last(dtype))]
     return made
+
+
+def _zeros_of(line: Buffer, descending: bool) -> Buffer:
+    """The zeros of a sorted line: they are found sooner than all of it is looked at."""
+    if descending:
+        line = line[::-1]
+    zero = line.dtype.type(0)
+    return line[line.searchsorted(zero) : line.searchsorted(zero, "right")]
 
 
 def _in_order(rows: Buffer) -> Buffer:

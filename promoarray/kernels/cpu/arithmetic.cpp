@@ -1,4 +1,7 @@
 // Arithmetic on numbers of one type: what the machine does with one instruction, and what it gives.
+#include <limits>
+#include <type_traits>
+
 #include "elementwise.h"
 
 namespace promoarray {
@@ -118,14 +121,67 @@ struct SignKeepingZero : UnaryOnCodes {
     }
 };
 
-// As C has them, and NumPy from there.
-struct Hypot : Binary { template <typename T> static T of(T x, T y) { return std::hypot(x, y); } };
+// As C has them, and NumPy from there. Squares of float32 are exact as float64, and C takes the root
+// of their sum there, too.
+struct Hypot : Binary {
+    static f64 of(f64 x, f64 y) { return std::hypot(x, y); }
+    static f32 of(f32 x, f32 y) {
+        const f64 wide = x, other = y;
+        const u32 root = as_bits((f32)std::sqrt(wide * wide + other * other));
+        // Of an infinity and a NaN that is quiet it is infinite.
+        const i32 first = magnitude(x), second = magnitude(y);
+        const u32 nan = as_bits(first > infinity ? x : y) | (u32)(quiet - infinity);
+        const u32 found = (first > infinity) | (second > infinity) ? nan : root;
+        const bool is_told = is_signalling(first) | is_signalling(second);
+        const bool is_infinite = (first == infinity) | (second == infinity);
+        return as_float(is_infinite & !is_told ? (u32)infinity : found);
+    }
+
+   private:
+    static constexpr i32 infinity = 0x7f800000, quiet = 0x7fc00000;
+    static i32 magnitude(f32 x) { return (i32)(as_bits(x) & 0x7fffffffu); }
+    static bool is_signalling(i32 size) { return (size > infinity) & (size < quiet); }
+};
 struct HypotOfSquares : Binary {
     template <typename T> static T of(T x, T y) { return std::sqrt(x * x + y * y); }
 };
+
+// Codes are one more or one less away from zero. They are compared as integers, which raises nothing;
+// so `look` tells what C raises.
 struct NextAfter : Binary {
-    template <typename T> static T of(T x, T y) { return std::nextafter(x, y); }
+    static f32 of(f32 x, f32 y) { return step<i32>(x, y); }
+    static f64 of(f64 x, f64 y) { return step<i64>(x, y); }
+    template <typename Word, typename T> static T step(T x, T y) {
+        const auto from = (Word)as_bits(x), to = (Word)as_bits(y);
+        const auto sign = std::numeric_limits<Word>::min();
+        const Word beside_zero = (to & sign) | 1;
+        const Word beside = from + ((in_order(from) < in_order(to)) == (from >= 0) ? 1 : -1);
+        const bool is_nan = (x != x) | (y != y);
+        const T nan = (is_nan ? x : (T)0) + (is_nan ? y : (T)0);
+        const T next = as_float(std::make_unsigned_t<Word>(x == 0 ? beside_zero : beside));
+        return is_nan ? nan : x == y ? y : next;
+    }
+    template <typename Word> static Word in_order(Word code) {
+        return code < 0 ? std::numeric_limits<Word>::min() - code : code;
+    }
+    template <typename T>
+    static int look(const void *const *operands, std::size_t n) {
+        constexpr T least = std::numeric_limits<T>::min(), largest = std::numeric_limits<T>::max();
+        const T *const x = static_cast<const T *>(operands[0]), *const y = static_cast<const T *>(operands[1]);
+        std::size_t over = 0, under = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const T next = std::fabs(of(x[i], y[i]));
+            over += (next > largest) & (std::fabs(x[i]) <= largest);
+            under += (next < least) & (x[i] != y[i]);
+        }
+        return (over != 0 ? OVERFLOWN : 0) | (under != 0 ? UNDERFLOWN : 0);
+    }
 };
+Look look_of_next(Type t) {
+    return is_float32(t)   ? NextAfter::look<f32>
+           : is_float64(t) ? NextAfter::look<f64>
+                           : nullptr;
+}
 
 template <typename Step>
 Run on_all(Type t) {
@@ -149,7 +205,7 @@ constexpr Row rows[] = {
     {"sign_keeping_zero", 1, false, false, false, on_floats<SignKeepingZero>},
     {"hypot", 2, false, false, true, on_wide<Hypot>},
     {"hypot_of_squares", 2, false, false, true, on_wide<HypotOfSquares>},
-    {"nextafter", 2, false, false, true, on_wide<NextAfter>},
+    {"nextafter", 2, false, false, false, on_wide<NextAfter>, look_of_next},
     {"floor", 1, false, false, false, on_floats<Floor>},
     {"ceil", 1, false, false, false, on_floats<Ceil>},
     {"trunc", 1, false, false, false, on_floats<Trunc>},

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "elementwise.h"
+#include "remainders.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
@@ -113,54 +114,35 @@ struct Quotients {
 
 // --- Floats --------------------------------------------------------------------------------------
 
-// NumPy's divmod, of divisors that are not zero.
+// Each step is given the remainder of fmod, too. Nothing branches, and what is chosen among raises
+// nothing that NumPy does not: additions of zero do not.
 template <typename T>
-T divmod(T x, T y, T &rest) {
-    rest = std::fmod(x, y);
-    T quotient = (x - rest) / y;
-    if (rest != 0) {
-        if (std::isless(y, (T)0) != std::isless(rest, (T)0)) {
-            rest += y;
-            quotient -= 1;
-        }
-    } else {
-        rest = std::copysign((T)0, y);
-    }
-    if (quotient == 0) return std::copysign((T)0, x / y);
-    const T floor = std::floor(quotient);
-    return quotient - floor > (T)0.5 ? floor + 1 : floor;
+PROMOARRAY_CAST bool is_apart(T rest, T y) {  // a NaN is not, nor a zero
+    return !(rest == 0) & (rest == rest) & signs_differ(rest, y);
 }
 
-struct FloorDivide : FlooredQuotient<Zero> {
-    using FlooredQuotient<Zero>::of;
-    static f32 of(f32 x, f32 y) { return quotient(x, y); }
-    static f64 of(f64 x, f64 y) { return quotient(x, y); }
-    template <typename T> static T quotient(T x, T y) {
-        T rest;
-        return y == 0 ? x / y : divmod(x, y, rest);
+struct FloorDivide {
+    template <typename T> static T of(T x, T y, T rest) {
+        const T quotient = (x - rest) / y - (T)(is_apart(rest, y) ? 1 : 0);
+        const T floor = std::floor(quotient);
+        const T whole = floor + (T)(quotient - floor > (T)0.5 ? 1 : 0);
+        const T plain = x / y;
+        return y == 0 ? plain : quotient == 0 ? std::copysign((T)0, plain) : whole;
     }
 };
-struct Remainder : FlooredRemainder<Zero> {
-    using FlooredRemainder<Zero>::of;
-    static f32 of(f32 x, f32 y) { return remainder(x, y); }
-    static f64 of(f64 x, f64 y) { return remainder(x, y); }
-    template <typename T> static T remainder(T x, T y) {
-        if (y == 0) return std::fmod(x, y);
-        T rest;
-        divmod(x, y, rest);
-        return rest;
+struct Remainder {
+    template <typename T> static T of(T, T y, T rest) {
+        const T nonzero = rest + (is_apart(rest, y) ? y : (T)0);
+        return rest == 0 ? std::copysign((T)0, y) : nonzero;
     }
 };
-struct RemainderKeepingZero : Binary {
-    template <typename T> static T of(T x, T y) {
-        const T truncated = std::fmod(x, y);
-        return truncated == 0 ? truncated : Remainder::remainder(x, y);
+struct RemainderKeepingZero {
+    template <typename T> static T of(T x, T y, T rest) {
+        return rest == 0 ? rest : Remainder::of(x, y, rest);
     }
 };
-struct XlaRemainder : TruncatedRemainder {
-    using TruncatedRemainder::of;
-    static f32 of(f32 x, f32 y) { return std::fmod(x, y); }
-    static f64 of(f64 x, f64 y) { return std::fmod(x, y); }
+struct XlaRemainder {
+    template <typename T> static T of(T, T, T rest) { return rest; }
 };
 struct FloorOfQuotient : Binary {
     template <typename T> static T of(T x, T y) { return std::floor(x / y); }
@@ -171,10 +153,10 @@ struct RemainderOfQuotient : Binary {
         return (T)(wide - std::floor(wide / divisor) * divisor);
     }
 };
-struct StandardFloorDivide : Binary {
-    template <typename T> static T of(T x, T y) {
+struct StandardFloorDivide {
+    template <typename T> static T of(T x, T y, T rest) {
         const bool lone = std::isinf(x) ? std::isfinite(y) && y != 0 : std::isfinite(x) && std::isinf(y);
-        return lone ? x / y : FloorDivide::quotient(x, y);
+        return lone ? x / y : FloorDivide::of(x, y, rest);
     }
 };
 
@@ -186,9 +168,9 @@ struct SelectedReciprocal : Binary {
     template <typename T> static T of(T x, T y) { return x != 0 ? 1 / y : (T)0; }
 };
 template <bool spread>
-struct FloatDivmod : Binary {
-    template <typename T> static T of(T x, T y) {
-        const T rest = std::fmod(x, y), whole = y == 0 ? x : x - rest;
+struct FloatDivmod {
+    template <typename T> static T of(T x, T y, T rest) {
+        const T whole = y == 0 ? x : x - rest;
         const T quotient = spread ? whole * (1 / y) : whole / y;
         const bool within = (y > 0 && rest > 0) || (y < 0 && rest < 0);
         return std::nearbyint(rest != 0 && !within ? quotient - 1 : quotient);
@@ -225,9 +207,9 @@ struct HalfSelectedReciprocal : Binary {
 
 // --- Which loop ----------------------------------------------------------------------------------
 
-template <typename Step>
+template <typename OfIntegers, typename OfFloats>
 Run on_both(Type t) {
-    return is_integer(t) ? on_integers<Step>(t) : on_wide<Step>(t);
+    return is_integer(t) ? on_integers<OfIntegers>(t) : with_remainders<OfFloats>(t);
 }
 Run reciprocal_divide(Type t) {
 #ifdef __F16C__
@@ -252,8 +234,8 @@ Look of_integers(Type t) {
 }
 
 constexpr Row rows[] = {
-    {"floor_divide", 2, false, false, true, on_both<FloorDivide>, of_integers<DIVIDED_BY_ZERO, true>},
-    {"remainder", 2, false, false, true, on_both<Remainder>, of_integers<DIVIDED_BY_ZERO, false>},
+    {"floor_divide", 2, false, false, true, on_both<FlooredQuotient<Zero>, FloorDivide>, of_integers<DIVIDED_BY_ZERO, true>},
+    {"remainder", 2, false, false, true, on_both<FlooredRemainder<Zero>, Remainder>, of_integers<DIVIDED_BY_ZERO, false>},
     {"checked_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Zero>>,
      of_integers<NOT_TOLD, true>},
     {"checked_remainder", 2, false, false, false, on_whole<FlooredRemainder<Zero>>,
@@ -267,15 +249,15 @@ constexpr Row rows[] = {
     {"saturating_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Bounds>>,
      of_integers<0, true>},
     {"nan_remainder", 2, false, false, false, on_whole<FlooredRemainder<OfNan>>},
-    {"xla_remainder", 2, false, false, true, on_both<XlaRemainder>},
-    {"remainder_keeping_zero", 2, false, false, true, on_wide<RemainderKeepingZero>},
+    {"xla_remainder", 2, false, false, true, on_both<TruncatedRemainder, XlaRemainder>},
+    {"remainder_keeping_zero", 2, false, false, true, with_remainders<RemainderKeepingZero>},
     {"floor_of_quotient", 2, false, false, true, on_wide<FloorOfQuotient>},
     {"remainder_of_quotient", 2, false, false, true, on_wide<RemainderOfQuotient>},
-    {"standard_floor_divide", 2, false, false, true, on_wide<StandardFloorDivide>},
+    {"standard_floor_divide", 2, false, false, true, with_remainders<StandardFloorDivide>},
     {"reciprocal_divide", 2, false, false, false, reciprocal_divide, nullptr, true},
     {"selected_reciprocal", 2, false, false, false, selected_reciprocal},
-    {"float_divmod", 2, false, false, false, on_wide<FloatDivmod<false>>},
-    {"float_divmod_spread", 2, false, false, false, on_wide<FloatDivmod<true>>},
+    {"float_divmod", 2, false, false, false, with_remainders<FloatDivmod<false>>},
+    {"float_divmod_spread", 2, false, false, false, with_remainders<FloatDivmod<true>>},
     {"first_selects", 2, false, false, false, on_wide<Selects<true>>},
     {"second_selects", 2, false, false, false, on_wide<Selects<false>>},
     {"scaled", 2, false, false, true, on_wide<Scaled>},

@@ -91,7 +91,7 @@ PROMOARRAY_CAST Type part_of(Type t) {
 
 // Floating-point exceptions as NumPy numbers them, where no instruction raises them; and that NumPy
 // has to be asked whatever it watches, as the loop does not tell the result.
-constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, NOT_TOLD = 16;
+constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, UNDERFLOWN = 4, NOT_TOLD = 16;
 
 // Which of those n operands bring.
 using Look = int (*)(const void *const *operands, std::size_t n);
