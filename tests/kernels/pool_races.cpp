@@ -19,9 +19,14 @@ static void call(int seed) {
         const std::size_t parts = 1 + (std::size_t)(seed * 7 + round) % 23;
         const bool nests = round % 17 == 0;
         std::vector<int> counted(parts * 64, 0);
-        run_parts(parts, [&](std::size_t part) {
-            for (std::size_t k = 0; k < 64; ++k) ++counted[part * 64 + k];
-            if (nests) run_parts(3, [&](std::size_t inner) { counted[part * 64 + inner] += (int)inner; });
+        run_parts(parts, [&](Parts &own) {
+            for (std::size_t part; own.next(part);) {
+                for (std::size_t k = 0; k < 64; ++k) ++counted[part * 64 + k];
+                if (!nests) continue;
+                run_parts(3, [&](Parts &within) {
+                    for (std::size_t k; within.next(k);) counted[part * 64 + k] += (int)k;
+                });
+            }
         }, round % 2 == 0 ? &around : nullptr);
         for (std::size_t i = 0; i < counted.size(); ++i)
             wrong += counted[i] != 1 + (nests && i % 64 < 3 ? (int)(i % 64) : 0);
@@ -37,8 +42,10 @@ int main() {
     for (std::thread &caller : callers) caller.join();
 
     std::vector<char> written(3000001, 0);
-    in_ranges(written.size(), 1, [&](std::size_t begin, std::size_t end) {
-        for (; begin < end; ++begin) ++written[begin];
+    in_ranges(written.size(), 1, [&] {
+        return [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) ++written[begin];
+        };
     });
     for (const char once : written) wrong += once != 1;
 

@@ -215,6 +215,20 @@ def laid_out(x: Array, way: str) -> Array:
     return {"row": x[0], "column": x[:, :1], "one": x[:1, :1], "zero-d": x[0, 0, ...]}.get(way, x)
 
 
+@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.bfloat16, dtypes.float64], ids=str)
+def test_a_result_may_begin_anywhere_in_a_line_of_memory(dtype):
+    rng = np.random.default_rng(8)
+    types = [dtype, dtype, dtypes.float32 if dtype is dtypes.bfloat16 else dtype]
+    x, y = bits(rng, (9000,), dtype), bits(rng, (9000,), dtype)
+    want = by_steps("subtract", [x, y], types, dtype)
+    for begin in range(64 // dtype.storage.itemsize + 1):
+        room = np.ones(9200, dtype.storage)
+        combine("subtract", (x, y), room[begin:][:9000], rows(types, dtype), (DEFAULT,) * 3)
+        assert same_numbers(room[begin:][:9000], want, dtype)
+        assert (room[:begin] == 1).all()
+        assert (room[begin + 9000 :] == 1).all()
+
+
 WAYS = ("in rows", "transposed", "backwards", "every other", "misaligned", "row", "column", "one")
 
 

@@ -38,7 +38,7 @@ Buffer = np.ndarray[Any, Any]
 LONG = 1_000_000
 """Elements from which on several threads are worth waking: as many as in ``kernels/cpu/pool.h``."""
 
-PART = 1 << 17
+PART = 1 << 15
 """Elements of a part, as in ``kernels/cpu/pool.h``; where Python begins it, every part but the last
 has a multiple."""
 

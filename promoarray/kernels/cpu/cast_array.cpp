@@ -44,13 +44,14 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
         return;
     }
     const size_t rows = axes.shape[0], length = (cast.reads_both() ? 2 * n : n) / rows;
-    in_ranges(rows, length, [&](size_t begin, size_t end) {
-        const DefaultFloatState state;
-        Caster own(cast);
-        Axes range = axes;
-        range.shape[0] = end - begin;
-        walk(own, src.data() + (Py_ssize_t)begin * axes.stride[0],
-             dst.data() + cast.written(begin * length), range, src.native());
+    in_ranges(rows, length, [&] {
+        return [&, own = cast](size_t begin, size_t end) mutable {
+            const DefaultFloatState state;
+            Axes range = axes;
+            range.shape[0] = end - begin;
+            walk(own, src.data() + (Py_ssize_t)begin * axes.stride[0],
+                 dst.data() + cast.written(begin * length), range, src.native());
+        };
     });
 }
 

@@ -73,9 +73,11 @@ int look_up(nb::handle source, nb::handle result, nb::handle table) {
     const Unlocked unlocked;
     if (!goes_in_parts) return (int)(loop(src.data(), dst.data(), n, results) >> result_bits);
     std::atomic<std::uint32_t> met{0};
-    in_ranges(n, 1, [&](size_t begin, size_t end) {
-        met |= loop(src.data() + begin * src.item(), dst.data() + begin * dst.item(), end - begin,
-                    results);
+    in_ranges(n, 1, [&] {
+        return [&](size_t begin, size_t end) {
+            met |= loop(src.data() + begin * src.item(), dst.data() + begin * dst.item(),
+                        end - begin, results);
+        };
     });
     return (int)(met >> result_bits);
 }

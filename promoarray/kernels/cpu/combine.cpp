@@ -80,10 +80,10 @@ class Made {
     const Cursor &cursor() const { return cursor_; }
     bool is_in_place() const { return same_ && cursor_.lies_in_rows(); }
     size_t widest() const { return std::max(from_size_, to_size_); }
-    // How many of a block come first, so that the next ones begin with a line of memory.
-    size_t first(size_t block) {
-        const auto beyond = reinterpret_cast<std::uintptr_t>(cursor_.place(block)) % line;
-        return block - beyond / to_size_;
+    // How many come first, so that blocks begin with a line of memory; 0 where they do.
+    size_t before_line() {
+        const auto beyond = reinterpret_cast<std::uintptr_t>(cursor_.place(1)) % line;
+        return beyond == 0 ? 0 : (line - beyond) / to_size_;
     }
     // Where the next n go, and what is left to do when they are there.
     char *place(size_t n) { return same_ ? cursor_.place(n) : computed_; }
@@ -107,16 +107,25 @@ struct Sides {
     std::unique_ptr<Given> given[most_operands];
     std::unique_ptr<Made> made;
 
-    // The same for a thread that begins at the n-th element.
-    Sides from(size_t n) const {
+    // The same for another thread.
+    Sides copied() const {
         Sides own;
-        for (int i = 0; i < most_operands && given[i]; ++i) {
+        for (int i = 0; i < most_operands && given[i]; ++i)
             own.given[i] = std::make_unique<Given>(*given[i]);
-            own.given[i]->begin_at(n);
-        }
         own.made = std::make_unique<Made>(*made);
-        own.made->begin_at(n);
         return own;
+    }
+
+    size_t together() const {
+        size_t found = 1;
+        for (int i = 0; i < most_operands && given[i]; ++i)
+            found = std::max(found, given[i]->cursor().together());
+        return found;
+    }
+
+    void begin_at(size_t n) {
+        for (int i = 0; i < most_operands && given[i]; ++i) given[i]->begin_at(n);
+        made->begin_at(n);
     }
 
     // Whether each operand but the first is one element, and that is none.
@@ -155,6 +164,7 @@ struct Sides {
         bool ends_with_rows, goes_by_lines;
     };
     static constexpr size_t long_row = 512;
+    static constexpr size_t worth_lines = 4096;
     static constexpr size_t in_place_bytes = 64 << 10;  // what a block costs does not show beside it
 
     Pace find_pace(bool by_bounds) const {
@@ -172,7 +182,8 @@ struct Sides {
     }
 
     size_t first(size_t n, Pace pace) const {
-        return pace.goes_by_lines && n > pace.block ? made->first(pace.block) : next(n, pace);
+        const size_t some = pace.goes_by_lines && n >= worth_lines ? made->before_line() : 0;
+        return some > 0 ? some : next(n, pace);
     }
 
     // How many of n elements come next.
@@ -350,8 +361,12 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
     const Unlocked unlocked;
     if (!goes_in_parts) return sides.run(made, n);
     std::atomic<int> raised{0};
-    in_ranges(n, 1, [&](size_t begin, size_t end) {
-        raised |= sides.from(begin).run(made, end - begin);
+    const size_t together = sides.together();
+    in_ranges((n + together - 1) / together, together, [&] {
+        return [&, own = sides.copied()](size_t begin, size_t end) mutable {
+            own.begin_at(begin * together);
+            raised |= own.run(made, std::min(n, end * together) - begin * together);
+        };
     });
     return raised;
 }

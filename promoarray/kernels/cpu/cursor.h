@@ -92,6 +92,7 @@ class Panel {
         left_ = rows;
     }
     bool empty() const { return left_ == 0; }
+    void clear() { left_ = 0; }
     const char *row() const { return row_; }
     void next_row() {
         row_ += pitch_;
@@ -124,7 +125,7 @@ class Cursor {
    public:
     // `order` are the axes of the result, outermost first; the array broadcasts to it.
     Cursor(const Array &array, const Array &result, const int *order, size_t size)
-        : size_(size), data_(array.data()) {
+        : size_(size), begin_(array.data()), data_(begin_) {
         const int missing = result.ndim() - array.ndim();
         for (int i = 0; i < result.ndim(); ++i) {
             const int axis = order[i] - missing;
@@ -151,8 +152,13 @@ class Cursor {
     size_t row() const { return axes_.shape[axes_.ndim - 1]; }
     size_t left_in_row() const { return row() - in_row_; }
 
-    // Begin at the n-th element, before any was read or written.
+    // How many elements are read together; whoever begins between two such reads them once more.
+    size_t together() const { return panel_rows_ > 1 ? panel_rows_ * row() : 1; }
+
+    // Go to the n-th element.
     void begin_at(size_t n) {
+        data_ = begin_;
+        panel_.clear();
         for (int i = axes_.ndim - 1; i >= 0; n /= axes_.shape[i--]) {
             const size_t at = n % axes_.shape[i];
             data_ += (Py_ssize_t)at * axes_.stride[i];
@@ -236,7 +242,7 @@ class Cursor {
 
     Axes axes_;
     size_t size_;
-    char *data_;
+    char *begin_, *data_;
     bool is_one_, in_rows_;
     Panel panel_;
     size_t panel_rows_ = 0;

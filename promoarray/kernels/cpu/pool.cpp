@@ -64,17 +64,28 @@ class Thread {
 };
 #endif
 
-// What one caller wants done. `work` is the caller's, who waits for those that have a part of it.
-struct Job {
-    const std::function<void(size_t)> &work;
-    const size_t parts;
-    const Around *const around;
-    size_t next = 0;
-    std::atomic<int> helpers{0};  // threads of the pool that have a part of it
+using Work = std::function<void(Parts &)>;
 
-    Job(size_t n, const std::function<void(size_t)> &given, const Around *with)
-        : work(given), parts(n), around(with) {}
-    bool is_left() const { return next < parts; }
+// Each number below `parts` once, to whoever asks.
+class Counted final : public Parts {
+   public:
+    explicit Counted(size_t parts) : parts_(parts) {}
+    bool is_left() const { return next_ < parts_; }
+    bool next(size_t &part) override { return is_left() && (part = next_++) < parts_; }
+
+   private:
+    const size_t parts_;
+    std::atomic<size_t> next_{0};
+};
+
+// What one caller wants done. `work` is the caller's, who waits for those that help.
+struct Job {
+    const Work &work;
+    const Around *const around;
+    Counted parts;
+    std::atomic<int> helpers{0};
+
+    Job(size_t n, const Work &given, const Around *with) : work(given), around(with), parts(n) {}
 };
 
 std::atomic<int> count{0};
@@ -84,57 +95,70 @@ thread_local bool is_helper = false;
 
 // How long a thread looks for what it waits for before it sleeps. To be woken takes about as long,
 // which is much of an operation of a million elements; and operations come one after another, so
-// that those who helped with one are still there for the next.
-constexpr std::chrono::microseconds patience(50);
+// that those who helped with one are still there for the next. After a long one it takes Python
+// longer to come to the next, which it has to fetch from memory again: `most`, if that is no more
+// than a quarter of what the thread has worked.
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds patience(50), most_patience(100);
+const bool has_cores = std::thread::hardware_concurrency() > 1;
 
 template <typename Test>
-void look_for(const Test &is_there) {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (!is_there() && std::chrono::steady_clock::now() < end) {
+void look_for(const Test &is_there, Clock::duration how_long = patience) {
+    const auto end = Clock::now() + how_long;
+    while (!is_there() && has_cores && Clock::now() < end) {
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
     }
 }
 
+// Nobody holds the pool's lock for more than some instructions, and nobody tells of anything while
+// holding it: who is told wants the lock, and would sleep once more.
 class Pool {
+    using Held = std::unique_lock<std::mutex>;
+
    public:
-    void run(const std::shared_ptr<Job> &job) {
-        std::unique_lock<std::mutex> held(lock_);
+    void run(size_t parts, const Work &work, const Around *around) {
+        const auto job = std::make_shared<Job>(parts, work, around);
+        Held held = lock();
         ++callers_;
         jobs_.push_back(job);
-        ++news_;
-        start_threads(job->parts);
-        if (has_room()) wake_.notify_all();
-        while (job->is_left()) do_part(*job, held);
+        start_threads(parts);
+        held.unlock();
+        if (has_room()) call_helpers();
+        job->work(job->parts);
+        held = lock();
         jobs_.erase(std::find(jobs_.begin(), jobs_.end(), job));
-        wait(held, done_, [&] { return job->helpers == 0; }, [&] { return job->helpers == 0; });
+        const auto is_done = [&] { return job->helpers == 0; };
+        wait(held, done_, is_done, is_done);
         --callers_;
-        if (jobs_.empty()) return;
-        ++news_;
-        wake_.notify_all();  // there is one more for those who are left
+        const bool others = !jobs_.empty();
+        held.unlock();
+        if (others) call_helpers();  // there is one more for those who are left
     }
 
     // What a thread of the pool does. It leaves a job for a caller that came meanwhile.
     void serve() {
-        std::unique_lock<std::mutex> held(lock_);
+        Held held = lock();
+        Clock::duration worked{0};
         for (;;) {
             std::shared_ptr<Job> job;
             const unsigned known = news_;
             wait(held, wake_, [&] { return stops_ || (job = neediest()) != nullptr; },
-                 [&] { return news_ != known; });
+                 [&] { return news_ != known; },
+                 std::clamp<Clock::duration>(worked / 4, patience, most_patience));
             if (stops_) return;
             ++helping_;
             if (job->around == nullptr) {
-                help(*job, held);
+                worked = help(*job, held);
             } else {
                 held.unlock();
                 const int entered = job->around->enter();
-                held.lock();
-                help(*job, held);
+                held = lock();
+                worked = help(*job, held);
                 held.unlock();
                 job->around->leave(entered);
-                held.lock();
+                held = lock();
             }
             --helping_;
         }
@@ -143,27 +167,49 @@ class Pool {
     void stop() {
         std::vector<Thread> threads;
         {
-            const std::lock_guard<std::mutex> held(lock_);
+            const Held held = lock();
             stops_ = true;
-            ++news_;
             threads.swap(threads_);
         }
-        wake_.notify_all();
+        call_helpers();
         for (Thread &thread : threads) thread.join();
     }
 
    private:
+    // What is left for a thread of the pool: nothing once a caller came that wants its place.
+    class Helping final : public Parts {
+       public:
+        Helping(const Pool &pool, Parts &parts) : pool_(pool), parts_(parts) {}
+        bool next(size_t &part) override {
+            return pool_.callers_ + pool_.helping_ <= count && !pool_.stops_ && parts_.next(part);
+        }
+
+       private:
+        const Pool &pool_;
+        Parts &parts_;
+    };
+
+    Held lock() {
+        Held held(lock_, std::defer_lock);
+        look_for([&] { return held.try_lock(); });
+        if (!held.owns_lock()) held.lock();
+        return held;
+    }
+
     // Wait until `is_so`, which is asked with the lock held; `may_be` tells without it.
     template <typename Test, typename Sign>
-    void wait(std::unique_lock<std::mutex> &held, std::condition_variable &told, const Test &is_so,
-              const Sign &may_be) {
+    void wait(Held &held, std::condition_variable &told, const Test &is_so, const Sign &may_be,
+              Clock::duration how_long = patience) {
         if (is_so()) return;
-        if (has_cores_) {
-            held.unlock();
-            look_for(may_be);
-            held.lock();
-        }
+        held.unlock();
+        look_for(may_be, how_long);
+        held = lock();
         told.wait(held, is_so);
+    }
+
+    void call_helpers() {
+        ++news_;
+        wake_.notify_all();
     }
 
     bool has_room() const { return callers_ + helping_ < count; }
@@ -171,22 +217,28 @@ class Pool {
     std::shared_ptr<Job> neediest() const {
         std::shared_ptr<Job> found;
         if (!has_room()) return found;
-        for (const std::shared_ptr<Job> &job : jobs_)
-            if (job->is_left() && (found == nullptr || job->helpers < found->helpers)) found = job;
+        for (const std::shared_ptr<Job> &job : jobs_) {
+            const bool is_needier = found == nullptr || job->helpers < found->helpers;
+            if (job->parts.is_left() && is_needier) found = job;
+        }
         return found;
     }
 
-    void help(Job &job, std::unique_lock<std::mutex> &held) {
+    // How long it took.
+    Clock::duration help(Job &job, Held &held) {
+        if (!job.parts.is_left()) return {};
+        const auto begun = Clock::now();
         ++job.helpers;
-        while (job.is_left() && callers_ + helping_ <= count && !stops_) do_part(job, held);
-        if (--job.helpers == 0) done_.notify_all();
-    }
-
-    static void do_part(Job &job, std::unique_lock<std::mutex> &held) {
-        const size_t part = job.next++;
         held.unlock();
-        job.work(part);
-        held.lock();
+        Helping own(*this, job.parts);
+        job.work(own);
+        held = lock();
+        if (--job.helpers == 0) {
+            held.unlock();
+            done_.notify_all();
+            held = lock();
+        }
+        return Clock::now() - begun;
     }
 
     // As many as have something to do. Where the system gives no more, those there are do it all.
@@ -209,9 +261,8 @@ class Pool {
     std::vector<Thread> threads_;
     std::vector<std::shared_ptr<Job>> jobs_;
     std::atomic<unsigned> news_{0};  // changes where threads of the pool may have got something to do
-    int callers_ = 0, helping_ = 0;
-    bool stops_ = false;
-    const bool has_cores_ = std::thread::hardware_concurrency() > 1;
+    std::atomic<int> callers_{0}, helping_{0};
+    std::atomic<bool> stops_{false};
 };
 
 // Never deleted: threads may wait in it for as long as the process lives.
@@ -241,12 +292,10 @@ void prepare_for_forks() {
 #endif
 }
 
-void run_parts(size_t parts, const std::function<void(size_t)> &work, const Around *around) {
-    if (parts < 2 || count < 2 || is_helper) {
-        for (size_t part = 0; part < parts; ++part) work(part);
-        return;
-    }
-    pool().run(std::make_shared<Job>(parts, work, around));
+void run_parts(size_t parts, const Work &work, const Around *around) {
+    if (parts > 1 && count > 1 && !is_helper) return pool().run(parts, work, around);
+    Counted all(parts);
+    work(all);
 }
 
 bool begin_unlocked() {

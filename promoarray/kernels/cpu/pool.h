@@ -13,7 +13,7 @@ namespace promoarray {
 // Elements from which on several threads are worth waking, and of a part. A part begins at a
 // multiple of its length, and so where vectors begin.
 constexpr std::size_t many_elements = 1000000;
-constexpr std::size_t part_length = 1 << 17;
+constexpr std::size_t part_length = 1 << 15;
 
 // How many compute at once; 0 until it was set.
 int thread_count();
@@ -28,9 +28,19 @@ struct Around {
     void (*leave)(int entered);
 };
 
-// Call `work` with each number below `parts`, each once and in no order, and return when all calls
-// have. It must not throw, and the lock of the interpreter must not be held.
-void run_parts(std::size_t parts, const std::function<void(std::size_t)> &work,
+// The parts that a thread does: their numbers, one at a time until there is none left for it.
+class Parts {
+   public:
+    virtual bool next(std::size_t &part) = 0;
+
+   protected:
+    ~Parts() = default;
+};
+
+// Call `work` on each thread that takes part, with its own of the numbers below `parts`, of which each
+// is given once; return when all calls have. It must not throw, and the lock of the interpreter must
+// not be held.
+void run_parts(std::size_t parts, const std::function<void(Parts &)> &work,
                const Around *around = nullptr);
 
 // Work without the lock of the interpreter (unlocked.h); false once that has to stop.
@@ -40,14 +50,17 @@ void end_unlocked();
 // Wait for such work, and join the threads; whatever comes then runs on the thread that asks.
 void stop_threads();
 
-// Call `work(begin, end)` for ranges that make up all `rows`, of about a part's length each if a row
-// has `length` elements.
-template <typename Work>
-void in_ranges(std::size_t rows, std::size_t length, const Work &work) {
+// Have each thread `make` what it works with once, and call that with `(begin, end)` for ranges, which
+// together make up all `rows`: of about a part's length each if a row has `length` elements.
+template <typename Make>
+void in_ranges(std::size_t rows, std::size_t length, const Make &make) {
     const std::size_t step = length < part_length ? part_length / length : 1;
-    run_parts((rows + step - 1) / step, [&](std::size_t part) {
-        const std::size_t begin = part * step;
-        work(begin, rows - begin < step ? rows : begin + step);
+    run_parts((rows + step - 1) / step, [&](Parts &own) {
+        auto work = make();
+        for (std::size_t part; own.next(part);) {
+            const std::size_t begin = part * step;
+            work(begin, rows - begin < step ? rows : begin + step);
+        }
     });
 }
 

@@ -46,7 +46,7 @@ void search(nb::handle sorted, nb::handle values, nb::handle result, nb::handle 
         const DefaultFloatState state;
         loop(among.data(), m, given.data() + begin * size, places + begin, end - begin, after);
     };
-    if (goes_in_parts) in_ranges(n, 1, part);
+    if (goes_in_parts) in_ranges(n, 1, [&] { return part; });
     else part(0, n);
 }
 

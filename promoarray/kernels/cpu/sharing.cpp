@@ -34,8 +34,7 @@ void share(nb::handle function, std::size_t parts) {
             for (std::size_t part = 0; part < parts; ++part) function(part);
             return;
         }
-        run_parts(parts, [&](std::size_t part) {
-            if (failed) return;
+        const auto call = [&](std::size_t part) {
             const nb::gil_scoped_acquire acquired;
             const FloatStateGuard state;
             try {
@@ -45,6 +44,10 @@ void share(nb::handle function, std::size_t parts) {
                 if (!failed) first = std::current_exception();
                 failed = true;
             }
+        };
+        run_parts(parts, [&](Parts &own) {
+            for (std::size_t part; own.next(part);)
+                if (!failed) call(part);
         }, &with_lock);
     }
     if (first) std::rethrow_exception(first);

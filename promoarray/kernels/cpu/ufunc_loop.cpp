@@ -53,15 +53,18 @@ int run_ufunc_loop(nb::handle capsule, nb::handle operands, nb::handle result, s
     std::atomic<int> raised{0};
     {
         const Unlocked unlocked;
-        run_parts((n + length - 1) / length, [&](size_t part) {
-            const size_t begin = part * length;
-            const auto own = (Py_ssize_t)(n - begin < length ? n - begin : length);
-            char *at[most_arrays];
-            for (Py_ssize_t i = 0; i <= count; ++i)
-                at[i] = data[i] + (Py_ssize_t)begin * strides[i];
+        run_parts((n + length - 1) / length, [&](Parts &own) {
             const FloatStateGuard state;
             std::feclearexcept(FE_ALL_EXCEPT);
-            if (loop.run(loop.context, at, &own, strides, loop.auxiliary) != 0) raised |= NOT_TOLD;
+            for (size_t part; own.next(part);) {
+                const size_t begin = part * length;
+                const auto left = (Py_ssize_t)(n - begin < length ? n - begin : length);
+                char *at[most_arrays];
+                for (Py_ssize_t i = 0; i <= count; ++i)
+                    at[i] = data[i] + (Py_ssize_t)begin * strides[i];
+                if (loop.run(loop.context, at, &left, strides, loop.auxiliary) != 0)
+                    raised |= NOT_TOLD;
+            }
             if (!loop.raises_nothing) raised |= raised_flags();
             std::feclearexcept(FE_ALL_EXCEPT);  // as NumPy leaves them
         });
