@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -16,10 +17,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 Array = np.ndarray[Any, Any]
 
-PORTABLE = variants.of(np)
+PORTABLE = variants.of(np) | {
+    "standard_multiply": partial(complex_arithmetic.standard_multiply, np)
+}
 LEXICAL = ("greater", "greater_equal", "less", "less_equal", "maximum", "minimum")
 NAMES = [kernel.__name__ for kernel in complex_arithmetic.KERNELS]
 NAMES += [f"lexical_{name}" for name in LEXICAL] + ["scaled_negative", "sign_of_order"]
+NAMES += ["standard_multiply"]
 LOGICAL = {name: getattr(np, name) for name in ("logical_and", "logical_or", "logical_xor")}
 LOGICAL["logical_not"] = np.logical_not
 PARTS = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e30, 3.3, -1e-30]
