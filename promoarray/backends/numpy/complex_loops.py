@@ -12,7 +12,7 @@ from promoarray import kernels
 from promoarray.backends.numpy import loops, programs
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT
-from promoarray.kernels.portable import powers
+from promoarray.kernels.portable import powers, xla
 from promoarray.kernels.portable.complex_arithmetic import standard_multiply
 from promoarray.once import once
 
@@ -58,6 +58,9 @@ def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
 
     return run
 
+
+_polar_ends = partial(by_loop, "polar_ends", partial(xla.polar_ends, np))
+polar_pow = partial(xla.by_polar, np, _polar_ends)
 
 _multiply = partial(by_loop, "standard_multiply", partial(standard_multiply, np))
 log_pow = partial(powers.by_logarithm, np, _multiply)

@@ -30,8 +30,8 @@ def written(kernel: Kernel, storage: np.dtype[Any], count: int, made: Any) -> Wr
     and where it makes another dtype than ``made``."""
     program = _Program()
     operands = [program.slot(storage) for _ in range(count)]
-    if isinstance(kernel, partial) and kernel.args == (np,) and not kernel.keywords:
-        kernel = partial(kernel.func, _Namespace(program))
+    if isinstance(kernel, partial) and kernel.args[:1] == (np,) and not kernel.keywords:
+        kernel = partial(kernel.func, _Namespace(program), *kernel.args[1:])
     try:
         with np.errstate(all="warn"):
             result = kernel(*operands)

@@ -65,7 +65,7 @@ def short_kernel(
     if len(held) > MOST:
         return None
     if plan.compute is None and {*plan.inputs} != {common}:
-        return _of_unlike(name, held, plan)
+        return _of_unlike(name, held, plan, casts)
     if plan.decomposition is not None:
         return in_two_steps(held, plan, casts)
     if name in loops.LOGICAL and (logic := loops.logical_plan(name, held, plan, casts)):
@@ -102,10 +102,14 @@ MOST = 3
 """Operands of what is called from C++."""
 
 
-def _of_unlike(name: str, held: tuple[DType, ...], plan: Plan) -> np.ufunc | None:
-    """A ufunc that takes operands of different dtypes as they are, as NumPy 2 compares integers."""
-    ufunc, storages = KERNELS.get(name), tuple(dtype.storage for dtype in held)
-    if not isinstance(ufunc, np.ufunc) or held != plan.inputs or not dt.NATIVE.issuperset(held):
+def _of_unlike(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> np.ufunc | None:
+    """A ufunc that takes operands of different dtypes, as NumPy 2 compares integers; some of them
+    NumPy widens."""
+    ufunc, storages = KERNELS.get(name), tuple(dtype.storage for dtype in plan.inputs)
+    widened = all(_widens(*pair, casts) for pair in zip(held, plan.inputs, strict=True))
+    if not isinstance(ufunc, np.ufunc) or not widened or not dt.NATIVE.issuperset(held):
         return None
     try:
         found = ufunc.resolve_dtypes((*storages, None))

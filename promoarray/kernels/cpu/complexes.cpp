@@ -274,6 +274,19 @@ struct XlaReciprocal : Unary {
     }
 };
 
+// What a power by polar coordinates is where these have no angle or no end: XLA's of x to y, made
+// already. An exponent without an imaginary part raises zero and infinity as it raises real ones.
+struct PolarEnds : StepOf<3> {
+    template <typename T> static Complex<T> of(Complex<T> power, Complex<T> x, Complex<T> y) {
+        constexpr T infinity = std::numeric_limits<T>::infinity();
+        if (!is_true_number(y) || (x.real == 1 && x.imag == 0)) return {1, 0};
+        if (y.imag != 0 || y.imag != y.imag) return power;
+        const bool infinite = x.real == infinity && x.imag == 0;
+        if (infinite && y.real > 0) return {infinity, 0};
+        return (infinite ? y.real < 0 : !is_true_number(x) && y.real >= 0) ? Complex<T>{0, 0} : power;
+    }
+};
+
 // To one integer: all of its powers to powers of two that the exponent is made of, but for x * x * x.
 struct IntegerPower : Binary {
     template <typename T> static Complex<T> of(Complex<T> x, Complex<T> y) {
@@ -338,6 +351,7 @@ constexpr Row rows[] = {
     {"xla_square", 1, false, false, false, on_parts<XlaSquare>},
     {"xla_complex_divide", 2, false, false, false, on_parts<XlaQuotient>},
     {"xla_reciprocal", 1, false, false, false, on_parts<XlaReciprocal>},
+    {"polar_ends", 3, false, false, false, on_parts<PolarEnds>},
     {"integer_pow", 2, false, false, false, on_parts<IntegerPower>},
 };
 
