@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.cast import caster
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.kept import Executable
 from promoarray.core.observers import observers_anywhere
@@ -26,7 +26,7 @@ _NATURAL = {bool: dt.bool, int: dt.int64, float: dt.float64, complex: dt.complex
 """What NumPy stores numbers in, in the order of their kinds."""
 
 _INTS = 0, 1, -1, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63)
-_FLOATS = 0.1, -0.0, 5e-324, 1e300, -1e300, math.inf, -math.inf, math.nan
+_FLOATS = 0.1, -0.0, 5e-324, 3.4e38, 1e300, -1e300, math.inf, -math.inf, math.nan
 _PROBES: dict[type, tuple[Any, ...]] = {
     bool: (False, True),
     int: _INTS,
@@ -79,15 +79,49 @@ def _maker(
     if target.kind is Kind.STRING or (whole and (highest is not int or target.bits < 8)):
         return None
     held = [x for c in lower for x in _PROBES[c] if not whole or _fits(x, target)]
-    if any(_told(policy, (x,), target, asked) for x in held):
-        return None
+    told = [x for x in held if _told(policy, (x,), target, asked)]
     if len(lower) > 1 and _told(policy, tuple(c(1) for c in lower), target, asked):
         return None
-    if whole or natural is target:
-        return partial(np.array, dtype=target.storage)
-    cast = caster(natural, target, *policy.cast.plan(natural, target))
-    storage = natural.storage
-    return lambda numbers: cast(np.array(numbers, storage))
+    if natural is target:
+        return None if told else np.array  # which finds it soonest by itself
+    if whole:
+        return None if told else partial(np.array, dtype=target.storage)
+    cast = _caster(natural, target, policy)
+    if not told:
+        return cast
+    is_beyond = target in dt.NATIVE and all(map(math.isfinite, told)) and lower == [float]
+    if is_beyond and not np.isfinite(cast(told)).any():
+        return partial(_finite, cast)
+    return None
+
+
+def _caster(natural: DType, target: DType, policy: Policy) -> Callable[[Any], Any]:
+    """From numbers that NumPy stores in one dtype to a buffer of another."""
+    plan = policy.cast.plan(natural, target)
+    cast = caster(natural, target, *plan)
+    short = short_caster(natural, target, *plan)
+    if short is None:
+        return lambda numbers: cast(np.array(numbers))
+
+    def make(numbers: Any) -> Any:
+        given = np.array(numbers)
+        out = short(given)
+        return cast(given) if out is None else out
+
+    return make
+
+
+def _finite(cast: Callable[[Any], Any], numbers: Any) -> Any:
+    """What floats become where a policy refuses those that become infinite: None if any does, or
+    was so, of which the long way makes an array, or an error."""
+    out = cast(numbers)
+    few = out.size <= _FEW
+    finite = all(map(math.isfinite, out.flat)) if few else np.isfinite(out).all()
+    return out if finite else None
+
+
+_FEW = 16
+"""Numbers up to which Python has looked at all before NumPy has begun."""
 
 
 def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType | None:
