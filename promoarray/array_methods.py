@@ -13,12 +13,11 @@ from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core._fast_path import FastOperator
-from promoarray.core.asarray import asarray
 from promoarray.core.fast_path import fast_path
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
-from promoarray.functions.creation import zeros_like
+from promoarray.functions.creation import asarray, zeros_like
 from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
 from promoarray.functions.elementwise import round as whole
@@ -219,6 +218,10 @@ var           axis=None dtype=None out=None ddof=0 keepdims=False
 _RENAMED = {"ddof": "correction"}
 """From a parameter of NumPy's to that of the function."""
 
+_AS_FUNCTION = {"clip": 2}
+"""How many arguments by position the function takes as they are, where these are not those that it
+needs."""
+
 _ONE_CHOICE = {
     "kind": (None, "stable", "mergesort", "quicksort", "heapsort"),  # every sort here is stable
     "mode": ("raise",),
@@ -264,10 +267,11 @@ def _method(name: str, parameters: list[str], function: Callable[..., Any]) -> A
     known = {*names} - {"*"}
     in_order = names[: names.index("*")] if "*" in names else names
     needed = [word for word in parameters if "=" not in word and word != "*"]
+    least, most = len(needed), _AS_FUNCTION.get(name, len(needed))
 
     def method(self: PArray, *args: Any, **options: Any) -> Any:
-        if not (args or options or needed):
-            return function(self)
+        if not options and least <= len(args) <= most:
+            return function(self, *args)
         if args:
             _take_in_order(name, in_order, args, options)
         if not options.keys() <= known:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.cast import caster
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.kept import Executable
 from promoarray.core.observers import observers_anywhere
@@ -28,7 +28,7 @@ _NATURAL = {bool: dt.bool, int: dt.int64, float: dt.float64, complex: dt.complex
 """What NumPy stores numbers in, in the order of their kinds."""
 
 _INTS = 0, 1, -1, 2**31 - 1, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63)
-_FLOATS = 0.1, -0.0, 5e-324, 1e300, -1e300, math.inf, -math.inf, math.nan
+_FLOATS = 0.1, -0.0, 5e-324, 3.4e38, 1e300, -1e300, math.inf, -math.inf, math.nan
 _PROBES: dict[type, tuple[Any, ...]] = {
     bool: (False, True),
     int: _INTS,
@@ -87,15 +87,48 @@ def _maker(
     given = [(x,) for x in held]
     if len(lower) > 1:
         given.append(tuple(c(1) for c in lower))
-    if asked is None and not _has_dtype(policy, given, target):
+    if _as_they_are(policy, given, target, asked):
+        if whole:
+            return partial(np.array, dtype=target.storage)
+        return np.array if natural is target else _caster(natural, target, policy)
+    if target not in dt.NATIVE or lower != [float]:
         return None
-    if not _stores_as_they_are(policy, held, target):
-        return None
-    if whole or natural is target:
-        return partial(np.array, dtype=target.storage)
-    cast = caster(natural, target, *policy.cast.plan(natural, target))
-    storage = natural.storage
-    return lambda numbers: cast(np.array(numbers, storage))
+    refused = [x for x in held if not _as_they_are(policy, [(x,)], target, asked)]
+    cast = _caster(natural, target, policy)
+    if all(map(math.isfinite, refused)) and not np.isfinite(cast(refused)).any():
+        return partial(_finite, cast)
+    return None
+
+
+def _caster(natural: DType, target: DType, policy: Policy) -> Callable[[Any], Any]:
+    """From numbers that NumPy stores in one dtype to a buffer of another."""
+    plan = policy.cast.plan(natural, target)
+    cast = caster(natural, target, *plan)
+    short = short_caster(natural, target, *plan)
+    # NumPy finds the dtype of floats soonest by itself; of ints it may find another.
+    store = partial(np.array, dtype=natural.storage) if natural is dt.int64 else np.array
+    if short is None:
+        return lambda numbers: cast(store(numbers))
+
+    def make(numbers: Any) -> Any:
+        given = store(numbers)
+        out = short(given)
+        return cast(given) if out is None else out
+
+    return make
+
+
+def _finite(cast: Callable[[Any], Any], numbers: Any) -> Any:
+    """What floats become where a policy refuses those that become infinite: None if any does, or
+    was so, of which the long way makes an array, or an error."""
+    out = cast(numbers)
+    few = out.size <= _FEW
+    finite = all(map(math.isfinite, out.flat)) if few else np.isfinite(out).all()
+    return out if finite else None
+
+
+_FEW = 16
+"""Numbers up to which Python has looked at all before NumPy has begun."""
 
 
 def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType | None:
@@ -106,19 +139,17 @@ def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType |
         return None
 
 
-def _has_dtype(policy: Policy, given: list[tuple[Any, ...]], target: DType) -> bool:
-    """Whether a policy gives each of several lists of numbers a dtype, where none is asked for."""
-    rule = policy.stored.dtype_by.get("asarray")
-    try:
-        return rule is None or {*map(rule, given)} <= {None, target}
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def _stores_as_they_are(policy: Policy, numbers: list[Any], target: DType) -> bool:
-    """Whether a policy refuses none of the numbers, and gives none another value."""
+def _as_they_are(
+    policy: Policy, given: list[tuple[Any, ...]], target: DType, asked: object
+) -> bool:
+    """Whether a policy refuses none of several lists of numbers, and gives them no other dtype and
+    no other values."""
+    rule = policy.stored.dtype_by.get("asarray") if asked is None else None
     fit = policy.stored.rule("asarray")
+    numbers = [x for several in given for x in several]
     try:
+        if rule is not None and not {*map(rule, given)} <= {None, target}:
+            return False
         stored = [fit(x, target) for x in numbers]
     except (TypeError, ValueError, OverflowError):
         return False

@@ -15,6 +15,7 @@ from promoarray.policies import as_policy
 
 NUMBERS = [
     *(True, 2, -1, 0.1, -0.0, 1.5, 1j, 1e300, float("inf"), float("nan"), 5e-324),
+    *(2.0**128 - 2.0**103, 2.0**128 - 2.0**104, 2.0**103 - 2.0**128),  # Inf in float32, and not
     *(300, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 2**64, 10**400),
 ]
 LISTS: list[Any] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -10,16 +11,20 @@ import pytest
 
 from promoarray import dtypes as dt
 from promoarray.kernels import DEFAULT, cast, combine, dtype_args, loop_of
-from promoarray.kernels.portable import complex_arithmetic, variants
+from promoarray.kernels.portable import complex_arithmetic, variants, xla
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 Array = np.ndarray[Any, Any]
 
-PORTABLE = variants.of(np)
+PORTABLE = variants.of(np) | {
+    "standard_multiply": partial(complex_arithmetic.standard_multiply, np),
+    "polar_ends": lambda power, x, y: xla.polar_ends(np, power.copy(), x, y),
+}
 LEXICAL = ("greater", "greater_equal", "less", "less_equal", "maximum", "minimum")
 NAMES = [kernel.__name__ for kernel in complex_arithmetic.KERNELS]
 NAMES += [f"lexical_{name}" for name in LEXICAL] + ["scaled_negative", "sign_of_order"]
+NAMES += ["standard_multiply"]
 LOGICAL = {name: getattr(np, name) for name in ("logical_and", "logical_or", "logical_xor")}
 LOGICAL["logical_not"] = np.logical_not
 PARTS = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e30, 3.3, -1e-30]
@@ -64,6 +69,13 @@ def test_loops_give_what_portable_kernels_give(level, name, dtype):
     count = loop_of(name, dtype_args(dtype))[0]
     operands = numbers(dtype, 3000)[:count]
     assert_same(of_loop(name, dtype, *operands), PORTABLE[name](*operands))
+
+
+@pytest.mark.parametrize("dtype", [dt.complex64, dt.complex128], ids=str)
+def test_ends_of_powers_are_those_of_the_portable_kernel(level, dtype):
+    x, y = numbers(dtype, 3000)
+    power = np.roll(y, 7)
+    assert_same(of_loop("polar_ends", dtype, power, x, y), PORTABLE["polar_ends"](power, x, y))
 
 
 @pytest.mark.parametrize("dtype", [dt.complex64, dt.complex128], ids=str)

@@ -90,6 +90,15 @@ def test_every_pair_of_short_integers(level, name, dtype):
     assert raised & ~NOT_TOLD == met
 
 
+def test_quotients_of_bools(level):
+    x, y = np.array([False, True, True]), np.array([True, True, False])
+    got, raised = of_loop("checked_divide", x[:2], y[:2], dtype=dt.bool)
+    assert (got.tolist(), raised) == ([False, True], 0)
+    assert of_loop("checked_divide", x, y, dtype=dt.bool)[1] == NOT_TOLD
+    with pytest.raises(ZeroDivisionError):
+        reference("checked_divide")(x, y)
+
+
 @pytest.mark.parametrize("dtype", [dt.int16, dt.uint16, dt.int32, dt.uint32, dt.int64, dt.uint64])
 @pytest.mark.parametrize("name", OF_INTEGERS)
 def test_wider_integers_at_their_ends(name, dtype):

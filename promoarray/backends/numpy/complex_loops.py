@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy import loops
+from promoarray.backends.numpy import loops, programs
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT
-from promoarray.kernels.portable import powers
+from promoarray.kernels.portable import powers, xla
+from promoarray.kernels.portable.complex_arithmetic import standard_multiply
 from promoarray.once import once
 
 Buffer = np.ndarray[Any, Any]
@@ -21,6 +22,8 @@ Kernel = Callable[..., Buffer]
 
 def by_loop(name: str, otherwise: Kernel, *operands: Buffer) -> Buffer:
     """An operation on complex numbers of one dtype; ``otherwise`` knows what NumPy warns of."""
+    if isinstance(operands[0], programs.Value):
+        return programs.own_step(name, *operands)
     out: Buffer | None = _kernel(name, len(operands), operands[0].dtype)(*operands)
     return otherwise(*operands) if out is None else out
 
@@ -54,3 +57,17 @@ def multiplied_pow(variants: Mapping[str, Kernel]) -> Kernel:
         return way(x) if way else others(x, y)
 
     return run
+
+
+_polar_ends = partial(by_loop, "polar_ends", partial(xla.polar_ends, np))
+polar_pow = partial(xla.by_polar, np, _polar_ends)
+
+_multiply = partial(by_loop, "standard_multiply", partial(standard_multiply, np))
+log_pow = partial(powers.by_logarithm, np, _multiply)
+
+
+def shortcut_log_pow(x: Buffer, y: Buffer) -> Any:
+    """Of a program, which looks at no exponent, all three."""
+    if isinstance(y, programs.Value):
+        return np.where(y == 0, np.ones_like(x), np.where(y == 1, x, log_pow(x, y)))
+    return powers.end_or(np, log_pow, x, y)

@@ -2,9 +2,9 @@
 through them in C++ (``kernels/cpu/program.cpp``), where every call of NumPy's would take as long as
 an operation.
 
-A kernel is run on values that compute nothing: every function of NumPy's that it calls leaves a
-step behind. So there is one definition of a kernel, and its bits are NumPy's. What looks at
-elements or shapes cannot be written down, and stays with Python.
+A kernel is run on values that compute nothing: every function of NumPy's that it calls, and every
+loop of ours, leaves a step behind. So there is one definition of a kernel, and its bits are
+NumPy's. What looks at elements or shapes cannot be written down, and stays with Python.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from promoarray.kernels import run_ufunc_loop
+from promoarray.dtypes import BY_STORAGE
+from promoarray.kernels import dtype_args, loop_of, run_ufunc_loop
 
 Kernel = Callable[..., Any]
 Written = tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...], bool]
@@ -29,8 +30,8 @@ def written(kernel: Kernel, storage: np.dtype[Any], count: int, made: Any) -> Wr
     and where it makes another dtype than ``made``."""
     program = _Program()
     operands = [program.slot(storage) for _ in range(count)]
-    if isinstance(kernel, partial) and kernel.args == (np,) and not kernel.keywords:
-        kernel = partial(kernel.func, _Namespace(program))
+    if isinstance(kernel, partial) and kernel.args[:1] == (np,) and not kernel.keywords:
+        kernel = partial(kernel.func, _Namespace(program), *kernel.args[1:])
     try:
         with np.errstate(all="warn"):
             result = kernel(*operands)
@@ -39,30 +40,43 @@ def written(kernel: Kernel, storage: np.dtype[Any], count: int, made: Any) -> Wr
         return None
 
 
+def own_step(name: str, *values: Value) -> Value:
+    """A step by a loop of ours, of whose exceptions nothing is told."""
+    dtype, program = values[0].dtype, values[0]._program
+    row = dtype_args(BY_STORAGE[dtype])
+    if any(value.dtype != dtype for value in values) or {*np.geterr().values()} != {"ignore"}:
+        raise TypeError("a loop of ours takes values of one dtype, and tells of nothing")
+    if loop_of(name, row) != (len(values), False, False):
+        raise TypeError(f"there is no loop {name} of {dtype}")
+    out = program.slot(dtype)
+    program.step((name, row), *values, out)
+    return out
+
+
 class _Program:
     """The slots and steps so far. A slot is written to before it is read."""
 
     def __init__(self) -> None:
         self.dtypes: list[np.dtype[Any]] = []
         self.constants: dict[int, bytes] = {}
-        self.steps: list[tuple[Any, tuple[_Value, ...]]] = []
+        self.steps: list[tuple[Any, tuple[Value, ...]]] = []
         self.read: set[int] = set()
         self.quiet = True
         self._known: dict[tuple[bytes, np.dtype[Any]], int] = {}
 
-    def slot(self, dtype: Any) -> _Value:
+    def slot(self, dtype: Any) -> Value:
         self.dtypes.append(np.dtype(dtype))
-        return _Value(self, len(self.dtypes) - 1, self.dtypes[-1])
+        return Value(self, len(self.dtypes) - 1, self.dtypes[-1])
 
-    def constant(self, value: Any, dtype: np.dtype[Any]) -> _Value:
+    def constant(self, value: Any, dtype: np.dtype[Any]) -> Value:
         with np.errstate(over="raise"):
             data = np.asarray(value, dtype).tobytes()
         if (data, dtype) not in self._known:
             self._known[data, dtype] = len(self.dtypes)
             self.constants[self.slot(dtype).index] = data
-        return _Value(self, self._known[data, dtype], dtype)
+        return Value(self, self._known[data, dtype], dtype)
 
-    def step(self, loop: Any, *places: _Value) -> None:
+    def step(self, loop: Any, *places: Value) -> None:
         *given, out = places
         self.read |= {place.index for place in given}
         if out.index in self.read:
@@ -70,7 +84,7 @@ class _Program:
         self.quiet = self.quiet and {*np.geterr().values()} == {"ignore"}
         self.steps.append((loop, tuple(place.copied() for place in places)))
 
-    def finished(self, result: _Value, operands: int) -> Written:
+    def finished(self, result: Value, operands: int) -> Written:
         """The program, its result in the last slot."""
         if result.is_part or result.index < operands or result.index in self.constants:
             result = result.copy()
@@ -93,7 +107,7 @@ class _Namespace:
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
-    def empty(self, shape: Any, dtype: Any) -> _Value:
+    def empty(self, shape: Any, dtype: Any) -> Value:
         if shape is not _SHAPE:
             raise TypeError("a program has one shape")
         return self._program.slot(dtype)
@@ -111,7 +125,7 @@ class _Shape:
 _SHAPE = _Shape()
 
 
-class _Value(NDArrayOperatorsMixin):
+class Value(NDArrayOperatorsMixin):
     """What a slot holds of each element, or one part of it."""
 
     shape = _SHAPE
@@ -129,9 +143,9 @@ class _Value(NDArrayOperatorsMixin):
     def is_part(self) -> bool:
         return self.dtype != self._program.dtypes[self.index]
 
-    def copied(self) -> _Value:
+    def copied(self) -> Value:
         """The same place, whatever becomes of this name."""
-        return _Value(self._program, self.index, self.dtype, self.offset)
+        return Value(self._program, self.index, self.dtype, self.offset)
 
     def __bool__(self) -> bool:
         raise TypeError("a program looks at no element")
@@ -141,14 +155,14 @@ class _Value(NDArrayOperatorsMixin):
 
     # --- Parts and copies ------------------------------------------------------------------------
 
-    def _part(self, which: int) -> _Value:
+    def _part(self, which: int) -> Value:
         if self.dtype.kind != "c":
             raise TypeError("parts are those of complex numbers")
         size = self.dtype.itemsize // 2
-        return _Value(self._program, self.index, np.dtype(f"f{size}"), which * size)
+        return Value(self._program, self.index, np.dtype(f"f{size}"), which * size)
 
     @property
-    def real(self) -> _Value:
+    def real(self) -> Value:
         return self._part(0) if self.dtype.kind == "c" else self
 
     @real.setter
@@ -156,7 +170,7 @@ class _Value(NDArrayOperatorsMixin):
         self._part(0)._hold(value)
 
     @property
-    def imag(self) -> _Value:
+    def imag(self) -> Value:
         if self.dtype.kind != "c":
             return self._program.constant(0, self.dtype)
         return self._part(1)
@@ -170,12 +184,12 @@ class _Value(NDArrayOperatorsMixin):
         given = _as_value(self._program, value, self.dtype)
         self._program.step(f"copy{_SIZES[self.dtype.itemsize]}", given, self)
 
-    def copy(self) -> _Value:
+    def copy(self) -> Value:
         out = self._program.slot(self.dtype)
         out._hold(self)
         return out
 
-    def astype(self, dtype: Any) -> _Value:
+    def astype(self, dtype: Any) -> Value:
         """As NumPy casts it; not of floats to integers, which hang on the machine."""
         kind = np.dtype(dtype)
         if kind == self.dtype:
@@ -199,7 +213,7 @@ class _Value(NDArrayOperatorsMixin):
 
     def __setitem__(self, mask: Any, value: Any) -> None:
         """Under this name are other values from now on."""
-        if self.is_part or not isinstance(mask, _Value) or mask.dtype != np.bool:
+        if self.is_part or not isinstance(mask, Value) or mask.dtype != np.bool:
             raise TypeError("a program writes where a mask says")
         self.index = _where(self._program, mask, value, self.copied()).index
 
@@ -248,7 +262,7 @@ _LETTERS = {
 
 def _asked(x: Any) -> Any:
     """An operand as NumPy's promotion sees it: Python's numbers by their class."""
-    if isinstance(x, (_Value, np.generic)):
+    if isinstance(x, (Value, np.generic)):
         return x.dtype
     if type(x) is bool:
         return np.dtype(bool)
@@ -257,18 +271,18 @@ def _asked(x: Any) -> Any:
     raise TypeError("a program has values and numbers")
 
 
-def _as_value(program: _Program, x: Any, dtype: np.dtype[Any]) -> _Value:
+def _as_value(program: _Program, x: Any, dtype: np.dtype[Any]) -> Value:
     """An operand in the dtype that a loop takes."""
-    if not isinstance(x, _Value):
+    if not isinstance(x, Value):
         _asked(x)
         return program.constant(x, dtype)
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def _where(program: _Program, mask: Any, x: Any, y: Any) -> _Value:
-    if not isinstance(mask, _Value) or mask.dtype != np.bool:
+def _where(program: _Program, mask: Any, x: Any, y: Any) -> Value:
+    if not isinstance(mask, Value) or mask.dtype != np.bool:
         raise TypeError("a program chooses where a mask says")
-    dtype = np.result_type(*(v.dtype if isinstance(v, (_Value, np.generic)) else v for v in (x, y)))
+    dtype = np.result_type(*(v.dtype if isinstance(v, (Value, np.generic)) else v for v in (x, y)))
     if np.dtype(dtype).isbuiltin != 1:
         raise TypeError("a program has NumPy's own dtypes")
     chosen = [_as_value(program, v, dtype) for v in (x, y)]

@@ -63,7 +63,7 @@ def short_kernel(
     if len(held) > MOST:
         return None
     if plan.compute is None and {*plan.inputs} != {common}:
-        return _of_unlike(name, held, plan)
+        return _of_unlike(name, held, plan, casts)
     if plan.decomposition is not None:
         return in_two_steps(held, plan, casts)
     if name in loops.LOGICAL and (logic := loops.logical_plan(name, held, plan, casts)):
@@ -82,10 +82,11 @@ def short_kernel(
     kernel = kernel_of(name, common)
     if kernel is not None and (name in WITH_OPTIONS or is_along_axes(name)):
         return with_options(name, kernel, held, plan, casts)
-    if name == "plain_pow" or (name == "multiplied_pow" and common.kind is Kind.COMPLEX):
+    if name.endswith("_pow"):
         from promoarray.backends.numpy import short_powers  # of few policies
 
-        return short_powers.power_kernel(name, kernel, held, plan, common, casts)
+        if short_powers.is_by_exponent(name, common):
+            return short_powers.power_kernel(name, kernel, held, plan, common, casts)
     if name in VARIANTS or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         found = between_casts(name, None, held, plan, common, casts)
         return found or of_each_element(name, kernel, held, plan, common, casts)
@@ -100,10 +101,14 @@ MOST = 3
 """Operands of what is called from C++."""
 
 
-def _of_unlike(name: str, held: tuple[DType, ...], plan: Plan) -> np.ufunc | None:
-    """A ufunc that takes operands of different dtypes as they are, as NumPy 2 compares integers."""
-    ufunc, storages = KERNELS.get(name), tuple(dtype.storage for dtype in held)
-    if not isinstance(ufunc, np.ufunc) or held != plan.inputs or not dt.NATIVE.issuperset(held):
+def _of_unlike(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
+) -> np.ufunc | None:
+    """A ufunc that takes operands of different dtypes, as NumPy 2 compares integers; some of them
+    NumPy widens."""
+    ufunc, storages = KERNELS.get(name), tuple(dtype.storage for dtype in plan.inputs)
+    widened = all(_widens(*pair, casts) for pair in zip(held, plan.inputs, strict=True))
+    if not isinstance(ufunc, np.ufunc) or not widened or not dt.NATIVE.issuperset(held):
         return None
     try:
         found = ufunc.resolve_dtypes((*storages, None))

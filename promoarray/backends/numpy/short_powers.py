@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import complex_loops, exponents, loops
+from promoarray.backends.numpy import complex_loops, exponents, loops, programs
 from promoarray.backends.numpy.between_casts import between_casts, of_each_element
-from promoarray.dtypes import INTEGERS, DType
+from promoarray.dtypes import INTEGERS, DType, Kind
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -34,10 +34,11 @@ def power_kernel(
     power = between_casts("pow", np.power, held, plan, common, casts)
     if otherwise is None or power is None:
         return otherwise
-    return _MADE_BY[name](otherwise, power, held, plan, common, casts)
+    return _MADE_BY[name](name, otherwise, power, held, plan, common, casts)
 
 
 def _by_factors(
+    name: str,
     otherwise: Kernel,
     power: Kernel,
     held: tuple[DType, ...],
@@ -45,30 +46,35 @@ def _by_factors(
     common: DType,
     casts: loops.Casts,
 ) -> Kernel:
-    """PyTorch's powers of complex numbers: by one exponent a function of the base, of most others
-    NumPy's power."""
-    if held[1] is not common:
+    """Powers that are by one exponent a function of the base, by most others NumPy's power."""
+    if held[1] is not common and not (held[1].kind is common.kind and held[1].bits < common.bits):
         return otherwise
     of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
-    ways: dict[complex, Any] = {
-        exponent: between_casts(name, None, *of_base, common, casts)
-        for exponent, name in complex_loops.FACTORS.items()
-    }
-    ways |= dict.fromkeys(complex_loops.IN_STEPS)
+    known: Any = complex_loops.FACTORS if common.kind is Kind.COMPLEX else exponents.LOOPS[name]
+    ways: dict[complex, Any] = dict.fromkeys(complex_loops.IN_STEPS)
+    for exponent, loop in known.items():
+        ways[exponent] = between_casts(loop, None, *of_base, common, casts)
+    for exponent, kernel in _ENDS.items():
+        program = programs.written(kernel, common.storage, 1, common.storage)
+        ways[exponent] = between_casts("", kernel, *of_base, common, casts, program=program)
 
     def run(x: Buffer, y: Buffer) -> Any:
         if y.ndim:
             return otherwise(x, y)
-        exponent = y.item()
-        if exponent not in ways:
+        way = ways.get(y.item(), power)
+        if way is power:
             return power(x, y)
-        way = ways[exponent]
         return way(x) if way else otherwise(x, y)
 
     return run
 
 
-def _plain_power(otherwise: Kernel, power: Kernel, held: tuple[DType, ...], *_: object) -> Kernel:
+_ENDS: dict[int, Kernel] = {0: np.ones_like, 1: lambda x: x.copy()}
+
+
+def _plain_power(
+    _: str, otherwise: Kernel, power: Kernel, held: tuple[DType, ...], *__: object
+) -> Kernel:
     """Powers of which NumPy's own loops have no shortcut, and the others by steps."""
     if held[1].kind in INTEGERS or held[1] is dt.bool:  # no root among their powers
         return power
@@ -76,6 +82,16 @@ def _plain_power(otherwise: Kernel, power: Kernel, held: tuple[DType, ...], *_: 
 
 
 _MADE_BY: dict[str, Callable[..., Kernel]] = {
-    "multiplied_pow": _by_factors,
     "plain_pow": _plain_power,
+    "multiplied_pow": _by_factors,
+    "whole_shortcut_pow": _by_factors,
+    "root_shortcut_pow": _by_factors,
+    "shortcut_pow": _by_factors,
 }
+
+
+def is_by_exponent(name: str, common: DType) -> bool:
+    """Whether a kernel is a power that one exponent decides, which is made here."""
+    if common.kind is Kind.COMPLEX:
+        return name in ("plain_pow", "multiplied_pow")
+    return name == "plain_pow" or (name in _MADE_BY and common.kind is Kind.FLOAT)

@@ -62,6 +62,9 @@ KERNELS |= {
     "min_or_highest": _extreme_or_end(np.minimum, 1),
     "argmax_without_nan": _without_nan("argmax", KERNELS["argmax_without_nan"]),
     "argmin_without_nan": _without_nan("argmin", KERNELS["argmin_without_nan"]),
+    "polar_pow": complex_loops.polar_pow,
+    "log_pow": complex_loops.log_pow,
+    "shortcut_log_pow": complex_loops.shortcut_log_pow,
     "multiplied_pow": complex_loops.multiplied_pow(KERNELS),
 }
 

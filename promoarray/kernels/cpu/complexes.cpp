@@ -115,6 +115,44 @@ struct PlainCube {
     }
 };
 
+template <typename T> T unit_of_infinity(T x) { return std::copysign((T)std::isinf(x), x); }
+
+// As C has it (Annex G): where both parts are NaN, the product with an infinity is one.
+struct StandardMultiply {
+    template <typename T> static bool is_infinite(Complex<T> x) {
+        return std::isinf(x.real) || std::isinf(x.imag);
+    }
+    // An infinity as a corner or the middle of a side of a square; without NaN.
+    template <typename T> static Complex<T> boxed(Complex<T> x) {
+        const auto number = [](T part) { return part == part ? part : 0; };
+        if (!is_infinite(x)) return {number(x.real), number(x.imag)};
+        return {unit_of_infinity(x.real), unit_of_infinity(x.imag)};
+    }
+    template <typename T> static void run(const void *const *operands, void *result, std::size_t n) {
+        constexpr std::size_t block = 256;
+        const auto *x = static_cast<const Complex<T> *>(operands[0]);
+        const auto *y = static_cast<const Complex<T> *>(operands[1]);
+        auto *out = static_cast<Complex<T> *>(result);
+        Complex<T> made[block];
+        for (std::size_t at = 0; at < n; at += block) {
+            const std::size_t now = n - at < block ? n - at : block;
+            products<T>(x + at, y + at, made, now);
+            for (std::size_t i = 0; i < now; ++i) {
+                const Complex<T> found = made[i], a = x[at + i], b = y[at + i];
+                const bool is_nan = (found.real != found.real) & (found.imag != found.imag);
+                out[at + i] = is_nan && (is_infinite(a) || is_infinite(b)) ? of_infinity(a, b) : found;
+            }
+        }
+    }
+    template <typename T> static Complex<T> of_infinity(Complex<T> x, Complex<T> y) {
+        constexpr T infinity = std::numeric_limits<T>::infinity();
+        const Complex<T> a = boxed(x), b = boxed(y);
+        Complex<T> product;
+        products<T>(&a, &b, &product, 1);
+        return {infinity * product.real, infinity * product.imag};
+    }
+};
+
 // The second operand is multiplied by 1 or -1, a complex number, which spreads infinities and NaN to
 // both parts. (Nothing else is rounded by such a product.)
 template <int one>
@@ -194,8 +232,6 @@ struct XlaSquare : Unary {
     }
 };
 
-template <typename T> T unit_of_infinity(T x) { return std::copysign((T)std::isinf(x), x); }
-
 // Smith's quotient, by the larger part of the divisor.
 template <typename T>
 Complex<T> smiths_quotient(Complex<T> x, Complex<T> y) {
@@ -235,6 +271,19 @@ struct XlaQuotient : Binary {
 struct XlaReciprocal : Unary {
     template <typename T> static Complex<T> of(Complex<T> x) {
         return XlaQuotient::of(Complex<T>{1, 0}, x);
+    }
+};
+
+// What a power by polar coordinates is where these have no angle or no end: XLA's of x to y, made
+// already. An exponent without an imaginary part raises zero and infinity as it raises real ones.
+struct PolarEnds : StepOf<3> {
+    template <typename T> static Complex<T> of(Complex<T> power, Complex<T> x, Complex<T> y) {
+        constexpr T infinity = std::numeric_limits<T>::infinity();
+        if (!is_true_number(y) || (x.real == 1 && x.imag == 0)) return {1, 0};
+        if (y.imag != 0 || y.imag != y.imag) return power;
+        const bool infinite = x.real == infinity && x.imag == 0;
+        if (infinite && y.real > 0) return {infinity, 0};
+        return (infinite ? y.real < 0 : !is_true_number(x) && y.real >= 0) ? Complex<T>{0, 0} : power;
     }
 };
 
@@ -288,6 +337,7 @@ constexpr Row rows[] = {
     {"plain_multiply", 2, false, false, true, by_itself<PlainMultiply>},
     {"plain_square", 1, false, false, true, by_itself<PlainSquare>},
     {"plain_cube", 1, false, false, true, by_itself<PlainCube>},
+    {"standard_multiply", 2, false, false, false, by_itself<StandardMultiply>},
     {"add_scaled", 2, false, false, false, on_parts<AddScaled<1>>},
     {"subtract_scaled", 2, false, false, false, on_parts<AddScaled<-1>>},
     {"scaled_negative", 1, false, false, false, on_parts<ScaledNegative>},
@@ -301,6 +351,7 @@ constexpr Row rows[] = {
     {"xla_square", 1, false, false, false, on_parts<XlaSquare>},
     {"xla_complex_divide", 2, false, false, false, on_parts<XlaQuotient>},
     {"xla_reciprocal", 1, false, false, false, on_parts<XlaReciprocal>},
+    {"polar_ends", 3, false, false, false, on_parts<PolarEnds>},
     {"integer_pow", 2, false, false, false, on_parts<IntegerPower>},
 };
 

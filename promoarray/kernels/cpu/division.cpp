@@ -96,6 +96,11 @@ struct TruncatedRemainder : Binary {
     template <typename T> static T of(T x, T y) { return y == 0 ? x : truncated_remainder(x, y); }
 };
 
+// Of bools, of which a divisor that is not zero is 1.
+struct QuotientOfBools : Binary {
+    static u8 of(u8 x, u8 y) { return (x != 0) & (y != 0); }
+};
+
 // What NumPy tells of integers: that one is divided by zero, and that a quotient wraps around.
 // `by_zero` is what the first counts as; 0 says that it is no exception.
 template <int by_zero, bool wraps>
@@ -224,6 +229,9 @@ Run selected_reciprocal(Type t) {
     return on_wide<SelectedReciprocal>(t);
 }
 
+Run on_bools(Type t) { return t.kind == Kind::boolean ? each<QuotientOfBools, u8> : nullptr; }
+Look refused_of_bools(Type) { return Quotients<NOT_TOLD, false>::look<u8>; }
+
 template <int by_zero, bool wraps>
 Look of_integers(Type t) {
     using Found = Quotients<by_zero, wraps>;
@@ -236,6 +244,7 @@ Look of_integers(Type t) {
 constexpr Row rows[] = {
     {"floor_divide", 2, false, false, true, on_both<FlooredQuotient<Zero>, FloorDivide>, of_integers<DIVIDED_BY_ZERO, true>},
     {"remainder", 2, false, false, true, on_both<FlooredRemainder<Zero>, Remainder>, of_integers<DIVIDED_BY_ZERO, false>},
+    {"checked_divide", 2, false, false, false, on_bools, refused_of_bools},
     {"checked_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Zero>>,
      of_integers<NOT_TOLD, true>},
     {"checked_remainder", 2, false, false, false, on_whole<FlooredRemainder<Zero>>,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arguments.h"
+#include "array_view.h"
 #include "float_state.h"
 
 namespace promoarray {
@@ -137,10 +138,25 @@ Run of_size(char size) {
 template <size_t size> struct Copy { static constexpr Run run = copy<size>; };
 template <size_t size> struct Choose { static constexpr Run run = choose<size>; };
 
-// A loop of NumPy's, or the name of one of these: "copy" and "where" with the bytes of an element,
-// 'x' for 16, "cast" with two letters.
-UfuncLoop loop_at(nb::handle given) {
-    if (!PyUnicode_Check(given.ptr())) return read_loop(given);
+// An operation of ours. It takes elements that lie one after the other: of others one at a time.
+int run_own(void *context, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+    const auto *loop = static_cast<const OwnLoop *>(context);
+    const int operands = loop->operation.operands;
+    bool in_rows = true;
+    for (int k = 0; k <= operands; ++k) in_rows &= steps[k] == loop->item;
+    const DefaultFloatState state;
+    const Py_ssize_t now = in_rows ? *count : 1;
+    for (Py_ssize_t i = 0; i < *count; i += now) {
+        const void *given[MOST_PLACES];
+        for (int k = 0; k < operands; ++k) given[k] = data[k] + i * steps[k];
+        loop->operation.run(given, data[operands] + i * steps[operands], (size_t)now);
+    }
+    return 0;
+}
+
+// The name of one of these: "copy" and "where" with the bytes of an element, 'x' for 16, "cast" with
+// two letters.
+UfuncLoop loop_named(nb::handle given) {
     const std::string name = nb::borrow<nb::str>(given).c_str();
     UfuncLoop loop = {nullptr, nullptr, nullptr, 0, 0};
     if (name.size() == 5 && name.compare(0, 4, "copy") == 0) loop.run = of_size<Copy>(name[4]);
@@ -164,6 +180,21 @@ Py_ssize_t number(nb::handle given, Py_ssize_t low, Py_ssize_t high) {
 }
 
 }  // namespace
+
+// A loop of NumPy's, the name of one of these, or of ours with the type of its elements.
+UfuncLoop Program::loop_at(nb::handle given, int operands) {
+    if (PyUnicode_Check(given.ptr())) return loop_named(given);
+    if (!PyTuple_Check(given.ptr())) return read_loop(given);
+    const std::string name = nb::cast<nb::str>(item(given, 0, 2)).c_str();
+    const Type type = read_type(item(given, 1, 2), "a row");
+    const Operation found = version().operation(name.c_str(), type);
+    if (found.run == nullptr || found.operands != operands || found.masked || found.tests)
+        refuse("a program has no loop " + name);
+    own_.push_back(std::make_unique<const OwnLoop>(OwnLoop{found, (Py_ssize_t)item_of(type)}));
+    UfuncLoop loop = {run_own, nullptr, nullptr, 0, 0};
+    loop.context = const_cast<OwnLoop *>(own_.back().get());
+    return loop;
+}
 
 Program::Program(nb::handle given, int operands) : operands_(operands) {
     const nb::handle lengths = item(given, 0, 4), constants = item(given, 1, 4);
@@ -194,8 +225,8 @@ Program::Program(nb::handle given, int operands) : operands_(operands) {
     for (Py_ssize_t i = 0; i < size_of(steps); ++i) {
         const nb::handle one = item(steps, i, -1), places = item(one, 1, 2);
         ProgramStep step = {};
-        step.loop = loop_at(item(one, 0, 2));
         step.places = (int)number(nb::int_(size_of(places)), 2, MOST_PLACES);
+        step.loop = loop_at(item(one, 0, 2), step.places - 1);
         for (int k = 0; k < step.places; ++k) {
             const nb::handle pair = item(places, k, -1);
             Place &at = step.at[k];

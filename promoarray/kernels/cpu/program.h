@@ -1,5 +1,5 @@
-// A program: inner loops of NumPy's ufuncs, one after the other, without Python between them. What a
-// function of arrays calls on each block of elements (backends/numpy/programs.py writes it down).
+// A program: inner loops of NumPy's ufuncs, and loops of ours, one after the other, without Python between
+// them. What a function of arrays calls on each block of elements (backends/numpy/programs.py writes it down).
 //
 // Values lie in slots: those of the operands first, then what is made on the way and constants, the
 // result last. A place is a slot and an offset in bytes, as a part of a complex number has one.
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ufunc_loop.h"
+#include "versions.h"
 
 namespace promoarray {
 
@@ -28,6 +29,12 @@ struct ProgramStep {
     Place at[MOST_PLACES];
 };
 
+// A loop of ours among those of NumPy's, and the bytes of an element.
+struct OwnLoop {
+    Operation operation;
+    Py_ssize_t item;
+};
+
 class Program {
    public:
     // From the lengths of the slots, pairs of a slot and the bytes of a constant, steps of a loop and
@@ -39,11 +46,13 @@ class Program {
     std::size_t block() const { return block_; }
 
    private:
+    UfuncLoop loop_at(nanobind::handle given, int operands);
     int operands_;
     bool quiet_;
     std::vector<std::size_t> length_;
     std::vector<const char *> constant_;  // of each slot, or null
     std::vector<ProgramStep> steps_;
+    std::vector<std::unique_ptr<const OwnLoop>> own_;  // which steps point to
     std::size_t block_;
 };
 

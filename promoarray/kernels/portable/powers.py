@@ -24,6 +24,7 @@ from promoarray.kernels.portable.zero import is_zero
 Buffer = Any
 Way = Callable[[Any, Buffer], Buffer]
 Step = Callable[[Buffer], Buffer]
+Power = Callable[[Buffer, Buffer], Buffer]
 
 
 def plain_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -48,13 +49,23 @@ def _plain_root(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def shortcut_log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return end_or(xp, partial(log_pow, xp), x, y)
+
+
+def end_or(xp: Any, power: Power, x: Buffer, y: Buffer) -> Buffer:
+    """The power by an exponent; those by 0 and 1 are none."""
     way = _ENDS.get(y.item())
-    return log_pow(xp, x, y) if way is None else way(xp, x)
+    return power(x, y) if way is None else way(xp, x)
+
+
+def log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return by_logarithm(xp, partial(standard_multiply, xp), x, y)
 
 
 @quietly
-def log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    product = standard_multiply(xp, *xp.broadcast_arrays(y, xp.log(x)))
+def by_logarithm(xp: Any, multiply: Power, x: Buffer, y: Buffer) -> Buffer:
+    """``exp(y * log(x))`` with a product as C has it."""
+    product = multiply(y, xp.log(x))
     # x86's NaN has its sign set, which C's exp gives to the zero that it is the angle of.
     of_nan = (product.real == -np.inf) & xp.isnan(product.imag)
     zero = xp.conj(xp.zeros_like(product))

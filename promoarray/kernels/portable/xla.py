@@ -7,6 +7,7 @@ decides, functions of ``xp`` compare, as in ``variants``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial, reduce
 from typing import Any
 
@@ -41,16 +42,26 @@ def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     )
 
 
-@quietly
 def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return by_polar(xp, partial(polar_ends, xp), x, y)
+
+
+@quietly
+def by_polar(xp: Any, ends: Callable[..., Buffer], x: Buffer, y: Buffer) -> Buffer:
+    """A power by a length and an angle, but for what has none."""
     size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
     length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
     angle = y.real * turn + y.imag * xp.log(size)
     power = xp.empty(length.shape, x.dtype)
     power.real, power.imag = length * xp.cos(angle), length * xp.sin(angle)
+    return ends(power, x, y)
+
+
+def polar_ends(xp: Any, power: Buffer, x: Buffer, y: Buffer) -> Buffer:
+    """Powers of 0 and infinity by real numbers, of 1 and by 0, in place."""
     infinite = (x.real == np.inf) & (x.imag == 0)
     real = y.imag == 0
-    none = xp.where(infinite, y.real < 0, (size == 0) & (y.real >= 0))
+    none = xp.where(infinite, y.real < 0, (xp.hypot(x.real, x.imag) == 0) & (y.real >= 0))
     power[real & none] = 0
     power[real & infinite & (y.real > 0)] = np.inf
     power[(y == 0) | (x == 1)] = 1

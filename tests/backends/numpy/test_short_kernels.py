@@ -104,6 +104,13 @@ def test_integers_of_64_bits_compare_by_their_values(compare: Any, length: int) 
         for _ in range(2):  # the second time by what was kept
             np.testing.assert_array_equal(compare(a, b)._buffer[-49:], compare(x, y).astype(bool))
             np.testing.assert_array_equal(compare(b, a)._buffer[-49:], compare(y, x).astype(bool))
+        for narrow in (pa.int8, pa.int16, pa.int32):
+            few = pa.asarray([-1, 0, 1, 100], dtype=narrow)
+            for other in (0, 1, 100, 2**64 - 1):
+                c, wanted = pa.asarray([other], dtype=pa.uint64), [-1, 0, 1, 100]
+                for _ in range(2):
+                    assert compare(few, c)._buffer.tolist() == [compare(n, other) for n in wanted]
+                    assert compare(c, few)._buffer.tolist() == [compare(other, n) for n in wanted]
 
 
 @pytest.mark.parametrize("goes", [True, False])
