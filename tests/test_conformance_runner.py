@@ -169,6 +169,7 @@ def outcomes(suite: Suite, policy: str, mode: str) -> tuple[Run, dict[str, str]]
     return run, {test.id.partition("::test_")[2]: test.kind for test in run.tests}
 
 
+@pytest.mark.slow
 def test_a_plain_run_takes_only_proven_answers_of_the_policy_for_refused(miniature: Suite) -> None:
     run, kinds = outcomes(miniature, "torch", "plain")
     assert kinds == {
@@ -187,6 +188,7 @@ def test_a_plain_run_takes_only_proven_answers_of_the_policy_for_refused(miniatu
     assert run.about["api_version"] == "2025.12"
 
 
+@pytest.mark.slow
 def test_a_run_with_the_policys_table_checks_what_the_policy_admits(miniature: Suite) -> None:
     run, kinds = outcomes(miniature, "torch", "table")
     assert kinds == {
@@ -222,6 +224,7 @@ def test_dtypes_the_framework_lacks_are_left_out() -> None:
     assert suite_run.without(x32, "plain") == ["uint64", "int64", "float64", "complex128"]
 
 
+@pytest.mark.slow
 def test_a_suite_that_cannot_start_is_reported_in_pytests_words(tmp_path: Path) -> None:
     with pytest.raises(SuiteError, match=r"(?s)did not run under torch@2.13, plain:\n.*error"):
         suite_run.run(Suite(tmp_path, "", ""), "torch", workers=1)
@@ -400,6 +403,7 @@ def test_what_is_missing_is_said_with_what_to_write(
         suites.find(tmp_path)
 
 
+@pytest.mark.slow
 def test_another_commit_is_named(miniature: Suite) -> None:
     assert "an unknown commit" in miniature.departure()
     assert Suite(miniature.path, suites.COMMIT, suites.SPEC).departure() == ""

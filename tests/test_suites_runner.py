@@ -107,6 +107,7 @@ def kinds(run: Run, backend: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_promoarray_is_one_more_back_end(miniature: Run) -> None:
     assert {case.backend for case in miniature.cases} == {NUMPY, OURS, TORCH}
     assert kinds(miniature, OURS) == {
@@ -125,6 +126,7 @@ def test_promoarray_is_one_more_back_end(miniature: Run) -> None:
     assert miniature.about["numpy"]
 
 
+@pytest.mark.slow
 def test_a_refusal_counts_once_the_policy_has_repeated_it(miniature: Run) -> None:
     bound = kinds(miniature, TORCH)
     assert bound["is_refused[*]"] == "refused"
@@ -134,6 +136,7 @@ def test_a_refusal_counts_once_the_policy_has_repeated_it(miniature: Run) -> Non
     assert reason.startswith("mean: ")
 
 
+@pytest.mark.slow
 def test_what_fails_here_alone_breaks_the_gate(
     miniature: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -155,6 +158,7 @@ def test_what_fails_here_alone_breaks_the_gate(
     assert gate.explained([miniature], "scipy", TORCH) == {"Another": 2}
 
 
+@pytest.mark.slow
 def test_a_run_is_kept_and_published(miniature: Run, tmp_path: Path) -> None:
     assert Run.from_json(miniature.as_json()) == miniature
     path = tmp_path / "record.json"
@@ -170,6 +174,7 @@ def test_a_run_is_kept_and_published(miniature: Run, tmp_path: Path) -> None:
     assert "| scipy stats |  |" in text
 
 
+@pytest.mark.slow
 def test_a_run_without_the_others_is_kept_beside_them(
     miniature: Run, suite: Suite, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ IMMORTAL = sys.version_info < (3, 14) and bool(sysconfig.get_config_var("Py_GIL_
 
 def together(work: Callable[[], Any]) -> list[Any]:
     """What a function returns in each of several threads that begin at once; or its error."""
-    start, found = threading.Barrier(THREADS, timeout=20), []
+    start, found = threading.Barrier(THREADS, timeout=120), []
 
     def run() -> None:
         start.wait()
@@ -51,7 +51,7 @@ def together(work: Callable[[], Any]) -> list[Any]:
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "ignore", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_no_module_turns_the_gil_on() -> None:
@@ -86,7 +86,7 @@ def test_what_eight_threads_ask_for_first_is_one_object(
     if what in ("chapter", "function"):
         pa.namespace(policy)  # which is there already
     monkeypatch.setattr(onnx, "edition", lambda name: TORCH.derive(name), raising=False)
-    make, all_make = getattr(home, name), threading.Barrier(THREADS, timeout=20)
+    make, all_make = getattr(home, name), threading.Barrier(THREADS, timeout=120)
 
     def slow(*args: Any, **kwargs: Any) -> Any:
         all_make.wait()
@@ -104,7 +104,7 @@ def test_arrays_of_one_namespace_mix_whatever_thread_asked_first() -> None:
 import sys, threading
 sys.setswitchinterval(1e-6)
 import promoarray as pa
-names, at = pa.list_policies(), threading.Barrier(8, timeout=30)
+names, at = pa.list_policies(), threading.Barrier(8, timeout=120)
 made = {name: [] for name in names}
 def work():
     for name in names:
@@ -121,7 +121,7 @@ print({len(set(map(type, arrays))) for arrays in made.values()})
 
 
 def test_once_calls_no_lock_its_own() -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
     with pytest.raises(ZeroDivisionError):
         once(lambda: 1 / 0)()
 
@@ -142,7 +142,7 @@ def test_once_calls_no_lock_its_own() -> None:
 
 def test_a_name_is_registered_once_though_threads_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registered", {})
-    all_ask, listed = threading.Barrier(THREADS, timeout=20), registry.list_policies
+    all_ask, listed = threading.Barrier(THREADS, timeout=120), registry.list_policies
 
     def slow() -> list[str]:
         names = listed()
@@ -160,7 +160,7 @@ def test_a_name_is_registered_once_though_threads_ask(monkeypatch: pytest.Monkey
 
 def test_eight_threads_share_one_policy_object() -> None:
     shared, other = pa.policy("torch"), pa.policy("jax")
-    in_step = threading.Barrier(THREADS, timeout=20)
+    in_step = threading.Barrier(THREADS, timeout=120)
 
     def work() -> list[str]:
         seen = []
@@ -180,7 +180,7 @@ def test_eight_threads_share_one_policy_object() -> None:
 
 @pytest.mark.parametrize("manager", [pa.policy("torch"), pa.no_escape()], ids=["policy", "escape"])
 def test_an_error_in_one_thread_leaves_nothing_set_in_any(manager: Context) -> None:
-    in_step = threading.Barrier(THREADS, timeout=20)
+    in_step = threading.Barrier(THREADS, timeout=120)
 
     def work() -> object:
         try:

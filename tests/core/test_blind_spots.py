@@ -29,17 +29,16 @@ NUMBERS = [dtype for dtype in CONCRETE if dtype.kind is not Kind.STRING]
 RARE = ("int2", "uint4", "float4", "float6", "e3m4", "e4m3b11", "e4m3fnuz", "e5m2", "e8m0")
 USUAL = [d for d in NUMBERS if d is not dt.float8_e4m3 and not any(r in d.name for r in RARE)]
 EDITIONS = [p for p in POLICIES if p not in {as_policy(f).name for f in FAMILIES}]
-EVERY = [
-    *(pytest.param(p, USUAL, id=p) for p in FAMILIES),
-    *(pytest.param(p, USUAL, id=p, marks=pytest.mark.slow) for p in EDITIONS),
-    *(pytest.param(p, NUMBERS, id=f"{p}, all", marks=pytest.mark.slow) for p in FAMILIES),
-]
 FEW = [
     *(dt.bool, dt.int8, dt.uint8, dt.int64, dt.uint64),
     *(dt.float8_e4m3fn, dt.float16, dt.bfloat16, dt.float32, dt.float64, dt.complex64),
 ]
-"""What operators, of which there are most, go through in a moment; slow tests take all dtypes."""
-OPERATORS = [*(pytest.param(p, FEW, id=p) for p in FAMILIES), *EVERY[len(FAMILIES) :]]
+"""What is gone through in a moment; the slow tests take all dtypes, these among them."""
+EVERY = [
+    *(pytest.param(p, FEW, id=p) for p in FAMILIES),
+    *(pytest.param(p, USUAL, id=p, marks=pytest.mark.slow) for p in EDITIONS),
+    *(pytest.param(p, NUMBERS, id=f"{p}, all", marks=pytest.mark.slow) for p in FAMILIES),
+]
 SCALARS = (True, 1, 1.0, 1 + 0j)
 
 REFLECTED = {name: f"__r{method.__name__.strip('_')}__" for name, method in FORWARD.items()}
@@ -128,7 +127,7 @@ def operands_of(
                 yield scalar, x
 
 
-@pytest.mark.parametrize(("policy", "dtypes"), OPERATORS)
+@pytest.mark.parametrize(("policy", "dtypes"), EVERY)
 def test_operators_and_functions_give_what_the_plan_says(
     policy: str, dtypes: list[DType], ones: dict[tuple[DType, Rank], Any]
 ) -> None:

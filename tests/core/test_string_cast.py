@@ -343,7 +343,12 @@ def codes(dtype: DType) -> Any:
     return np.arange(1 << dtype.bits, dtype=word).view(dtype.storage)
 
 
-@pytest.mark.parametrize("dtype", SMALL, ids=str)
+@pytest.mark.parametrize(
+    "dtype",
+    # Its numbers have more digits than those of the others together.
+    [pytest.param(d, marks=pytest.mark.slow) if d is dt.bfloat16 else d for d in SMALL],
+    ids=str,
+)
 def test_every_value_reads_back(dtype: DType) -> None:
     values = codes(dtype)
     back = string_cast.read(string_cast.written(values, dtype), dtype)

@@ -19,7 +19,8 @@ DIGITS = str(Path(__file__).resolve().parents[2] / "examples" / "digits.py")
 SOME = ("--policies", "numpy@2,torch@2.13,onnx@25")
 
 
-@pytest.mark.parametrize("policies", [SOME, pytest.param((), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("policies", [SOME, ()])
 def test_digits_is_compared_and_ends_everywhere_with_the_casts_applied(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], policies: tuple[str, ...]
 ) -> None:

@@ -133,6 +133,7 @@ def as_standard_input(descriptor: int) -> Iterator[None]:
         os.close(kept)
 
 
+@pytest.mark.slow
 def test_runs_go_on_after_scalars_and_in_place_refusals(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

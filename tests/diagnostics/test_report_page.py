@@ -154,6 +154,7 @@ def test_a_program_that_was_stopped_begins_with_the_line_and_the_edit(tmp_path: 
     assert "<b>refuses</b> <span>numpy@2 (the run)" in below(text, 3)
 
 
+@pytest.mark.slow
 def test_actual_runs_are_on_the_page(tmp_path: Path) -> None:
     path, page = tmp_path / "program.py", tmp_path / "page.html"
     path.write_text(

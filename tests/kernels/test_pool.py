@@ -26,7 +26,7 @@ def _two_threads() -> Iterator[None]:
 
 
 def test_two_threads_take_each_part_once() -> None:
-    both, done = threading.Barrier(2, timeout=20), []
+    both, done = threading.Barrier(2, timeout=120), []
 
     def part(index: int) -> None:
         if index < 2:
@@ -46,7 +46,7 @@ def test_one_thread_is_the_caller_s() -> None:
 
 
 def test_a_call_inside_of_a_part_takes_no_thread_more() -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
     strays: list[int] = []
 
     def part(index: int) -> None:

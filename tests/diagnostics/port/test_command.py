@@ -32,6 +32,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_two_files_are_edited_in_place_and_agree(
     program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
