@@ -248,8 +248,11 @@ PROMOARRAY_CAST u32 sticky(u32 magnitude) {
     return magnitude < 1u << 24 ? magnitude : odd;
 }
 PROMOARRAY_CAST u64 sticky(u64 magnitude) {
-    const u64 odd = (magnitude & ~0x7ffull) | (((magnitude & 0x7ffull) + 0x7ffull) & 0x800ull);
-    return magnitude < 1ull << 53 ? magnitude : odd;
+    // All ones where some bit lies too high: no comparison, which the first vectors of x86 have not
+    // for 64 bits.
+    const u64 lost = (0 - (magnitude >> 53)) >> 53;
+    const u64 below = magnitude & lost;
+    return (magnitude ^ below) | ((below + lost) & 0x800ull);
 }
 
 }  // namespace promoarray

@@ -53,7 +53,10 @@ PROMOARRAY_CAST i32 limited(i64 x) {
     constexpr i64 end = 1 << exact_bits;
     return (i32)(x > end ? end : x < -end ? -end : x);
 }
-PROMOARRAY_CAST i32 limited(u64 x) { return (i32)(x >> exact_bits ? 1u << exact_bits : (u32)x); }
+PROMOARRAY_CAST i32 limited(u64 x) {
+    const u32 beyond = 0 - (u32)((0 - (x >> exact_bits)) >> 63);  // all ones, as in `sticky`
+    return (i32)(((u32)x & ~beyond) | (beyond & 1u << exact_bits));
+}
 PROMOARRAY_CAST i32 limited(u32 x) {
     return (i32)(x < 1u << exact_bits ? x : 1u << exact_bits);
 }
@@ -73,7 +76,7 @@ PROMOARRAY_CAST u32 odd_bits(i32 x) {
     return as_bits((f32)(is_short ? x : odd));
 }
 PROMOARRAY_CAST u64 odd_bits(i64 x) {
-    const u64 negative = x < 0 ? ~0ull : 0;
+    const u64 negative = 0 - ((u64)x >> 63);
     const u64 magnitude = sticky(((u64)x ^ negative) - negative);
     return as_bits((f64)(i64)((magnitude ^ negative) - negative));
 }
@@ -81,7 +84,7 @@ PROMOARRAY_CAST u64 odd_bits(i64 x) {
 // Without the machine's conversion.
 PROMOARRAY_CAST u64 halves_bits(u64 x) { return as_bits(sum_of_halves(sticky(x))); }
 PROMOARRAY_CAST u64 halves_bits(i64 x) {
-    const u64 negative = x < 0 ? ~0ull : 0;
+    const u64 negative = 0 - ((u64)x >> 63);
     return halves_bits(((u64)x ^ negative) - negative) | (negative & 0x8000000000000000ull);
 }
 

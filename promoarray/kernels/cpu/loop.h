@@ -90,10 +90,11 @@ PROMOARRAY_CAST u32 bfloat_of(u32 bits) { return (bits + 0x7fff + (bits >> 16 & 
 // The same of a float64 that is an integer, and so neither makes a subnormal nor overflows.
 PROMOARRAY_CAST u32 bfloat_of(u64 bits) {
     constexpr int lost = Float64::mantissa - 7;
-    constexpr u64 under_half = (1ull << (lost - 1)) - 1, bias = (u64)(Float64::bias - 127) << 7;
+    constexpr u64 under_half = (1ull << (lost - 1)) - 1;
+    constexpr u32 bias = (u32)(Float64::bias - 127) << 7;
     const u64 magnitude = bits & ~0ull >> 1;
-    const u64 rounded = (magnitude + under_half + (magnitude >> lost & 1)) >> lost;
-    return (u32)((magnitude == 0 ? 0 : rounded - bias) | bits >> 63 << 15);
+    const u32 rounded = (u32)((magnitude + under_half + (magnitude >> lost & 1)) >> lost);
+    return (rounded == 0 ? 0 : rounded - bias) | (u32)(bits >> 63) << 15;
 }
 
 #ifdef __F16C__
