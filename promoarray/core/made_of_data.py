@@ -89,7 +89,7 @@ def _maker(
     cast = _caster(natural, target, policy)
     if not told:
         return cast
-    is_beyond = target in dt.NATIVE and all(map(math.isfinite, told)) and lower == [float]
+    is_beyond = target in dt.NATIVE and lower == [float] and all(map(math.isfinite, told))
     if is_beyond and not np.isfinite(cast(told)).any():
         return partial(_finite, cast)
     return None
