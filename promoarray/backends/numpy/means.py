@@ -63,7 +63,9 @@ def _divide(total: Buffer, count: float) -> bool:
         return True
     whole = total.item()
     total.fill(whole / count)
-    return bool(whole == 0 or not abs(whole / count) <= _TINY)  # of NaN there is nothing to tell
+    if whole == 0 or count == 1:
+        return True
+    return not abs(whole / count) <= _TINY  # of NaN there is nothing to tell
 
 
 def _without(x: Buffer, axis: Any) -> Buffer:

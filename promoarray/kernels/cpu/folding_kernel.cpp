@@ -92,7 +92,7 @@ struct Folding {
         return is_told(real, count) && is_told(imag, count);
     }
     static bool is_told(double whole, double count) {
-        return whole == 0 || std::fabs(whole / count) > TINY;
+        return whole == 0 || count == 1 || std::fabs(whole / count) > TINY;
     }
     bool divide_sum(char *at, double count) const {
         return pairs() ? divide_pair(at, count) : divide(at, count);

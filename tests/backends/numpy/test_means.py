@@ -65,6 +65,18 @@ def test_complex_means_divide_as_numpy_does() -> None:
                 assert told(lambda x=x: means.mean(x)) == told(lambda x=x: np.mean(x))
 
 
+@pytest.mark.parametrize("storage", ["f4", "f8", "c8", "c16"])
+def test_a_mean_of_one_tiny_number_is_the_number(storage: str) -> None:
+    """To divide by 1 rounds nothing, and so there is nothing to tell of it."""
+    for tiny in (5e-324, 1e-310, 1e-45, -1e-40, 1e-38, 0.0, -0.0):
+        for length in (1, 2, 3):
+            x = np.full(length, tiny).astype(storage)
+            for ours, numpys in ((pa.mean, np.mean), (pa.var, np.var)):
+                assert told(lambda f=ours, x=x: f(pa.asarray(x))._buffer) == told(
+                    lambda f=numpys, x=x: np.asarray(f(x))
+                )
+
+
 INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 LENGTHS = [1, 2, 3, 7, 100, 8192, 8193, 32768, 32769]
 
