@@ -37,6 +37,7 @@ def entries(report: Any) -> dict[str, str]:
     return {d.site.expression: fix and d.written(fix) for d, fix in fixes}
 
 
+@pytest.mark.filterwarnings("ignore:Explicitly requested dtype float64")  # JAX tells it too
 def test_each_way_in_is_told_with_its_edit() -> None:
     with pa.record("jax", "numpy@2") as report:
         x = jnp.ones(2, dtype=jnp.float32)
