@@ -177,18 +177,25 @@ def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
     return in_range(value, dtype)
 
 
-def not_negative(fit: Callable[[Any, DType], Any]) -> Callable[[Any, DType], Any]:
-    """Refuse an exponent of integers that is negative, or becomes so, and fit the others."""
+def not_negative(
+    fit: Callable[[Any, DType], Any], wraps: bool = False
+) -> Callable[[Any, DType], Any]:
+    """Refuse an exponent of integers that is negative, or becomes so, and fit the others.
+
+    Where ``fit`` wraps, what the dtype cannot hold is refused, too: its low bits would decide.
+    """
 
     def rule(value: Any, dtype: DType) -> Any:
         if dtype.kind not in INTEGERS or type(value) is complex:
             return fit(value, dtype)
-        if value >= 0 and (fitted := fit(value, dtype)) >= 0:
+        fitted = fit(value, dtype) if value >= 0 else value
+        if fitted >= 0 and not (wraps and value > bounds(dtype)[1]):
             return fitted
-        became = "" if value < 0 else f", which becomes {fitted} as {dtype.name}"
+        became = "" if fitted == value else f", which becomes {fitted} as {dtype.name}"
+        least = "no number below 0" + (" and none that the dtype cannot hold" if wraps else "")
         raise ValueError(
-            f"an integer to the power {worded(value)}{became}: this framework takes no negative "
-            "Python number as the exponent of integers; write a float exponent or a float array"
+            f"an integer to the power {worded(value)}{became}: this framework takes {least} as the "
+            "exponent of integers; write a float exponent or a float array"
         )
 
     return rule

@@ -24,7 +24,8 @@ NEAR = (-1.5, -1, -0.5, 0, 0.25, 1, 2)
 @cache
 def numbers() -> list[Any]:
     """Python numbers on both sides of every border at which one ceases to fit a dtype."""
-    borders: set[Any] = {0, 1, 2, 3, 7, 15, 16, 17, 40, 65000, 10**30, 2**2000}
+    borders: set[Any] = {0, 1, 2, 3, 7, 15, 16, 17, 40, 200, 300, 65000}
+    borders |= {2**31 - 64, 2**63 - 2**38 - 512, 2**63 - 512, 10**30, 2**2000}
     for dtype in dt.CONCRETE:
         if dtype.kind in dt.INTEGERS:
             borders |= {*map(abs, bounds(dtype))}

@@ -150,6 +150,13 @@ def test_an_exponent_that_becomes_negative_is_refused_as_a_negative_one():
         of(pa.int32, 3) ** (2**31 - 1)  # which Paddle never comes back from
 
 
+@pytest.mark.parametrize("policy", ["paddle", "paddle@3.3", "paddle@2.6"])
+@pytest.mark.parametrize("exponent", [128, 200, 300, 65000])
+def test_an_exponent_that_only_wrapped_would_fit_is_refused(policy, exponent):
+    with pa.policy(policy), pytest.raises(ValueError, match="none that the dtype cannot hold"):
+        of(pa.int8, 3) ** exponent
+
+
 @pytest.mark.parametrize("policy", ["paddle@3.3", "paddle@2.6"])
 def test_paddle_makes_zeros_positive_where_it_scales(policy):
     with pa.policy(policy):

@@ -179,9 +179,8 @@ def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
     before, after = _codes(rows), _codes(made)
     word, sign = before.dtype.type, before.dtype.type(1 << dtype.bits - 1)
     size = sign - word(1)
-    in_one_line = dtype.bits > 16 and made.ndim == 1  # and with the bits that it had
-    zeros = _zeros_of(made, descending) if in_one_line else rows
-    if (_codes(zeros) == sign).any():
+    in_one_line = dtype.bits > 16 and made.ndim == 1
+    if (not in_one_line or _has_zeros(made, descending)) and (before == sign).any():
         after[(after & size) == 0] = before[(before & size) == 0]
     ends = after[..., 0 if descending else -1] & size
     if (ends > word(_last(dtype))).any():
@@ -189,12 +188,14 @@ def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
     return made
 
 
-def _zeros_of(line: Buffer, descending: bool) -> Buffer:
-    """The zeros of a sorted line: they are found sooner than all of it is looked at."""
+def _has_zeros(line: Buffer, descending: bool) -> bool:
+    """Whether there are zeros in a sorted line: they are found sooner than all of it is looked at.
+    Which signs they had, NumPy's vectors may have lost."""
     if descending:
         line = line[::-1]
     zero = line.dtype.type(0)
-    return line[line.searchsorted(zero) : line.searchsorted(zero, "right")]
+    at = line.searchsorted(zero)
+    return bool(at < line.size and line[at] == zero)
 
 
 def _in_order(rows: Buffer) -> Buffer:

@@ -24,6 +24,8 @@ _EXACT = 16
 def _borders() -> list[float | int]:
     """The magnitudes at which numbers begin or cease to fit some dtype."""
     found: set[float | int] = {65000, 3.4e38, 1.7e308}  # where NumPy 1 looks for smaller floats
+    # From here on what went through a C double, or a float after it, is no int32, no int64.
+    found |= {2**31 - 64, 2**63 - 2**38 - 512, 2**63 - 512}
     for dtype in CONCRETE:
         if dtype.kind in INTEGERS:
             low, high = bounds(dtype)

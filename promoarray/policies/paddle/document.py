@@ -309,7 +309,9 @@ DOCUMENT = Policy(
     scalars=Scalars(
         fit=through(single=False),
         fit_compared=low_bits,
-        fit_exponent=not_negative(through(single=False)),  # 3.3.1 never comes back from one
+        fit_exponent=not_negative(
+            through(single=False), wraps=True
+        ),  # 3.3.1 never comes back from one
     ),
     kernels={**CHECKED, "pow": ("double_reciprocal_pow", "plain_pow")},
     fixed={"histogram": dt.int64, "density": dt.float32},

@@ -293,7 +293,7 @@ V2_6 = DOCUMENT.derive(
             **dict.fromkeys(("add", "subtract", "remainder"), _single),
             Family.WHERE: _tensor,
         },
-        fit_exponent=not_negative(_single),  # as 3.3.1, it never comes back from one
+        fit_exponent=not_negative(_single, wraps=True),  # as 3.3.1, it never comes back from one
     ),
     kernels=_KERNELS,
     stored=STORED_2_6,

@@ -386,7 +386,7 @@ V3_3 = DOCUMENT.derive(
     functions=FUNCTIONS,
     signatures=SIGNATURES,
     scalars=DOCUMENT.scalars._replace(
-        fit_family=_FIT_FAMILY, fit_exponent=not_negative(through(single=True))
+        fit_family=_FIT_FAMILY, fit_exponent=not_negative(through(single=True), wraps=True)
     ),
     kernels=_KERNELS,
     stored=STORED_3_3,
