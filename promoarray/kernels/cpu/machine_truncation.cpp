@@ -182,17 +182,18 @@ struct ByHalves : AsMachine {
 #endif
 };
 
-// The nearest end, and 0 for NaN.
+// The nearest end, and 0 or the highest bit for NaN.
+template <u64 nan>
 struct NearestSigned : AsMachine {
     template <typename Float>
     static PROMOARRAY_CAST u64 one(Float x) {
         if (__builtin_expect(x >= (Float)0x1p63f, 0)) return ~upper_half;
-        return x == x ? long_word(x) : 0;
+        return nan != 0 || x == x ? long_word(x) : 0;  // the machine's is the highest bit
     }
 #ifdef __AVX512DQ__
     template <typename Register>
     static PROMOARRAY_CAST __m512i eight(Register x) {
-        const __m512i words = long_words(ordered(x), x);
+        const __m512i words = long_words(nan != 0 ? 0xff : ordered(x), x);
         const __m512i last = _mm512_set1_epi64((i64)~upper_half);
         return _mm512_mask_mov_epi64(words, reaches(x, 0x1p63f), last);
     }
@@ -205,15 +206,21 @@ PROMOARRAY_CAST f32 positive(f32 x) {
 PROMOARRAY_CAST f64 positive(f64 x) {
     return _mm_cvtsd_f64(_mm_max_sd(_mm_set_sd(x), _mm_setzero_pd()));
 }
+template <u64 nan>
 struct NearestUnsigned {
     template <typename Float>
     static PROMOARRAY_CAST u64 one(Float x) {
+        if (nan != 0 && __builtin_expect(x != x, 0)) return nan;
         const Float above = positive(x);
         return __builtin_expect(above >= (Float)0x1p64f, 0) ? ~0ull : ByHalves<false>::one(above);
     }
 #ifdef __AVX512DQ__
     template <typename Register>
-    static PROMOARRAY_CAST __m512i eight(Register x) { return unsigned_words(reaches(x, 0), x); }
+    static PROMOARRAY_CAST __m512i eight(Register x) {
+        const __m512i words = unsigned_words(reaches(x, 0), x);
+        if (nan == 0) return words;
+        return _mm512_mask_mov_epi64(_mm512_set1_epi64((i64)nan), ordered(x), words);
+    }
 #elif defined(__AVX2__)
     static PROMOARRAY_CAST __m256d entered(__m256d x) {
         return _mm256_max_pd(_mm256_setzero_pd(), x);  // NaN stays
@@ -260,6 +267,14 @@ void by_long_words(const void *source, void *target, std::size_t n, const Work &
     for (; i < n; ++i) dst[i] = (Target)Way::one(src[i]);
 }
 
+template <u64 nan, typename Float>
+Loop nearest_long_loop_of(Limits limit) {
+    limit.nan = 0;
+    if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned<nan>, Float, u64>;
+    return same_limits(limit, saturating(64, false)) ? by_long_words<NearestUnsigned<nan>, Float, u64>
+                                                     : nullptr;
+}
+
 template <typename Float>
 Loop long_loop_of(const Limits &limit) {
     if (same_limits(limit, indefinite(64))) return by_long_words<AsMachine, Float, u64>;
@@ -267,9 +282,8 @@ Loop long_loop_of(const Limits &limit) {
         return by_long_words<ByHalves<false>, Float, u64>;
     }
     if (same_limits(limit, lowest_beyond(64))) return by_long_words<ByHalves<true>, Float, u64>;
-    if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned, Float, u64>;
-    return same_limits(limit, saturating(64, false)) ? by_long_words<NearestUnsigned, Float, u64>
-                                                     : nullptr;
+    if (limit.nan == 0) return nearest_long_loop_of<0, Float>(limit);
+    return limit.nan == upper_half ? nearest_long_loop_of<upper_half, Float>(limit) : nullptr;
 }
 #endif
 
@@ -296,7 +310,7 @@ Loop machine_loop_of(const Limits &limit, Type source, Work &work) {
     if (target.bits == 32) {
         if (const Loop found = word_loop(sizeof(Float) == 8, limit)) return found;
         if (same_limits(limit, indefinite(64))) return by_long_words<AsMachine, Float, u32>;
-        if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned, Float, u32>;
+        if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned<0>, Float, u32>;
     }
     if (target.bits == 64) return long_loop_of<Float>(limit);
 #endif

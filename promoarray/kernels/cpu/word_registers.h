@@ -60,6 +60,10 @@ PROMOARRAY_CAST Words words_or_zero(Singles x) {
 PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
     return _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
 }
+// A number in place of NaN.
+PROMOARRAY_CAST Doubles or_number(Doubles x, f64 number) {
+    return _mm512_mask_mov_pd(_mm512_set1_pd(number), _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x);
+}
 PROMOARRAY_CAST Words all_words(u32 word) { return _mm512_set1_epi32((int)word); }
 #elif defined(__AVX2__)
 using Singles = __m256;
@@ -102,6 +106,9 @@ PROMOARRAY_CAST Words words_or_zero(Singles x) {
 }
 PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
     return words_of(_mm256_and_pd(x, _mm256_cmp_pd(x, x, _CMP_ORD_Q)));
+}
+PROMOARRAY_CAST Doubles or_number(Doubles x, f64 number) {
+    return _mm256_blendv_pd(_mm256_set1_pd(number), x, _mm256_cmp_pd(x, x, _CMP_ORD_Q));
 }
 // Packing goes on in each half of a register by itself, so the quarters are put in order at last.
 PROMOARRAY_CAST Words unsigned_pairs(Words a, Words b) { return _mm256_packus_epi32(a, b); }
@@ -147,6 +154,10 @@ PROMOARRAY_CAST Words words_or_zero(Singles x) {
 }
 PROMOARRAY_CAST HalfWords words_or_zero(Doubles x) {
     return words_of(_mm_and_pd(x, _mm_cmpord_pd(x, x)));
+}
+PROMOARRAY_CAST Doubles or_number(Doubles x, f64 number) {
+    const __m128d there = _mm_cmpord_pd(x, x);
+    return _mm_or_pd(_mm_and_pd(there, x), _mm_andnot_pd(there, _mm_set1_pd(number)));
 }
 // (Numbers without a sign, less 2^15, are packed as signed ones.)
 PROMOARRAY_CAST Words above_lowest(Words words) {

@@ -111,6 +111,59 @@ struct LowOfLong {
 #endif
 };
 
+// The nearest end of 32 bits, and 0 for NaN.
+struct SignedWords {
+    explicit SignedWords(const Work &) {}
+    PROMOARRAY_CAST Words of(Singles x) const {
+        return or_code(words_or_zero(x), reaches(x, 0x1p31f), 0x7fffffff);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const {
+        return words_or_zero(at_most(0x1p31 - 1, x));
+    }
+};
+struct UnsignedWords {
+    explicit UnsignedWords(const Work &) {}
+#ifdef __AVX512DQ__
+    // The machine has the last integer for all that is beyond.
+    PROMOARRAY_CAST Words of(Singles x) const {
+        return _mm512_maskz_cvttps_epu32(reaches(x, 0), x);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles x) const {
+        return _mm512_maskz_cvttpd_epu32(reaches(x, 0), x);
+    }
+#elif defined(__AVX2__)
+    // The upper half is converted less its start, which is added again.
+    PROMOARRAY_CAST Words of(Singles given) const {
+        const __m256 x = _mm256_max_ps(given, _mm256_setzero_ps());  // NaN is 0
+        const __m256 upper = reaches(x, 0x1p31f);
+        const __m256 lower = _mm256_sub_ps(x, _mm256_and_ps(upper, _mm256_set1_ps(0x1p31f)));
+        const Words added = _mm256_slli_epi32(_mm256_castps_si256(upper), 31);
+        const Words words = _mm256_xor_si256(words_of(lower), added);
+        return or_code(words, reaches(x, 0x1p32f), -1);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m256d x = at_most(0x1p32 - 1, _mm256_max_pd(given, _mm256_setzero_pd()));
+        const __m256d whole = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        const HalfWords words = words_of(_mm256_sub_pd(whole, _mm256_set1_pd(0x1p31)));
+        return _mm_xor_si128(words, _mm_set1_epi32(INT32_MIN));
+    }
+#else
+    PROMOARRAY_CAST Words of(Singles given) const {
+        const __m128 x = _mm_max_ps(given, _mm_setzero_ps()), upper = reaches(x, 0x1p31f);
+        const __m128 lower = _mm_sub_ps(x, _mm_and_ps(upper, _mm_set1_ps(0x1p31f)));
+        const Words added = _mm_slli_epi32(_mm_castps_si128(upper), 31);
+        return or_code(_mm_xor_si128(words_of(lower), added), reaches(x, 0x1p32f), -1);
+    }
+    PROMOARRAY_CAST HalfWords of(Doubles given) const {
+        const __m128d x = at_most(0x1p32 - 1, _mm_max_pd(given, _mm_setzero_pd()));
+        const __m128d half = _mm_set1_pd(0x1p31), upper = _mm_cmpge_pd(x, half);
+        const HalfWords words = words_of(_mm_sub_pd(x, _mm_and_pd(upper, half)));
+        const __m128i is_upper = _mm_shuffle_epi32(_mm_castpd_si128(upper), 0x08);
+        return _mm_xor_si128(words, _mm_slli_epi32(is_upper, 31));
+    }
+#endif
+};
+
 // --- From words to what the target has ----------------------------------------------------------
 // The low ones of `mask` are kept, or the nearest end is taken. Whether the first step there and
 // the last have a sign depends on the target; of 8 bits without one, after a first step to 16 bits
@@ -250,10 +303,14 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     if (whole && limit.near != 0 && same_limits(limit, packed(target.bits, to_signed, by_halves))) {
         return nearest_loop<Float, AsMachine>(target, by_halves);
     }
-    // 2. Low bits. Of a float with few bits itself they are 0 from 2^31 on.
-    if (same_limits(limit, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
+    // 2. Low bits; those of a lowest number, as some have for NaN, are 0. Of a float with few bits
+    //    itself they are 0 from 2^31 on.
+    Limits kept = limit;
+    kept.nan = low_bits(limit.nan, target.bits);
+    if (same_limits(kept, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
+    if (same_limits(kept, saturating(32, false))) return low_loop<Float, UnsignedWords>(is_short);
     const bool few = sizeof(Float) == 4 && 31 - source.format.mantissa >= target.bits;
-    const bool nearest = same_limits(limit, saturating(64, true));
+    const bool nearest = same_limits(kept, saturating(64, true));
     if (nearest && few) return low_loop<Float, LowSaturated>(is_short);
     // (The lowest int64 has none of them.)
     const bool lowest = same_limits(limit, indefinite(64)) && !few;
@@ -264,61 +321,26 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     return nullptr;
 }
 
-// Those of 32 bits themselves: the nearest end, and 0 for NaN.
-struct SignedWords {
-    explicit SignedWords(const Work &) {}
-    PROMOARRAY_CAST Words of(Singles x) const {
-        return or_code(words_or_zero(x), reaches(x, 0x1p31f), 0x7fffffff);
-    }
-    PROMOARRAY_CAST HalfWords of(Doubles x) const {
-        return words_or_zero(at_most(0x1p31 - 1, x));
-    }
+// The same, but the highest bit for NaN.
+struct SignedWordsOrHighest {
+    explicit SignedWordsOrHighest(const Work &) {}
+    PROMOARRAY_CAST HalfWords of(Doubles x) const { return words_of(at_most(0x1p31 - 1, x)); }
 };
-struct UnsignedWords {
-    explicit UnsignedWords(const Work &) {}
-#ifdef __AVX512DQ__
-    // The machine has the last integer for all that is beyond.
-    PROMOARRAY_CAST Words of(Singles x) const {
-        return _mm512_maskz_cvttps_epu32(reaches(x, 0), x);
-    }
-    PROMOARRAY_CAST HalfWords of(Doubles x) const {
-        return _mm512_maskz_cvttpd_epu32(reaches(x, 0), x);
-    }
-#elif defined(__AVX2__)
-    // The upper half is converted less its start, which is added again.
-    PROMOARRAY_CAST Words of(Singles given) const {
-        const __m256 x = _mm256_max_ps(given, _mm256_setzero_ps());  // NaN is 0
-        const __m256 upper = reaches(x, 0x1p31f);
-        const __m256 lower = _mm256_sub_ps(x, _mm256_and_ps(upper, _mm256_set1_ps(0x1p31f)));
-        const Words added = _mm256_slli_epi32(_mm256_castps_si256(upper), 31);
-        const Words words = _mm256_xor_si256(words_of(lower), added);
-        return or_code(words, reaches(x, 0x1p32f), -1);
-    }
-    PROMOARRAY_CAST HalfWords of(Doubles given) const {
-        const __m256d x = at_most(0x1p32 - 1, _mm256_max_pd(given, _mm256_setzero_pd()));
-        const __m256d whole = _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        const HalfWords words = words_of(_mm256_sub_pd(whole, _mm256_set1_pd(0x1p31)));
-        return _mm_xor_si128(words, _mm_set1_epi32(INT32_MIN));
-    }
-#else
-    PROMOARRAY_CAST Words of(Singles given) const {
-        const __m128 x = _mm_max_ps(given, _mm_setzero_ps()), upper = reaches(x, 0x1p31f);
-        const __m128 lower = _mm_sub_ps(x, _mm_and_ps(upper, _mm_set1_ps(0x1p31f)));
-        const Words added = _mm_slli_epi32(_mm_castps_si128(upper), 31);
-        return or_code(_mm_xor_si128(words_of(lower), added), reaches(x, 0x1p32f), -1);
-    }
-    PROMOARRAY_CAST HalfWords of(Doubles given) const {
-        const __m128d x = at_most(0x1p32 - 1, _mm_max_pd(given, _mm_setzero_pd()));
-        const __m128d half = _mm_set1_pd(0x1p31), upper = _mm_cmpge_pd(x, half);
-        const HalfWords words = words_of(_mm_sub_pd(x, _mm_and_pd(upper, half)));
-        const __m128i is_upper = _mm_shuffle_epi32(_mm_castpd_si128(upper), 0x08);
-        return _mm_xor_si128(words, _mm_slli_epi32(is_upper, 31));
-    }
-#endif
+struct UnsignedWordsOrHighest : UnsignedWords {
+    using UnsignedWords::UnsignedWords;
+    PROMOARRAY_CAST HalfWords of(Doubles x) const { return UnsignedWords::of(or_number(x, 0x1p31)); }
 };
 
 template <typename Float>
 Loop word_loop_of(const Limits &limit) {
+    if constexpr (sizeof(Float) == 8) {
+        Limits but_nan = limit;
+        but_nan.nan = limit.nan ^ 1ull << 31;
+        if (same_limits(but_nan, saturating(32, true)))
+            return by_words<Float, u32, SignedWordsOrHighest, KeepAll>;
+        if (same_limits(but_nan, saturating(32, false)))
+            return by_words<Float, u32, UnsignedWordsOrHighest, KeepAll>;
+    }
     if (same_limits(limit, saturating(32, true))) return by_words<Float, u32, SignedWords, KeepAll>;
     if (same_limits(limit, saturating(32, false))) {
         return by_words<Float, u32, UnsignedWords, KeepAll>;
