@@ -18,6 +18,7 @@ import reference
 import sources
 
 import promoarray
+from promoarray.core._fast_path import FastOperator
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -105,8 +106,22 @@ def _source_of(app: Sphinx, module: str) -> tuple[str, sources.Tags] | None:
     return sources.source_of(module) if own else None
 
 
+def _as_function(method: Any) -> Any:
+    """What autodoc takes for a method: one that has a fast path is an attribute to it."""
+
+    def function() -> None: ...
+
+    function.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+    for name in ("__doc__", "__module__", "__name__", "__qualname__"):
+        setattr(function, name, getattr(method, name))
+    return function
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect what makes the pages of the reference."""
+    for name, method in list(vars(promoarray.PArray).items()):
+        if isinstance(method, FastOperator) and "__text_signature__" in vars(method):
+            setattr(promoarray.PArray, name, _as_function(method))
     app.connect("source-read", _prepare)
     app.connect("autodoc-process-signature", _short_signature)
     app.connect("viewcode-follow-imported", _module_of)

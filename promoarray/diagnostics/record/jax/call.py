@@ -109,10 +109,11 @@ class Call(call.Call):
         self, operation: str, given: tuple[Any, ...]
     ) -> tuple[str, tuple[Any, ...], bool]:
         """An operation and its operands: ``lax.div`` of integers is a floor division."""
-        dtype = self.recorder.home.strong(self.results()[0].dtype)
-        if self.name == "lax.div" and dtype.kind not in INEXACT:
-            return "floor_divide", given, True
-        return operation, given, True
+        if self.name != "lax.div":
+            return operation, given, True
+        made = self.results()  # nothing, where JAX refuses
+        whole = made and self.recorder.home.strong(made[0].dtype).kind not in INEXACT
+        return "floor_divide" if whole else operation, given, True
 
     @property
     def autocast(self) -> bool:
