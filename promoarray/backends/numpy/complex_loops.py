@@ -13,7 +13,8 @@ from promoarray.backends.numpy import loops, programs
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT
 from promoarray.kernels.portable import powers, xla
-from promoarray.kernels.portable.complex_arithmetic import standard_multiply
+from promoarray.kernels.portable.complex_arithmetic import nan_divide, standard_multiply
+from promoarray.kernels.portable.variants import by_nearest
 from promoarray.once import once
 
 Buffer = np.ndarray[Any, Any]
@@ -64,6 +65,10 @@ polar_pow = partial(xla.by_polar, np, _polar_ends)
 
 _multiply = partial(by_loop, "standard_multiply", partial(standard_multiply, np))
 log_pow = partial(powers.by_logarithm, np, _multiply)
+
+
+_divide = partial(by_loop, "nan_divide", partial(nan_divide, np))
+nearest_remainder = partial(by_nearest, np, _divide)
 
 
 def shortcut_log_pow(x: Buffer, y: Buffer) -> Any:

@@ -64,6 +64,7 @@ KERNELS |= {
     "argmin_without_nan": _without_nan("argmin", KERNELS["argmin_without_nan"]),
     "polar_pow": complex_loops.polar_pow,
     "log_pow": complex_loops.log_pow,
+    "nearest_remainder": complex_loops.nearest_remainder,
     "shortcut_log_pow": complex_loops.shortcut_log_pow,
     "multiplied_pow": complex_loops.multiplied_pow(KERNELS),
 }
