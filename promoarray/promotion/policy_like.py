@@ -68,7 +68,6 @@ class PolicyLike(Protocol):
 OperandTypes = Callable[[PolicyLike, tuple[Operand, ...]], tuple[DType, ...] | Refusal]
 """What each operand counts as in promotion."""
 
-
 OperationRule = Callable[[PolicyLike, str, tuple[Operand, ...]], Plan | Refusal]
 """What an operation of that name does with its operands."""
 

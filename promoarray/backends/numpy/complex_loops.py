@@ -66,7 +66,6 @@ polar_pow = partial(xla.by_polar, np, _polar_ends)
 _multiply = partial(by_loop, "standard_multiply", partial(standard_multiply, np))
 log_pow = partial(powers.by_logarithm, np, _multiply)
 
-
 _divide = partial(by_loop, "nan_divide", partial(nan_divide, np))
 nearest_remainder = partial(by_nearest, np, _divide)
 

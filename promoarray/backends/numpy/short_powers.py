@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
-
-
 Kernel = Callable[..., Any]
 
 
