@@ -105,11 +105,14 @@ def recorded(path: Path, framework: str, *to: str, wanted: str = "") -> Ported:
 
 
 def _done(runner: Any, named: str | None, run: str, to: tuple[str, ...]) -> Ported:
-    first = runner(named, to)
-    if first.stopped:
-        raise ValueError(first.stopped)
-    port = Port(as_policy(run or first.policy), tuple(map(as_policy, to)))
-    return Work(runner, port, named, first, (runner.path.parent.resolve(),)).ported()
+    try:
+        first = runner(named, to)
+        if first.stopped:
+            raise ValueError(first.stopped)
+        port = Port(as_policy(run or first.policy), tuple(map(as_policy, to)))
+        return Work(runner, port, named, first, (runner.path.parent.resolve(),)).ported()
+    finally:  # or what other tests do with the program quotes the edited text
+        linecache.cache.pop(str(runner.path), None)
 
 
 def text(done: Ported) -> str:

@@ -49,7 +49,7 @@ def line_of(path: Path, text: str) -> int:
 def answers(report: Any, expression: str) -> dict[str, str]:
     """What each policy answers where an expression of the program differs."""
     found = [d for d in report.divergences if d.site.expression == expression]
-    assert len(found) == 1, [(str(d.site), d.site.expression) for d in report.divergences]
+    assert len(found) == 1, "\n".join(f"{d.site} {d.site.expression}" for d in report.divergences)
     return {name: str(answer) for name, answer in found[0].answers.items()}
 
 
