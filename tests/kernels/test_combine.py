@@ -72,12 +72,13 @@ REFERENCES: dict[str, Callable[..., Array]] = {
 
 
 def bits(rng: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
-    """Elements of any bits, among them many zeros, infinities and NaN; bools are 0 and 1."""
+    """Elements of any bits, many zeros of both signs, infinities and NaN; bools are 0 and 1."""
     if dtype is dtypes.bool:
         return rng.integers(0, 2, shape).astype(bool)
     size = dtype.storage.itemsize
     found = rng.integers(0, 256, (*shape, size), np.uint8)
     found[rng.random(shape) < 0.2] = 0
+    found[rng.random(shape) < 0.1] = [0] * (size - 1) + [0x80]
     found[rng.random(shape) < 0.1, :-1] = 0
     found[rng.random(shape) < 0.1, -1] |= 0x7C
     return found.view(dtype.storage).reshape(shape)

@@ -151,7 +151,8 @@ def differences(values, got, want) -> list[str]:
 def test_every_code_decodes_as_in_ml_dtypes(dtype):
     codes = every_code(dtype)
     got = decoded(codes, dtype)
-    want = codes.view(dtype.storage).astype(np.float32)
+    with np.errstate(invalid="ignore"):  # a signalling NaN, of which Arm tells
+        want = codes.view(dtype.storage).astype(np.float32)
     assert np.array_equal(np.isnan(got), np.isnan(want))
     numbers = ~np.isnan(want) if dtype.bits == 16 else slice(None)  # payloads are not kept
     assert not differences(codes[numbers], got.view("u4")[numbers], want.view("u4")[numbers])

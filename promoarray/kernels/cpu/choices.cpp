@@ -16,14 +16,6 @@ PROMOARRAY_CAST T choose(Condition first, T x, T y) {
     else return first ? x : y;
 }
 
-// Of two that are equal the second; NaN if either is, the first of two.
-struct Maximum : Choice<2> {
-    template <typename T> static T of(T x, T y) { return choose((x > y) | (x != x), x, y); }
-};
-struct Minimum : Choice<2> {
-    template <typename T> static T of(T x, T y) { return choose((x < y) | (x != x), x, y); }
-};
-
 // What makes a number one that a bound does not replace.
 struct Within {  // at the bound it stays
     template <typename T> static auto above(T x, T bound) { return x >= bound; }
@@ -64,6 +56,16 @@ struct ClipHigh : Choice<2> {
         return choose(Bounds::below(x, high) | (x != x), x, high);
     }
 };
+// NaN if either is, the first of two. Of zeros of two signs what NumPy has of wider floats, which is
+// what the machine's instruction gives: Arm's put -0.0 below 0.0, x86's give the second.
+#ifdef __aarch64__
+using Maximum = ClipLow<Signed>;
+using Minimum = ClipHigh<Signed>;
+#else
+using Maximum = ClipLow<UpTo>;
+using Minimum = ClipHigh<UpTo>;
+#endif
+
 template <typename Bounds>
 struct Clip : Choice<3> {
     template <typename T> static T of(T x, T low, T high) {
