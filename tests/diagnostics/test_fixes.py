@@ -177,3 +177,13 @@ def test_one_edit_stands_for_several_policies_where_it_serves_all() -> None:
     assert edits(divergence) == {
         "xp.asarray(1.0, dtype=xp.float64) / x": ["torch@2.13", "paddle@3.3"]
     }
+
+
+def test_no_edit_makes_integers_of_floats() -> None:
+    """ONNX's Mod takes integers alone, in which 2.5 % 1 is another number."""
+    x = pa.asarray([2.5])
+    with pa.shadow("onnx") as report:
+        eval(code("x % 1"), {"x": x})
+    (divergence,) = report.divergences
+    assert divergence.answers["onnx@25"].origin == "root"
+    assert not edits(divergence)

@@ -170,7 +170,7 @@ def expand(call: Call) -> None:
 
 
 def einsum(call: Call) -> None:
-    """Products of all operands, one after the other."""
+    """Products of all operands, one after the other; so a recurrent layer's of its weights."""
     tensors = tuple(x for x in flat(call.args) if isinstance(x, call.tensor))
     operands = [call.operand(x) for x in tensors]
     results = call.results()
@@ -182,7 +182,8 @@ def einsum(call: Call) -> None:
         before = call.step("matmul", (before, x))
     if len(operands) > 1:
         last = before, operands[-1]
-        call.recorder.saw(*("matmul", last, results[0], call.frame), exact=False, part_of=call.name)
+        asked = "matmul", last, results[0], call.frame
+        call.recorder.saw(*asked, exact=False, part_of=call.name, more=results[1:])
     else:
         call.recorder.moved(tensors[0], results[0])
     return None
@@ -300,7 +301,11 @@ def assign(call: Call) -> None:
         call.recorder.assigned(target, value, call.frame)
 
 
-_PRODUCTS = ("einsum", "multi_dot", "linalg_multi_dot", "linalg.multi_dot")
+_PRODUCTS = (
+    *("einsum", "multi_dot", "linalg_multi_dot", "linalg.multi_dot"),
+    *("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell"),
+    "rnn_relu_cell",
+)
 _BY_NAME: dict[str, Handler] = {"__setitem__": assign, **dict.fromkeys(_PRODUCTS, einsum)}
 
 

@@ -21,7 +21,7 @@ from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import has
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType, Kind
 from promoarray.once import once
-from promoarray.operations import Form
+from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -169,6 +169,7 @@ def common_fixes(
         accepted = accepted_casts(policy, asked.name, seen, asked.form)
         bases += [dict(accepted[0])] if accepted else []
     bases += _to_the_widest(asked) if refusing else []
+    bases = [casts for casts in bases if _keeps_sort(asked, casts)]
     ranked = sorted(
         ((_cost(asked, every, casts), n, casts) for n, casts in enumerate(bases)),
         key=lambda each: each[:2],
@@ -200,6 +201,16 @@ def _several(run: Policy, asked: Asked) -> bool:
     """Whether it gives several results, of which no one is the expression's."""
     plan = run.plan(asked.name, asked.operands, asked.form)
     return isinstance(plan, Plan) and bool(plan.extra_results)
+
+
+def _keeps_sort(asked: Asked, casts: Mapping[int, DType]) -> bool:
+    """Whether casts make no integers of floats, which would lose what the run computes with.
+
+    What only asks for truth takes bools of anything.
+    """
+    truth = OPERATIONS[asked.name].family in (Family.LOGICAL, Family.TRUTH)
+    kinds = [(strong_of(asked.operands[i].type).kind, to.kind) for i, to in casts.items()]
+    return truth or all(to.category >= kind.category for kind, to in kinds)
 
 
 def _to_the_widest(asked: Asked) -> list[dict[int, DType]]:

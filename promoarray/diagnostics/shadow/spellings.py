@@ -89,8 +89,8 @@ _MADE = "ns.asarray(x, dtype=ns.dtype)", "ns.asarray(x)"
 OWN = Spelling("promoarray", "xp", "ns.astype(x, ns.dtype)", *_MADE)
 SPELLINGS = {
     "": OWN,
-    "torch": Spelling(
-        *("torch", "torch", "x.to(ns.dtype)"), "ns.tensor(x, dtype=ns.dtype)", "ns.tensor(x)"
+    "torch": Spelling(  # ``tensor`` would copy, off its graph, what is a tensor in other passes
+        *("torch", "torch", "x.to(ns.dtype)"), "ns.as_tensor(x, dtype=ns.dtype)", "ns.as_tensor(x)"
     ),
     "paddle": Spelling(
         *("paddle", "paddle", "x.astype(ns.dtype)"),

@@ -740,3 +740,37 @@ def test_calls_that_are_alike_tell_what_each_would_have_told(
     assert printed == again
     assert quick.divergences
     assert quick.to_dict() == slow.to_dict()
+
+
+def test_products_by_einsum_and_parts_of_ufuncs_are_understood(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.ones((2, 2), dtype=np.float64)
+        half = x.astype(np.float32)
+        a = np.einsum("ij,jk", x, half)
+        b = np.einsum("ii", x)
+        c = np.einsum(",i", 2.5, x[0])
+        d = np.add.reduceat(half[0], [0, 1])
+        e = np.sum(range(3))
+        """,
+        "torch@2.13",
+    )
+    assert report.understood == 1, list(report.recorded())
+    assert not list(report.drifted())
+    found = {d.site.expression: str(d.answers["torch@2.13"]) for d in report.roots}
+    assert found["np.einsum('ij,jk', x, half)"] == "refuses"
+
+
+def test_functions_that_turn_complex_are_not_those_of_their_names(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        a = np.emath.sqrt(-1)
+        b = np.emath.log(np.asarray([-1.0]))
+        """,
+    )
+    assert not report.divergences
+    assert not list(report.drifted())

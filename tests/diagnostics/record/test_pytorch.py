@@ -15,6 +15,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.diagnostics.record.watcher import Watcher
+from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.place import edits
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
@@ -367,3 +368,21 @@ def test_the_default_dtype_that_a_program_sets_is_one_that_it_names() -> None:
             assert not report.divergences
     finally:
         before(torch.float32)
+
+
+@pytest.mark.parametrize("layer", ["LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"])
+def test_recurrent_layers_are_understood(layer: str) -> None:
+    made = getattr(torch.nn, layer)(2, 3)
+    with pa.record("torch", "numpy@2") as report:
+        made(torch.ones(4, 2))
+    assert report.understood == 1, list(report.recorded())
+    assert not list(report.drifted())
+
+
+def test_the_edit_of_a_number_keeps_the_graph_of_a_tensor_in_another_pass() -> None:
+    edit = Fix(((1, pa.float32),), scalars=(1,)).written("x * z", "<passes>", "torch")
+    z = torch.ones((), requires_grad=True)
+    for each in (z, 2):
+        made = eval(edit, {"torch": torch, "x": torch.ones(3), "z": each})
+        assert made.dtype is torch.float32
+        assert made.requires_grad is (each is z)

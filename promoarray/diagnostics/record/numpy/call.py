@@ -130,9 +130,27 @@ class Call:
         for step in steps:
             operands = tuple(before if x == "_" else values[x] for x in step.operands)
             before = self._step(step.operation, operands, edited=step.operands == whole)
-        if type_of(before._type) is not self.results[0].dtype:
+        return self._ended(before)
+
+    def einsum(self) -> None:
+        """Products of all operands, one after the other."""
+        given = [array_of(self.recorder, x) for x in self.args[1:]]
+        if type(self.args[0]) is not str or not given or any(x is None for x in given):
+            return self._made(UNKNOWN)
+        if not given[1:]:
+            return self._made(MAKE)
+        self._count(APPROXIMATE)
+        name = "multiply" if any(_is_lone(x) for x in given) else "matmul"
+        before = given[0]
+        for x in given[1:]:
+            before = self._step(name, (before, x))
+        return self._ended(before)
+
+    def _ended(self, last: Any) -> None:
+        """The result is that of the last step, if it has its dtype."""
+        if type_of(last._type) is not self.results[0].dtype:
             return self.recorder.made(self.results[0])
-        self.recorder.carried.put(self.results[0].array, before._type)
+        self.recorder.carried.put(self.results[0].array, last._type)
         return None
 
     def move(self) -> None:
@@ -290,6 +308,7 @@ _ORDER = {bool: 0, int: 1, float: 2, complex: 3}
 
 _HANDLERS: tuple[tuple[Callable[[], Any], Callable[[Call], None]], ...] = (
     (lambda: ("astype",), Call.cast),
+    (lambda: ("einsum",), Call.einsum),
     (lambda: MOVES, Call.move),
     (lambda: DEFAULTS, Call.default),
     (lambda: MAKES, Call.make),

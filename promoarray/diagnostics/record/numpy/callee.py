@@ -33,6 +33,9 @@ class Callee(NamedTuple):
 
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.sum))
+_EMATH = {getattr(np.emath, name): f"emath.{name}" for name in np.emath.__all__}
+"""Of the same names as others, but complex where a value asks for it."""
+
 _PYTHON = {abs: "abs", pow: "pow", round: "round", divmod: "divmod"}
 
 
@@ -58,7 +61,9 @@ def callee_of(f: Any) -> Callee | None:
         if f in _PYTHON:
             return Callee(_PYTHON[f], Form.OPERATOR)
     module = getattr(f, "__module__", None) or ""
-    return Callee(f.__name__, Form.FUNCTION) if module.partition(".")[0] == "numpy" else None
+    if module.partition(".")[0] != "numpy":
+        return None
+    return Callee(_EMATH.get(f, f.__name__), Form.FUNCTION)
 
 
 def _of_ufunc(ufunc: str, method: str) -> Callee:

@@ -96,6 +96,8 @@ MAKES = names("""
     tril_indices triu_indices diag_indices triu_indices_from tril_indices_from ix_ bitwise_count
     divmod newbyteorder byteswap searchsorted
     random.get_state random.spawn
+    emath.sqrt emath.log emath.log2 emath.logn emath.log10 emath.power emath.arccos emath.arcsin
+    emath.arctanh
 """)
 """The dtype is the program's, or follows from no promotion."""
 
@@ -140,6 +142,7 @@ DTYPE_AT = {
 
 REDUCTIONS = {
     ("add", "reduce"): "sum",
+    ("add", "reduceat"): "sum",
     ("multiply", "reduce"): "prod",
     ("maximum", "reduce"): "max",
     ("minimum", "reduce"): "min",

@@ -56,7 +56,7 @@ def array_of(recorder: Recorder, x: Any, least: int = 0) -> Any:
         x = x.base
     if least and type(x) in WEAK:
         x = np.asarray(x)
-    elif isinstance(x, (list, tuple)):
+    elif isinstance(x, (list, tuple, range)):
         try:
             x = np.asarray(x)
         except (ValueError, TypeError, OverflowError):
