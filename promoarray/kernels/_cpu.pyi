@@ -146,10 +146,10 @@ def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
 def look_up(source: _Buffer, result: _Buffer, table: _Buffer) -> int:
     """Write the entry of a table for each element, whose 8 or 16 bits are its place there.
 
-    The table has an integer of 32 bits for every code: in its low half the result, of 8 or 16 bits
-    as ``result`` has them, and in its high half floating-point exceptions as NumPy numbers them.
-    All are C-contiguous, aligned and in native byte order; ``result`` lies apart. Returns the
-    exceptions of all codes that were met.
+    The table has two integers for every code: a result, and floating-point exceptions as NumPy
+    numbers them. They are as wide as elements of ``result``, which are of 64 bits at most, or of 16
+    bits if those are narrower. All are C-contiguous, aligned and in native byte order; ``result``
+    lies apart. Returns the exceptions of all codes that were met.
     """
 
 class StateGuard:

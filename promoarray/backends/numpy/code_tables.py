@@ -1,4 +1,5 @@
-"""Operations on one operand of 16 bits or fewer, by a table of their results for all codes.
+"""Operations on one operand of 16 bits or fewer, by a table of their results for all codes: of 8
+bits whatever they make of it, of 16 bits what is as narrow, so that the table stays in a cache.
 
 There are no more than 65,536 operands, so an operation that was asked for often enough is carried
 out on each of them, by the same casts and the same kernel as before; from then on it is looked up.
@@ -31,9 +32,6 @@ BLOCK = 1 << 15
 
 SHORT = 256
 """Codes in a row that are asked for exceptions together: two powers of two of bfloat16."""
-
-RESULT_BITS = 16
-"""Of an entry; above them stand the exceptions."""
 
 
 class CodeTable:
@@ -74,7 +72,8 @@ class CodeTable:
         """Carry the operation out on all codes."""
         storage = self._dtype.storage
         codes = np.arange(1 << 8 * storage.itemsize, dtype=f"u{storage.itemsize}").view(storage)
-        table = np.empty(len(codes), np.uint32)
+        word = max(2, self._plan.storage.itemsize)
+        table = np.empty((len(codes), 2), f"u{word}")  # each result beside its exceptions
         # 1. Stretches of codes show where exceptions are.
         for begin in range(0, len(codes), len(codes) // 16):
             stretch = slice(begin, begin + len(codes) // 16)
@@ -96,8 +95,8 @@ class CodeTable:
             results = self._plan.carry_out((codes,), {})
         assert results is not None  # one operand has its own shape
         raised = reduce(or_, heard)
-        entries[...] = results.view(f"u{results.itemsize}")
-        entries |= np.uint32(raised << RESULT_BITS)
+        entries[:, 0] = results.view(f"u{results.itemsize}")
+        entries[:, 1] = raised
         return raised
 
 
@@ -125,7 +124,12 @@ def _look_up(x: Buffer, out: Buffer, table: Buffer) -> int:
 
 
 def with_table(plan: BlockPlan, held: tuple[DType, ...]) -> BlockPlan | CodeTable:
-    """The plan, with a table if it is for one operand of few codes and makes results of as few."""
-    storages = (held[0].storage, plan.storage)
-    narrow = all(storage.itemsize <= 2 for storage in storages)
-    return CodeTable(plan, held[0]) if narrow and len(held) == 1 else plan
+    """The plan, with a table if it is for one operand of few codes."""
+    if len(held) > 1:
+        return plan
+    widest = _WIDEST.get(held[0].storage.itemsize, 0)
+    return CodeTable(plan, held[0]) if plan.storage.itemsize <= widest else plan
+
+
+_WIDEST = {1: 8, 2: 2}
+"""The bytes of the widest results that operands of so many bytes have a table of."""

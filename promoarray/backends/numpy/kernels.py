@@ -305,17 +305,19 @@ def formula_of_complex(name: str) -> Callable[..., Any] | None:
     return partial(complexes.KERNELS[name], np) if name in complexes.KERNELS else None
 
 
-# What is a ufunc for these kinds, and something simpler for the others.
+# What is this ufunc for these kinds, and another or something simpler for the others.
 _UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
     "floor": (np.floor, (Kind.FLOAT,)),
     "ceil": (np.ceil, (Kind.FLOAT,)),
     "trunc": (np.trunc, (Kind.FLOAT,)),
     "round": (np.rint, (Kind.FLOAT, Kind.COMPLEX)),
     "signbit": (np.signbit, (Kind.FLOAT,)),
+    "positive": (np.absolute, (Kind.BOOL,)),  # which has a loop for bools, and leaves them
+    "sign": (np.absolute, (Kind.BOOL,)),
 }
 
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
-_NOT_OF_BOOLS = frozenset({"subtract", "negative", "positive", "sign", "trace"})
+_NOT_OF_BOOLS = frozenset({"subtract", "negative", "trace"})
 
 OF_ONE_CALL = frozenset(_UFUNC_OF)
 """The functions that make nothing besides their result."""

@@ -1,6 +1,8 @@
 // An operation on elements of 8 or 16 bits, by a table of its results for all codes.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "arguments.h"
@@ -11,37 +13,57 @@
 namespace promoarray {
 namespace {
 
-// An entry is a result in its low half, and in its high half what floating-point exceptions the
-// operation may raise on that code.
-constexpr int result_bits = 16;
+// A pair of a table, a result and what floating-point exceptions the operation may raise on its code.
+// Up to 32 bits each it is read as one number: little-endian, as all that NumPy is built for.
+template <typename Both> struct Pair {
+    static constexpr int bits = 4 * sizeof(Both);
+    Both both = 0;
+    Both result() const { return both; }
+    Both raised() const { return both >> bits; }
+    void meet(Pair other) { both |= other.both; }
+};
+struct WidePair {
+    std::uint64_t first = 0, second = 0;
+    std::uint64_t result() const { return first; }
+    std::uint64_t raised() const { return second; }
+    void meet(WidePair other) { second |= other.second; }
+};
 
-template <typename Source, typename Target>
-std::uint32_t look_up_codes(const char *source, char *target, size_t n, const std::uint32_t *table) {
+template <typename Source, typename Target, typename Entry>
+int look_up_codes(const char *source, char *target, size_t n, const char *table) {
     const auto *src = reinterpret_cast<const Source *>(source);
     auto *dst = reinterpret_cast<Target *>(target);
-    std::uint32_t met = 0;
+    Entry met;
     for (size_t i = 0; i < n; ++i) {
-        const std::uint32_t entry = table[src[i]];
-        dst[i] = (Target)entry;
-        met |= entry;
+        Entry entry;
+        std::memcpy(&entry, table + src[i] * sizeof entry, sizeof entry);
+        dst[i] = (Target)entry.result();
+        met.meet(entry);
     }
-    return met;
+    return (int)met.raised();
 }
 
-using LookUp = std::uint32_t (*)(const char *, char *, size_t, const std::uint32_t *);
+using LookUp = int (*)(const char *, char *, size_t, const char *);
 
-LookUp choose(size_t source, size_t target) {
+template <typename Source>
+LookUp choose(size_t target) {
     using std::uint16_t;
+    using std::uint32_t;
+    using std::uint64_t;
     using std::uint8_t;
-    if (source == 1) {
-        return target == 1 ? look_up_codes<uint8_t, uint8_t> : look_up_codes<uint8_t, uint16_t>;
+    switch (target) {
+        case 1: return look_up_codes<Source, uint8_t, Pair<uint32_t>>;
+        case 2: return look_up_codes<Source, uint16_t, Pair<uint32_t>>;
+        case 4: return look_up_codes<Source, uint32_t, Pair<uint64_t>>;
+        default: return look_up_codes<Source, uint64_t, WidePair>;
     }
-    return target == 1 ? look_up_codes<uint16_t, uint8_t> : look_up_codes<uint16_t, uint16_t>;
 }
 
-void check(const Array &array) {
+// That elements have so many bytes at most.
+void check(const Array &array, size_t most) {
     const std::string name = array.name();
-    if (array.item() > 2) refuse(name + " has elements of more than 16 bits");
+    if (array.item() > most)
+        refuse(name + " has elements of more than " + std::to_string(8 * most) + " bits");
     if (!array.native() || !array.aligned(array.item())) {
         refuse(name + " must be aligned and in native byte order");
     }
@@ -53,12 +75,14 @@ int look_up(nb::handle source, nb::handle result, nb::handle table) {
     const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
     const Array src(source, "source", flags), dst(result, "result", flags | PyBUF_WRITABLE);
     const Array entries(table, "table", flags);
-    check(src);
-    check(dst);
+    check(src, 2);
+    check(dst, 8);
     const size_t codes = (size_t)1 << (8 * src.item()), n = src.count();
-    if (entries.item() != 4 || entries.count() != codes || !entries.native() ||
-        !entries.aligned(4)) {
-        refuse("table must be " + std::to_string(codes) + " integers of 32 bits");
+    const size_t word = std::max<size_t>(dst.item(), 2);
+    if (entries.item() != word || entries.count() != 2 * codes || !entries.native() ||
+        !entries.aligned(word)) {
+        refuse("table must be " + std::to_string(codes) + " pairs of integers of " +
+               std::to_string(8 * word) + " bits");
     }
     if (dst.count() != n) {
         refuse("result has " + std::to_string(dst.count()) + " elements, source " +
@@ -67,19 +91,19 @@ int look_up(nb::handle source, nb::handle result, nb::handle table) {
     check_apart(src, dst);
     check_apart(entries, dst);
 
-    const LookUp loop = choose(src.item(), dst.item());
-    const auto *results = reinterpret_cast<const std::uint32_t *>(entries.data());
+    const LookUp loop =
+        src.item() == 1 ? choose<std::uint8_t>(dst.item()) : choose<std::uint16_t>(dst.item());
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
-    if (!goes_in_parts) return (int)(loop(src.data(), dst.data(), n, results) >> result_bits);
-    std::atomic<std::uint32_t> met{0};
+    if (!goes_in_parts) return loop(src.data(), dst.data(), n, entries.data());
+    std::atomic<int> met{0};
     in_ranges(n, 1, [&] {
         return [&](size_t begin, size_t end) {
             met |= loop(src.data() + begin * src.item(), dst.data() + begin * dst.item(),
-                        end - begin, results);
+                        end - begin, entries.data());
         };
     });
-    return (int)(met >> result_bits);
+    return met;
 }
 
 }  // namespace promoarray

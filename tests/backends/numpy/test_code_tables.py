@@ -23,7 +23,11 @@ NAMES = sorted(
     for name, operation in OPERATIONS.items()
     if is_elementwise(name) and operation.arity == 1 and hasattr(pa, name)
 )
-NARROW = [d for d in dt.CONCRETE if d.kind in (dt.Kind.FLOAT, dt.Kind.INT) and d.bits <= 16]
+NARROW = [
+    d
+    for d in dt.CONCRETE
+    if d.kind in (dt.Kind.FLOAT, dt.Kind.INT, dt.Kind.UINT, dt.Kind.BOOL) and d.bits <= 16
+]
 
 
 def every_code(dtype: dt.DType) -> pa.PArray:
@@ -153,10 +157,12 @@ def test_threads_look_up_the_same(monkeypatch: pytest.MonkeyPatch, tables: list[
 @pytest.mark.parametrize(
     ("source", "result", "table", "said"),
     [
-        (np.zeros(3, "f4"), np.zeros(3, "u2"), np.zeros(256, "u4"), "source has elements of more"),
-        (np.zeros(3, "u2"), np.zeros(3, "u2"), np.zeros(256, "u4"), "65536 integers of 32 bits"),
-        (np.zeros(3, "u1"), np.zeros(4, "u2"), np.zeros(256, "u4"), "result has 4 elements"),
-        (np.zeros(3, ">u2"), np.zeros(3, "u2"), np.zeros(65536, "u4"), "native byte order"),
+        (np.zeros(3, "f4"), np.zeros(3, "u2"), np.zeros((256, 2), "u2"), "more than 16 bits"),
+        (np.zeros(3, "u1"), np.zeros(3, "c16"), np.zeros((256, 2), "u8"), "more than 64 bits"),
+        (np.zeros(3, "u2"), np.zeros(3, "u2"), np.zeros((256, 2), "u2"), "65536 pairs .* 16 bits"),
+        (np.zeros(3, "u1"), np.zeros(3, "f4"), np.zeros((256, 2), "u2"), "256 pairs .* 32 bits"),
+        (np.zeros(3, "u1"), np.zeros(4, "u2"), np.zeros((256, 2), "u2"), "result has 4 elements"),
+        (np.zeros(3, ">u2"), np.zeros(3, "u2"), np.zeros((65536, 2), "u2"), "native byte order"),
     ],
 )
 def test_the_kernel_refuses_what_it_cannot_look_up(
