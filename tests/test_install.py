@@ -45,6 +45,18 @@ def test_importing_promoarray_imports_no_framework() -> None:
     assert loaded == "[]"
 
 
+def test_arrays_are_made_without_array_api_compat() -> None:
+    loaded = run(
+        "import sys; import promoarray as pa\n"
+        "for name in ('numpy', 'torch', 'jax', 'paddle@3.3'):\n"
+        "    with pa.policy(name):\n"
+        "        pa.arange(3), pa.arange(0.5, 3, dtype='float32'), pa.linspace(0, 1, 5)\n"
+        "        pa.tril(pa.eye(3, 4, k=1)), pa.triu(pa.ones((2, 2)))\n"
+        "print('array_api_compat' in sys.modules)"
+    )
+    assert loaded == "False"
+
+
 def test_a_source_folder_that_is_not_compiled_says_what_to_do() -> None:
     said = run(
         "import sys; sys.modules['promoarray.kernels._cpu'] = None\n"

@@ -7,8 +7,8 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
 ``name``
     ``"numpy"``.
 ``xp``
-    The array API's functions over its buffers, array-api-compat's, imported when first used. Their
-    ``device=`` takes the names of ``devices()``.
+    The array API's functions over its buffers: array-api-compat's, imported when first used, or
+    the library's own that are the same. Their ``device=`` takes the names of ``devices()``.
 ``devices() -> tuple[str, ...]``, ``device_of(buffer) -> str``
     ``"cpu"``; ``"cuda:0"`` and on.
 ``storage(dtype) -> dtype of the library``

@@ -94,9 +94,15 @@ def told_apart(operands: tuple[Any, ...], by_value: bool) -> tuple[Any, ...]:
 
 def bounded(written: str, bounds: tuple[bool, ...]) -> str:
     """The name of ``clip`` with the bounds that there are: "clip() from to"."""
-    if not bounds:
-        return written
-    return written + "".join(w for w, given in zip((" from", " to"), bounds, strict=True) if given)
+    return written + _BOUNDS[bounds] if bounds else written
+
+
+_BOUNDS: dict[tuple[bool, ...], str] = {
+    (False, False): "",
+    (True, False): " from",
+    (False, True): " to",
+    (True, True): " from to",
+}
 
 
 class Signature(NamedTuple):
@@ -160,7 +166,10 @@ _WEAK_TYPES = frozenset(WEAK_TYPES)
 
 def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
     """Whether options are Python's own values and arrays of one library."""
-    return {*map(type, options.values())} - {held} <= _PLAIN_OPTIONS
+    for value in options.values():
+        if type(value) not in _PLAIN_OPTIONS and type(value) is not held:
+            return False
+    return True
 
 
 _PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})

@@ -251,7 +251,9 @@ def _scalar_buffers(cast: CastRule) -> Callable[[Any, DType], Any]:
 
     def buffer(value: Any, dtype: DType) -> Any:
         # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
-        return kept(value, dtype) if value and type(value) is not complex else make(value, dtype)
+        kind = type(value)
+        is_told = kind is int or (kind is not complex and value) or kind is bool
+        return kept(value, dtype) if is_told else make(value, dtype)
 
     return buffer
 

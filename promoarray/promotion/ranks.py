@@ -8,7 +8,9 @@ a lower one has come to may raise the one above (``LowestFirst``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import compress, product
+from typing import Any
 
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
@@ -130,7 +132,8 @@ class LowestFirst:
         common: DType | None = None
         for types in reversed(groups):
             if types:
-                own = fold(policy.promote, map(policy.strong, types) if self.strong else types)
+                counted = [*map(policy.strong, types)] if self.strong else types
+                own = fold(policy.promote, counted) if len(counted) > 1 else counted[0]
                 lower, common = common, own
                 if own is not None and lower is not None:
                     common = self.raised(policy, own, lower)
@@ -188,29 +191,54 @@ def _commons(
         return {common_dtype(policy, operand_types, promote, operands)}
     by_rank = operand_types if isinstance(operand_types, (ArraysFirst, LowestFirst)) else None
     if by_rank is not None:
+        of_arrays = [operand.type for operand in operands if operand.rank is not Rank.SCALAR]
+        if len(of_arrays) == 1:  # beside scalars it is the same of every rank
+            return {common_dtype(policy, operand_types, promote, operands)}
         common, *others = {operand.type for operand in operands}
         if not others and not common.weak and by_rank.keeps(policy, common):
             return {common}
     known = policy.worked_out
     key = "commons", id(operand_types), id(promote), operands
     if key not in known:
+        found = [common_dtype(policy, operand_types, promote, operands)]
         if by_rank is not None:
-            found = [by_rank.join(policy, *groups) for groups in _groupings(operands)]
+            ways = _other_groupings(by_rank, operands)
+            joined: list[Any] = [by_rank.join(policy, *groups) for groups in ways]
         else:
-            ways = operands, *_of_other_ranks(operands)
-            found = [operand_types(policy, each) for each in ways]
-        commons = {x if isinstance(x, Refusal) else fold(promote, x) for x in found}
-        known[key] = operand_types, promote, commons
+            joined = [operand_types(policy, each) for each in _of_other_ranks(operands)]
+        found += [x if isinstance(x, Refusal) else fold(promote, x) for x in joined]
+        known[key] = operand_types, promote, {*found}
     answer: set[DType | Refusal | None] = known[key][2]
     return answer
 
 
-def _groupings(operands: tuple[Operand, ...]) -> Iterable[Grouped]:
-    """The operands' types by rank, whatever the ranks of the arrays among them are."""
+def _other_groupings(
+    by_rank: ArraysFirst | LowestFirst, operands: tuple[Operand, ...]
+) -> Iterable[Grouped]:
+    """The operands' types by rank, whatever the ranks of the arrays among them are, but for the
+    ranks that they have."""
     arrays, _, scalars = grouped(operands, apart=False)
-    masks = list(product((True, False), repeat=len(arrays)))
-    ways = zip(masks, reversed(masks), strict=True)  # each and its complement
-    return [([*compress(arrays, a)], [*compress(arrays, b)], scalars) for a, b in ways]
+    ranks = {operand.rank for operand in operands if operand.rank is not Rank.SCALAR}
+    alone = ranks.pop() if len(ranks) == 1 else None
+    splits = _splits(len(arrays), alone, isinstance(by_rank, LowestFirst))
+    return [([arrays[i] for i in a], [arrays[i] for i in b], scalars) for a, b in splits]
+
+
+@cache
+def _splits(
+    count: int, alone: Rank | None, lowest_first: bool
+) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+    """Which arrays may have axes, and which none, but for all of the one rank that all have. Each
+    rank promoted among itself, arrays of no axes promote as arrays that are all of them others."""
+    every = range(count)
+    ways = [(tuple(compress(every, way)), way) for way in product((True, False), repeat=count)]
+    known = {(True,) * count, (False,) * count} if alone and lowest_first else set()
+    known |= {(alone is Rank.ARRAY,) * count} if alone else set()
+    return tuple(
+        (with_axes, tuple(i for i in every if i not in with_axes))
+        for with_axes, way in ways
+        if way not in known
+    )
 
 
 def _of_other_ranks(operands: tuple[Operand, ...]) -> Iterable[tuple[Operand, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable
 
 from promoarray import dtypes as dt
 from promoarray.data_class import dataclass
@@ -112,11 +112,15 @@ class TypeRule:
         self,
         policy: PolicyLike,
         name: str,
-        commons: Iterable[DType | Refusal | None],
+        commons: Collection[DType | Refusal | None],
         operands: tuple[Operand, ...],
     ) -> bool:
         """Whether operands have one plan whichever of these they promote to, and whatever the ranks
         of the arrays among them are."""
+        if len(commons) > 1:
+            types = [self._types(c) if type(c) is DType else None for c in commons]
+            if None in types or len({policy.strong(each[0]) for each in types if each}) > 1:
+                return False  # refused, or computed in several dtypes
         first, *others = [
             self._planned(policy, name, common, len(operands)) if type(common) is DType else None
             for common in commons

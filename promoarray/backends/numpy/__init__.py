@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -269,15 +268,24 @@ def _known(result: Buffer) -> DType:
     return found
 
 
-def __getattr__(name: str) -> Any:
-    if name == "xp":
-        return _functions()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+class _Functions:
+    """The array API over NumPy, as ``xp``: NumPy's own functions where they are as the standard has
+    them, and array-api-compat's, which takes 60 to 130 ms to import, when first of the others is
+    asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np if name in _AS_THE_STANDARD else _compat(), name)
 
 
-@cache
-def _functions() -> Any:
-    """The array API over NumPy: 60 ms of imports, for what first needs it."""
+_AS_THE_STANDARD = frozenset(
+    {"abs", "arange", "bool", "eye", "floor", "int64", "linspace", "ones", "sqrt", "stack"}
+) | {"tril", "triu"}
+
+
+def _compat() -> Any:
     import array_api_compat.numpy
 
     return array_api_compat.numpy
+
+
+xp = _Functions()

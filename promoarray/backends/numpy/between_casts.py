@@ -47,16 +47,14 @@ def between_casts(
     modes, transforms = zip(*[_NONE if a is b else casts(a, b) for a, b in ways], strict=True)
     if any(transforms):
         return None
-    names = loops.loop_names(name)
-    wanted = len(held), False, made is not common
-    of_parts = common.kind is not Kind.COMPLEX and any(d.kind is Kind.COMPLEX for d in held)
-    row = kernels.dtype_args(common)
-    has_loop = not of_parts and all(kernels.loop_of(each, row) == wanted for each in names)
+    of_parts = common.kind is not Kind.COMPLEX and Kind.COMPLEX in [d.kind for d in held]
+    names = () if of_parts else _loops_of(name, common, len(held), made is not common)
+    has_loop = names != ()
     if kernel is None and not has_loop:
         return None
     any_loop = has_loop and first is None and name not in exponents.LOOPS
     return kernels.CastingKernel(
-        (name if len(names) == 1 else names) if has_loop else kernel,
+        (names if len(names) > 1 else name) if has_loop else kernel,
         (*map(kernels.dtype_args, (*held, *inputs, common, made, plan.result)),),
         modes,
         common.storage,
@@ -69,6 +67,14 @@ def between_casts(
         folds.LONG - 1 if name in folds.FOLDED else -1,
         None if has_loop else program or _program(name, common, len(held), made),
     )
+
+
+@once
+def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, ...]:
+    """The loops that an operation goes by in a dtype; none where it takes other operands."""
+    names, row = loops.loop_names(name), kernels.dtype_args(common)
+    wanted = count, False, tests
+    return names if all(kernels.loop_of(each, row) == wanted for each in names) else ()
 
 
 _BOOL = frozenset({dt.bool})

@@ -49,19 +49,28 @@ def _by_factors(
         return otherwise
     of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
     known: Any = complex_loops.FACTORS if common.kind is Kind.COMPLEX else exponents.LOOPS[name]
-    ways: dict[complex, Any] = dict.fromkeys(complex_loops.IN_STEPS)
-    for exponent, loop in known.items():
-        ways[exponent] = between_casts(loop, None, *of_base, common, casts)
-    for exponent, kernel in _ENDS.items():
-        program = programs.written(kernel, common.storage, 1, common.storage)
-        ways[exponent] = between_casts("", kernel, *of_base, common, casts, program=program)
+    apart = {*complex_loops.IN_STEPS, *known, *_ENDS}
+    ways: dict[complex, Kernel | None] = {}
+
+    def way_of(exponent: complex) -> Kernel | None:
+        """A kernel of the base alone, made when its exponent is first met."""
+        if exponent in _ENDS:
+            kernel = _ENDS[int(exponent.real)]
+            program = programs.written(kernel, common.storage, 1, common.storage)
+            return between_casts("", kernel, *of_base, common, casts, program=program)
+        if exponent in known:
+            return between_casts(known[exponent], None, *of_base, common, casts)
+        return None
 
     def run(x: Buffer, y: Buffer) -> Any:
         if y.ndim:
             return otherwise(x, y)
-        way = ways.get(y.item(), power)
+        exponent = y.item()
+        way = ways.get(exponent, power)
         if way is power:
-            return power(x, y)
+            if exponent not in apart:
+                return power(x, y)
+            way = ways[exponent] = way_of(exponent)
         return way(x) if way else otherwise(x, y)
 
     return run
