@@ -19,6 +19,7 @@ from os import environ as _environ
 from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
+import promoarray.headroom as _headroom  # noqa: F401  (first of all)
 from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *

@@ -8,8 +8,8 @@ answers then, and ``explain`` tells what the function takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 
+from promoarray.enumeration import Enum
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy_like import OperationRule, PolicyLike, ruled_by
 
