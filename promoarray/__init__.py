@@ -263,6 +263,8 @@ def __dir__() -> list[str]:
 
 def _end_tracebacks_at_callers() -> None:
     """Have pytest leave out the frames of all modules imported so far, as their errors tell all."""
+    if "_pytest" not in _modules:
+        return
     from promoarray.errors import meant_for_callers
 
     for name, module in list(_modules.items()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from inspect import cleandoc, unwrap
+from inspect import cleandoc
 from textwrap import dedent
 from typing import Protocol, TypeVar
 
@@ -25,7 +25,7 @@ class Decorator(Protocol):
 
 def documented(function: Function, write: Callable[[str], str]) -> Function:
     """Have a docstring written from the one that stands in the function's source."""
-    stands = unwrap(function).__doc__ or ""  # none under python -OO
+    stands = function.__doc__ or ""  # none under python -OO
     if isinstance(function, FastOperator):
         function.__doc__ = partial(write, stands)  # type: ignore[assignment]
     else:
