@@ -19,7 +19,9 @@ LATER = (
     *("promoarray.diagnostics", "promoarray.io", "promoarray.linalg", "promoarray.namespaces"),
     *("promoarray.functions.ranges", "promoarray.functions.sets", "promoarray.policies.torch"),
     *("promoarray.functions._examples", "promoarray.functions.joining"),
-    *("promoarray.kernels.way", "promoarray.promotion.signatures"),
+    *("promoarray.kernels.way", "promoarray.promotion.signatures", "promoarray.threads"),
+    *("promoarray.backends.numpy.losses", "promoarray.backends.numpy.ordering"),
+    *("promoarray.core.observed", "promoarray.core.repeats", "promoarray.promotion.policy_like"),
 )
 SCRIPT = """
 import sys
