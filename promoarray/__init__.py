@@ -19,6 +19,7 @@ from os import environ as _environ
 from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
+import promoarray.headroom as _headroom  # noqa: F401  (first of all)
 from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
@@ -58,7 +59,6 @@ from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
 from promoarray.renamed import OldModule as OldModule
-from promoarray.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing
@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from promoarray.io.packing import pack, unpack
     from promoarray.io.zarr import from_zarr, to_zarr
     from promoarray.namespaces import namespace
+    from promoarray.threads import get_num_threads, set_num_threads
 
 # What no array and no operator needs is loaded when one of its names is first asked for.
 _LATER = """
@@ -123,6 +124,7 @@ io.onnx                      from_onnx to_onnx
 io.packing                   pack unpack
 io.zarr                      from_zarr to_zarr
 namespaces                   namespace
+threads                      get_num_threads set_num_threads
 """
 _ROWS = [row.split() for row in _LATER.strip().splitlines()]
 _HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names}
@@ -262,6 +264,8 @@ def __dir__() -> list[str]:
 
 def _end_tracebacks_at_callers() -> None:
     """Have pytest leave out the frames of all modules imported so far, as their errors tell all."""
+    if "_pytest" not in _modules:
+        return
     from promoarray.errors import meant_for_callers
 
     for name, module in list(_modules.items()):

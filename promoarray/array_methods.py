@@ -333,6 +333,31 @@ def _is_fast(function: Any) -> bool:
     return isinstance(function, FastOperator)
 
 
+class _Made:
+    """A method that is made when it is first asked for: programs use few of them."""
+
+    def __init__(self, owner: type[PArray], name: str, parameters: list[str]) -> None:
+        self._owner, self._row = owner, (name, parameters)
+
+    def __get__(self, instance: PArray | None, cls: type[PArray]) -> Any:
+        name, parameters = self._row
+        setattr(self._owner, name, _made(self._owner, name, parameters))
+        return getattr(cls if instance is None else instance, name)
+
+
+def _made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
+    function = unwrap(_FUNCTIONS[name], stop=_is_fast)
+    made = fast_path(_method(name, parameters, function), name, kind="slow")
+    vars(made).update(
+        __name__=name,
+        __qualname__=f"{owner.__name__}.{name}",
+        __module__=__name__,
+        __doc__=partial(_summary, function),
+        __text_signature__=f"({', '.join(('$self', '/', *parameters))})",
+    )
+    return made
+
+
 def add_methods(cls: type[PArray]) -> None:
     """Give a class of arrays the methods of the table, and ``real`` and ``imag``.
 
@@ -344,15 +369,6 @@ def add_methods(cls: type[PArray]) -> None:
     """
     for row in _TABLE.strip().splitlines():
         name, *parameters = row.split()
-        function = unwrap(_FUNCTIONS[name], stop=_is_fast)
-        made = fast_path(_method(name, parameters, function), name, kind="slow")
-        vars(made).update(
-            __name__=name,
-            __qualname__=f"{cls.__name__}.{name}",
-            __module__=__name__,
-            __doc__=partial(_summary, function),
-            __text_signature__=f"({', '.join(('$self', '/', *parameters))})",
-        )
-        setattr(cls, name, made)
+        setattr(cls, name, _Made(cls, name, parameters))
     for name, function in {"real": _real, "imag": _imag}.items():
         setattr(cls, name, property(function))

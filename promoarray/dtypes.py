@@ -12,7 +12,6 @@ ml_dtypes answers ``V``, ``f`` and ``W`` for floats.
 from __future__ import annotations
 
 import builtins
-from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from promoarray.data_class import dataclass
+from promoarray.enumeration import StrEnum
 from promoarray.errors import quoted
 from promoarray.named_tuple import NamedTuple
 

@@ -6,8 +6,7 @@ chapters take their functions from the same rows.
 
 from __future__ import annotations
 
-from enum import Enum, StrEnum
-
+from promoarray.enumeration import Enum, StrEnum
 from promoarray.errors import quoted, suggestion
 from promoarray.named_tuple import NamedTuple
 
@@ -63,10 +62,6 @@ class Family(Enum):
     UNIQUE = "the unique_ functions"
     ISIN = "isin"
     MOVE = "functions that move values and never look at them"
-
-    __hash__ = (
-        object.__hash__
-    )  # Enum's own is written in Python, and rules are looked up by families
 
 
 class Operation(NamedTuple):

@@ -21,7 +21,7 @@ from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
-from promoarray.core.operators import Binary, binary, comparison, equality, of_ufunc, unary
+from promoarray.core.operators import binary, comparison, equality, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
@@ -29,6 +29,9 @@ from promoarray.errors import quoted
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
+
+if TYPE_CHECKING:
+    from promoarray.core.operators import Binary
 
 
 def _package() -> Any:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import promoarray as pa
 
 LATER = (
@@ -17,7 +19,9 @@ LATER = (
     *("promoarray.diagnostics", "promoarray.io", "promoarray.linalg", "promoarray.namespaces"),
     *("promoarray.functions.ranges", "promoarray.functions.sets", "promoarray.policies.torch"),
     *("promoarray.functions._examples", "promoarray.functions.joining"),
-    *("promoarray.kernels.way", "promoarray.promotion.signatures"),
+    *("promoarray.kernels.way", "promoarray.promotion.signatures", "promoarray.threads"),
+    *("promoarray.backends.numpy.losses", "promoarray.backends.numpy.ordering"),
+    *("promoarray.core.observed", "promoarray.core.repeats", "promoarray.promotion.policy_like"),
 )
 SCRIPT = """
 import sys
@@ -61,3 +65,25 @@ def test_every_name_is_there_and_listed() -> None:
     assert len(pa.__all__) == len({*pa.__all__})
     assert {name for name in pa.__all__ if not hasattr(pa, name)} == set()
     assert {*pa.__all__} <= {*dir(pa)}
+
+
+def test_the_import_maps_no_chunk_of_the_stack_again_and_again() -> None:
+    """However deep it starts, it takes about as many pages of memory."""
+    pytest.importorskip("resource")
+    taken = [_page_faults_of_import(depth) for depth in (0, 4, 40)]
+    assert max(taken) - min(taken) < 300
+
+
+def _page_faults_of_import(depth: int) -> int:
+    script = f"""
+from resource import RUSAGE_SELF, getrusage
+def imported(depth):
+    if depth:
+        return imported(depth - 1)
+    before = getrusage(RUSAGE_SELF).ru_minflt
+    import promoarray
+    print(getrusage(RUSAGE_SELF).ru_minflt - before)
+imported({depth})
+"""
+    command = [sys.executable, "-P", "-c", script]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

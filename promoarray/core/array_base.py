@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from promoarray.backends import backend_of, on_device
 from promoarray.core import host
@@ -15,15 +15,17 @@ from promoarray.dtypes import WEAK_TYPES, DType
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 
+if TYPE_CHECKING:
+    from typing import Protocol
 
-class TypeRecord(Protocol):
-    """What a shadow run keeps in an array's type slot: it knows the dtype, and more besides."""
+    class TypeRecord(Protocol):
+        """What a shadow run keeps in an array's type slot: it knows the dtype, and more besides."""
 
-    @property
-    def dtype(self) -> DType: ...
+        @property
+        def dtype(self) -> DType: ...
 
-    def read(self, dtype: DType) -> DType:
-        """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
+        def read(self, dtype: DType) -> DType:
+            """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
 
 
 class Array(ArraySlots):

@@ -7,7 +7,7 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.backends import find as backend_for
 from promoarray.backends.numpy.told import at_the_program
-from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, keep
@@ -44,6 +43,9 @@ from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from promoarray.core import observed, repeats
 
 
 @in_default_float_state
@@ -76,12 +78,15 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     kept_as = _kept_as(form)
     heard: repeats.Lookup | None = None
     if observers_anywhere:
-        heard = repeats.look_up(_repeated_as(name, form), form, operands, options)
+        from promoarray.core.observed import ready  # which nothing else needs
+        from promoarray.core.repeats import buffers_of, look_up
+
+        heard = look_up(_repeated_as(name, form), form, operands, options)
         if heard is not None and heard.known is not None:
-            again = repeats.buffers_of(heard.known, operands)
+            again = buffers_of(heard.known, operands)
             if again is not None:
                 return _run_again(name, heard.known, heard.array_class, again, options)
-        known = observed.ready(name, kept_as, operands, options, bounds)
+        known = ready(name, kept_as, operands, options, bounds)
         if known is not None:
             return _run_and_tell(name, form, operands, options, known, heard)
         return _resolve(name, form, operands, options, bounds, heard)
@@ -133,7 +138,9 @@ def _resolve(
     kept_as = _kept_as(form)
     if observers_anywhere:
         if obeyed is plan and all_held_by(backend, entered):
-            observed.keep(name, kept_as, policy, entered, seen, plan, executable, bounds)
+            from promoarray.core.observed import keep as keep_observed
+
+            keep_observed(name, kept_as, policy, entered, seen, plan, executable, bounds)
     elif obeyed is plan:
         if signature is None:
             signature = signature_of(bounded(name + kept_as, bounds), entered, options)

@@ -6,7 +6,6 @@ It runs the executables that the dispatcher has kept; all else takes ``dispatch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -69,11 +68,25 @@ def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
     return FastOperator(slow, name, SHARED, **own)
 
 
+def standing_for(function: Callable[..., Any], made: FastOperator) -> FastOperator:
+    """What ``functools.wraps`` does, for what has nothing of its own to keep: in one step."""
+    vars(made).update(
+        vars(function),
+        __module__=function.__module__,
+        __name__=function.__name__,
+        __qualname__=function.__qualname__,
+        __doc__=function.__doc__,
+        __annotations__=function.__annotations__,
+        __wrapped__=function,
+    )
+    return made
+
+
 def fast_method(name: str, kind: str = "operands") -> Callable[[Function], Function]:
     """Make a decorator that gives a method its fast path."""
 
     def decorate(function: Function) -> Function:
-        return cast(Function, wraps(function)(fast_path(function, name, kind=kind)))
+        return cast(Function, standing_for(function, fast_path(function, name, kind=kind)))
 
     return decorate
 
@@ -107,17 +120,17 @@ def fast_function(
     callable
         What it makes bears ``fast``, by which namespaces make a fast path of their own.
     """
-    settings = {
-        "kind": kind,
-        "option_names": tuple(options),
-        "passed_names": tuple((passed or {}).get(name, name) for name in options),
-        "defaults": tuple(options.values()),
-        "adopts": adopts,
-    }
+    settings: dict[str, Any] = {"kind": kind}
+    if options:
+        settings["option_names"], settings["defaults"] = (*options,), (*options.values(),)
+        settings["passed_names"] = (*((passed or {}).get(each, each) for each in options),)
+    if adopts is not None:
+        settings["adopts"] = adopts
+    kept_as = name + form
 
     def decorate(function: Function) -> Function:
-        made = wraps(function)(fast_path(function, name + form, **settings))
-        vars(made)["fast"] = name + form, settings
+        made = standing_for(function, fast_path(function, kept_as, **settings))
+        vars(made)["fast"] = kept_as, settings
         return cast(Function, made)
 
     return decorate

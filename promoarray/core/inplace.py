@@ -6,10 +6,9 @@ Nothing is written unless all of it can be.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import backend_of, common_backend
-from promoarray.core import observed, repeats
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.dispatch import (
@@ -37,6 +36,9 @@ from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 
+if TYPE_CHECKING:
+    from promoarray.core import observed, repeats
+
 
 @in_default_float_state
 def apply_inplace(name: str, target: Array, other: Any) -> Any:
@@ -55,12 +57,15 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         _run_into(executable, name, target, buffers)
         return target
     if observers_anywhere:
-        heard = repeats.look_up(name, form, (target, other), {})
+        from promoarray.core.observed import ready  # which nothing else needs
+        from promoarray.core.repeats import buffers_of, look_up
+
+        heard = look_up(name, form, (target, other), {})
         if heard is not None and heard.known is not None:
-            again = repeats.buffers_of(heard.known, (target, other))
+            again = buffers_of(heard.known, (target, other))
             if again is not None:
                 return _write_again(name, target, heard.known, again)
-        known = observed.ready(name, form, (target, other), {}, ())
+        known = ready(name, form, (target, other), {}, ())
         if known is not None and known.policy.inplace is not None:
             return _write_and_tell(name, target, other, known, heard)
     entered = target, as_operand(other)
@@ -87,7 +92,9 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     executable = compiled(backend, name, policy, plan, values, seen[0].type)._replace(into=True)
     if observers_anywhere:
         if all_held_by(backend, entered):
-            observed.keep(name, form, policy, entered, seen, plan, executable)
+            from promoarray.core.observed import keep as keep_observed
+
+            keep_observed(name, form, policy, entered, seen, plan, executable)
     elif (signature := signature or signature_of(name + form, entered)) is not None:
         keep(signature, name, form, policy, entered, seen, executable)
     buffers = buffers_for(policy, plan, values)

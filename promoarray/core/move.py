@@ -13,7 +13,7 @@ import numpy as np
 
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.fast_path import fast_path
+from promoarray.core.fast_path import fast_path, standing_for
 from promoarray.core.kept import MOST_VALUES, Choice, Executable
 from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
@@ -94,16 +94,15 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
     """
     name = function.__name__ + Form.FUNCTION
 
-    @wraps(function)
     def slow(*args: Given.args, **options: Given.kwargs) -> Made:
         call = function(*args, **options)
         out = call()
         _keep(name, call, args, options)
         return out
 
-    slow.__annotations__["return"] = function.__annotations__["return"][len("Move[") : -1]
     settings = {"kind": "move"}
-    made: Any = wraps(slow)(fast_path(slow, name, **settings))
+    made: Any = standing_for(wraps(function)(slow), fast_path(slow, name, **settings))
+    made.__annotations__["return"] = function.__annotations__["return"][len("Move[") : -1]
     vars(made)["fast"] = name, settings
     return made  # type: ignore[no-any-return]
 

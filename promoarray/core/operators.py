@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +12,20 @@ from promoarray.backends import backend_of
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
-from promoarray.core.fast_path import fast_path
+from promoarray.core.fast_path import fast_path, standing_for
 from promoarray.core.inplace import apply_inplace
 from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 
-A = TypeVar("A", bound=Array)
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
 
+    A = TypeVar("A", bound=Array)
 
-class Binary(Protocol):
-    """A method that takes another operand and answers an array of the class of its own."""
+    class Binary(Protocol):
+        """A method that takes another operand and answers an array of the class of its own."""
 
-    def __get__(self, x: A, cls: Any = None, /) -> Callable[[Any], A]: ...
+        def __get__(self, x: A, cls: Any = None, /) -> Callable[[Any], A]: ...
 
 
 def binary(name: str) -> tuple[Binary, Binary, Binary]:
@@ -56,7 +57,7 @@ def binary(name: str) -> tuple[Binary, Binary, Binary]:
 
 
 def _method(slow: Callable[..., Any], name: str, **own: Any) -> Any:
-    return wraps(slow)(fast_path(slow, name, **own))
+    return standing_for(slow, fast_path(slow, name, **own))
 
 
 def comparison(name: str) -> Binary:

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from inspect import cleandoc, unwrap
+from inspect import cleandoc
 from textwrap import dedent
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from promoarray.core._fast_path import FastOperator
 
-Function = TypeVar("Function", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
 
+    Function = TypeVar("Function", bound=Callable[..., object])
 
-class Decorator(Protocol):
-    """What completes the docstring of a function and returns the function."""
+    class Decorator(Protocol):
+        """What completes the docstring of a function and returns the function."""
 
-    def __call__(self, function: Function, /) -> Function: ...
+        def __call__(self, function: Function, /) -> Function: ...
 
 
 def documented(function: Function, write: Callable[[str], str]) -> Function:
     """Have a docstring written from the one that stands in the function's source."""
-    stands = unwrap(function).__doc__ or ""  # none under python -OO
+    stands = function.__doc__ or ""  # none under python -OO
     if isinstance(function, FastOperator):
         function.__doc__ = partial(write, stands)  # type: ignore[assignment]
     else:

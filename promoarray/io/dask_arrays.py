@@ -11,16 +11,22 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pickle import PicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import backend_of, on_device
-from promoarray.core.array_base import TypeRecord, type_of
+from promoarray.core.array_base import type_of
 from promoarray.core.asarray import asarray
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.errors import UnknownPolicyError, kind_of, quoted
 from promoarray.parray import PArray, array_type, rebuild
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import registered_name
+
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
+
+    Told = tuple[int, TypeRecord] | None
+    """What an observer has told of an array's type, and the process that it observes."""
 
 
 def from_dask(x: Any, /) -> PArray:
@@ -125,10 +131,6 @@ def _named(policy: Policy | None) -> Named:
             _unregistered.append(policy)
         number = next(i for i, each in enumerate(_unregistered) if policy is each)
         return policy.name, os.getpid(), number
-
-
-Told = tuple[int, TypeRecord] | None
-"""What an observer has told of an array's type, and the process that it observes."""
 
 
 def finalized(blocks: Any, policy: Named, code: str, stored: str, told: Told = None) -> Any:

@@ -6,8 +6,7 @@ ties to even, from the source's own value: every cast does that.
 
 from __future__ import annotations
 
-from enum import IntEnum
-
+from promoarray.enumeration import IntEnum
 from promoarray.named_tuple import NamedTuple
 
 __all__ = [

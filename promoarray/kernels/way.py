@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from promoarray.enumeration import IntEnum
 
 __all__ = ["Way"]
 

@@ -17,6 +17,7 @@ What the page contradicts itself in, and how it is settled:
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
@@ -26,13 +27,22 @@ from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRu
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike, of_types_alone
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
-from promoarray.promotion.type_steps import NO_ORDER, always, component, exact_to, supported_types
+from promoarray.promotion.type_steps import (
+    NO_ORDER,
+    always,
+    component,
+    exact_to,
+    of_types_alone,
+    supported_types,
+)
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 # The page in its order (s8 there is i8 here); row bf16, column f16 corrected as said above.
 TABLE = Table("""

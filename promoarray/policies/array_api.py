@@ -9,7 +9,7 @@ Source: Python array API standard 2025.12, "Type Promotion Rules" and the functi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, REALS, STANDARD, WEAK, DType, Kind
@@ -23,13 +23,15 @@ from promoarray.promotion.cast_rules import (
 )
 from promoarray.promotion.linalg_rules import linear
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import WIDE, Scalars, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, held
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import always, component, supported_types
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule
 
 # "Type promotion diagram": the dashed lines, which lead out of Python scalars, are `promote` below.
 LATTICE = Lattice("""

@@ -7,14 +7,17 @@ policy that differs names the operation; the rest stays as it is here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import linear
-from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.type_rules import TypeMap, TypeRule, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, as_truth, component
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule
 
 _NO_BOOL = "a bool is not a number to compute with: write x.astype(...)"
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.data_class import dataclass
@@ -15,13 +15,15 @@ from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.default_rules import operations as general
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import LowestFirst
 from promoarray.promotion.rules import Lattice, Table
 from promoarray.promotion.scalars import WIDE, Scalars, in_range, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.table_text import cell_dtype
 from promoarray.promotion.type_steps import supported_types
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 SCALARS = ("weak", "strong", "refuse")
 OVERFLOW = {"raise": in_range, "wrap": wrap}

@@ -7,13 +7,17 @@ what an index is; it names the functions that stand apart.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
-from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import always, component
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule
 
 LAPACK = frozenset({dt.float32, dt.float64, dt.complex64, dt.complex128})
 """The dtypes that LAPACK and its like have routines for."""

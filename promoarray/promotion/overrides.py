@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray.data_class import dataclass, replace
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule
 from promoarray.promotion.table_text import Cells, read_cells
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 
 
 @dataclass(frozen=True, eq=False, slots=True)

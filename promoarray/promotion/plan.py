@@ -6,11 +6,11 @@ dispatcher turns it into an error that says what to write.
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.enumeration import Enum
 from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Family
 
@@ -21,8 +21,6 @@ class Rank(Enum):
     SCALAR = "Python scalar"
     ZERO_D = "0-d array"
     ARRAY = "array"
-
-    __hash__ = object.__hash__  # Enum's own is written in Python, and plans are looked up by ranks
 
 
 class Operand(NamedTuple):

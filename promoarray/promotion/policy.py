@@ -24,7 +24,6 @@ from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Rank, Refusal, accumulator
-from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
 from promoarray.promotion.source import Source
@@ -34,6 +33,7 @@ from promoarray.promotion.type_steps import component
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.signatures import Arrays
     from promoarray.promotion.table_text import TableLike

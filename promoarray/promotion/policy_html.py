@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import pages
-from promoarray.promotion.policy_like import PolicyLike
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import PolicyLike
 
 
 def policy_html(policy: PolicyLike) -> str:

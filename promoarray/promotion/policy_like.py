@@ -1,13 +1,13 @@
 """What a rule may ask of the policy it belongs to.
 
 Rules are written before there is a policy, and a policy is made of them; so they know it by this
-protocol alone.
+protocol alone. Nothing here is needed but for type checking.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from promoarray.dtypes import DType
 from promoarray.operations import Family, Form
@@ -73,40 +73,3 @@ OperationRule = Callable[[PolicyLike, str, tuple[Operand, ...]], Plan | Refusal]
 
 ByValue = Callable[[PolicyLike, str, tuple[Operand, ...], Form], tuple[Operand, ...]]
 """From a policy, an operation, operands with values and how it is written to operands without."""
-
-
-# --- What a function says of ranks, which are else found out by trying --------------------------
-
-Entering = TypeVar("Entering", bound=OperandTypes)
-Rule = TypeVar("Rule", bound=OperationRule)
-
-
-def of_types_alone(enter: Entering) -> Entering:
-    """Mark what counts 0-d arrays as it does others."""
-    vars(enter)["tells_ranks"] = False
-    return enter
-
-
-def entering_by(
-    inner: Callable[[PolicyLike], OperandTypes],
-) -> Callable[[Entering], Entering]:
-    """Mark what tells 0-d arrays from others only as ``inner`` does, which it goes on by; all that
-    it looks at besides is dtypes, and which operands are Python scalars."""
-
-    def mark(enter: Entering) -> Entering:
-        vars(enter)["goes_on_by"] = inner
-        return enter
-
-    return mark
-
-
-def ruled_by(
-    inner: Callable[[tuple[Operand, ...]], OperationRule | None],
-) -> Callable[[Rule], Rule]:
-    """The same of an operation's rule; None where it is not so for these operands."""
-
-    def mark(rule: Rule) -> Rule:
-        vars(rule)["goes_on_by"] = inner
-        return rule
-
-    return mark

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
+from typing import TYPE_CHECKING
 
 from promoarray.console import listed
 from promoarray.dtypes import WEAK_TYPES, DType, Kind
@@ -19,12 +20,14 @@ from promoarray.named_tuple import NamedTuple
 from promoarray.once import made_once
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
-from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.properties_report import (
     OperationCoverage,
     PropertiesReport,
     PropertyResult,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import PolicyLike
 
 
 class Failure(NamedTuple):

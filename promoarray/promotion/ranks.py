@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import compress, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal
-from promoarray.promotion.policy_like import OperandTypes, PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.type_rules import TypeRule, common_dtype, of_any_rank
 from promoarray.promotion.type_steps import supported_types
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperandTypes, PolicyLike
 
 
 def types_of(operands: Iterable[Operand], *ranks: Rank) -> list[DType]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.data_class import dataclass
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 from promoarray.promotion.rules import PromotionRule, fold
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 
 TypeMap = Callable[[DType], "DType | None"]
 

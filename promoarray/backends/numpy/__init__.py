@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import folds, ordering
+from promoarray.backends.numpy import folds
 from promoarray.backends.numpy.blocks import LONG
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
@@ -215,6 +215,8 @@ def _linalg(
     """Run a kernel of linear algebra, sets or sorting; tell the dtype of each result."""
     if "descending" in options:
         _require_axis(buffers[0], options["axis"])
+    from promoarray.backends.numpy import ordering  # what is short has kernels of its own
+
     if ordering.computes(name, compute):
         return ordering.KERNELS[name](*buffers, compute, **options)
     from promoarray.kernels.portable import linalg

@@ -17,7 +17,6 @@ from promoarray import kernels
 from promoarray.backends.numpy import (
     clips,
     folds,
-    losses,
     means,
     products,
     searching,
@@ -150,6 +149,12 @@ def _outer(x: Buffer, y: Buffer) -> Buffer:
     return product
 
 
+def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
+    from promoarray.backends.numpy.losses import huber
+
+    return huber(x, y, delta=delta)
+
+
 def neighbours(x: Buffer, *, axis: int) -> tuple[Buffer, Buffer]:
     """All elements but the first along an axis, and all but the last."""
     if not -x.ndim <= axis < x.ndim:
@@ -216,7 +221,7 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "stack": _stack,
     "l1_loss": lambda x, y: np.abs(x - y),
     "mse_loss": lambda x, y: np.square(x - y),
-    "huber_loss": losses.huber,
+    "huber_loss": _huber,
     "poisson_nll_loss": lambda x, y: np.exp(x) - y * x,
     "sin": np.sin,
     "cos": np.cos,

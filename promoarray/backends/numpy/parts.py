@@ -31,7 +31,6 @@ from promoarray.backends.numpy.loops import LoopPlan, watched
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT, dtype_args, loop_of, run_ufunc_loop, share
 from promoarray.named_tuple import NamedTuple
-from promoarray.threads import get_num_threads
 
 Buffer = np.ndarray[Any, Any]
 
@@ -45,7 +44,13 @@ has a multiple."""
 
 def threads_for(size: int) -> int:
     """How many threads may work on so many elements."""
-    return get_num_threads() if size >= LONG else 1
+    return _threads() if size >= LONG else 1
+
+
+def _threads() -> int:
+    from promoarray.threads import get_num_threads  # which short operands never need
+
+    return get_num_threads()
 
 
 def _size(x: Buffer, waits: bool) -> int:
@@ -146,7 +151,7 @@ def _inner_loop(kernel: np.ufunc, dtypes: tuple[np.dtype[Any], ...]) -> InnerLoo
 def _part_of(size: int) -> int:
     """Elements of a part of so many: a few parts a thread, as each is begun in Python, by one
     thread at a time."""
-    return max(1, size // (4 * get_num_threads() * PART)) * PART
+    return max(1, size // (4 * _threads() * PART)) * PART
 
 
 WAITS_FOR_MEMORY = frozenset(

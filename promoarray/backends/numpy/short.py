@@ -19,7 +19,6 @@ from promoarray.backends.numpy import (
     clips,
     exponents,
     loops,
-    losses,
     positions,
     programs,
 )
@@ -205,6 +204,8 @@ def _of_bounds(
 
 def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callable[..., Any] | None:
     """Huber's error by a loop whose third operand is an option, or by programs that have it."""
+    from promoarray.backends.numpy import losses
+
     common = plan.compute or plan.inputs[0]
     with_delta = plan._replace(inputs=(*plan.inputs, common))
     kernel = between_casts(losses.LOOP, None, (*held, common), with_delta, common, casts)
@@ -228,7 +229,9 @@ def _of_delta(
     delta: float, common: DType, count: int, answers: DType
 ) -> tuple[Callable[..., Any], programs.Written | None]:
     """Huber's error with a bound, and its program."""
-    in_steps = partial(losses.in_steps, delta=delta)
+    from promoarray.backends.numpy.losses import in_steps as in_steps_of
+
+    in_steps = partial(in_steps_of, delta=delta)
     return in_steps, programs.written(in_steps, common.storage, count, answers.storage)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ from promoarray.diagnostics.diff.recompute import (
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.verdict import key_of
+from promoarray.enumeration import Enum
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy

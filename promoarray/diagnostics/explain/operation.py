@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.core import host
@@ -23,13 +23,15 @@ from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperandTypes, OperationRule
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
 from promoarray.promotion.source import Note
 from promoarray.promotion.type_rules import TypeRule, common_dtype
 from promoarray.promotion.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperandTypes, OperationRule
 
 
 @in_default_float_state

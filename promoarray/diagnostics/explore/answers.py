@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from promoarray.core.proposed_casts import FRACTIONS, ON_BITS
 from promoarray.core.refusals import remedy
@@ -23,9 +23,11 @@ from promoarray.dtypes import WEAK_TYPES
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.plan import MOVES, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule
 from promoarray.promotion.source import Note
 from promoarray.promotion.type_rules import TypeRule
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule
 
 REFUSED, AS_FIRST, AS_SECOND = -1, -2, -3
 """In place of the number of a dtype: there is none, or it is that of an operand."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from promoarray.core.array_base import TypeRecord
 from promoarray.dtypes import DType
+
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
 
 MOST = 4096
 """Objects that cannot be referred to weakly, such as NumPy's scalars: so many are kept alive."""

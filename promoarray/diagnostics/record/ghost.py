@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from promoarray.core.array_base import Array, TypeRecord
+from promoarray.core.array_base import Array
 from promoarray.core.operands import UNKNOWN
 from promoarray.dtypes import DType
+
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
 
 
 class Rank:

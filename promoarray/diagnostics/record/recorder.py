@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from types import FrameType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from promoarray.core.array_base import TypeRecord, type_of
+from promoarray.core.array_base import type_of
 from promoarray.core.call_site import outside, standing_at
 from promoarray.core.observers import (
     CastEvent,
@@ -37,6 +37,9 @@ from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
+
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
 
 Told = TypeVar("Told")
 

@@ -10,6 +10,8 @@ Recorded: conformance/golden/jax_lax.txt, 0.10.2 with x64.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, REALS, DType, Kind
 from promoarray.operations import Family
@@ -18,12 +20,14 @@ from promoarray.policies.jax.jnp import JNP
 from promoarray.policies.jax.operations import TINY, floating, higher_precision, spectral
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import WIDE
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import always, component
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
 def promote(a: DType, b: DType) -> DType | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
@@ -17,9 +18,11 @@ from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, 
 from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import linear, spectrum, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.type_rules import PROMOTING, TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, rows
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 TINY = frozenset(rows("i2 i4 u2 u4"))
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
@@ -33,13 +34,6 @@ from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import (
-    OperandTypes,
-    OperationRule,
-    PolicyLike,
-    entering_by,
-    ruled_by,
-)
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import (
@@ -55,10 +49,15 @@ from promoarray.promotion.type_steps import (
     agreed,
     always,
     component,
+    entering_by,
     exact_to,
     of_one_dtype,
+    ruled_by,
     supported_types,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
 
 DTYPES = (*(d for d in TABLE_8_5.dtypes if d is not dt.complex32), dt.bool, *WIDE_UNSIGNED)
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INTEGERS, ORDERED, DType, Kind
@@ -38,11 +38,13 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import CONVERSIONS
-from promoarray.promotion.policy_like import PolicyLike
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import always, component, rows
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import PolicyLike
 
 _BOOL, _INTEGERS = (dt.bool,), rows("i8 u8 i16 u16 i32 u32 i64 u64")
 _FLOATS, _COMPLEX = rows("f16 f32 f64"), rows("c64 c128")

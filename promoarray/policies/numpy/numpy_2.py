@@ -12,6 +12,8 @@ for dtypes from outside. Recorded: conformance/golden/numpy2.txt (2.4.6).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
@@ -28,7 +30,6 @@ from promoarray.promotion.cast_quirks import (
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping
 from promoarray.promotion.source import Note, Source
@@ -42,6 +43,9 @@ from promoarray.promotion.type_steps import (
     rows,
     supported_types,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 # Safe casts, `numpy.can_cast`: those of NumPy first, then those ml_dtypes registers. It calls
 # nearly all casts among its float8, float6 and float4 types safe, in circles; the edges here keep

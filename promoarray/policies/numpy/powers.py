@@ -6,10 +6,14 @@ over and over, as they do here; float16 has ``npy_powf``, which has none, as all
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import INEXACT, Kind
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 _SHORTCUTS = {dt.weak_int: "whole_shortcut_pow", dt.weak_float: "root_shortcut_pow"}
 """What `fast_scalar_power` of NumPy 2 has for -1 and 2, and for 0.5."""

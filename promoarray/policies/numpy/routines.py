@@ -6,14 +6,18 @@ Recorded: conformance/golden/numpy2.txt.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.dtypes import INEXACT, DType
 from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import component
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
 def in_lapack(dtype: DType) -> DType | None:

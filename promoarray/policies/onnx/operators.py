@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.console import listed
@@ -23,11 +24,13 @@ from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, accumulator
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import always, supported_types
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 GROUPS = {
     "floats": "f16 f32 f64",

@@ -24,7 +24,7 @@ What the document contradicts itself in, and how it is settled:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike, ruled_by
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import (
@@ -57,7 +56,11 @@ from promoarray.promotion.type_steps import (
     component,
     exact_to,
     first_of,
+    ruled_by,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 # Introduction to Data Type Promotion, Tensor-to-Tensor, in its order; corrected as said above.
 TENSORS = Table("""

@@ -10,7 +10,7 @@ tensor. Python scalars become the tensor's dtype; a float makes an integer tenso
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
@@ -43,7 +43,6 @@ from promoarray.policies.paddle.wheel_3_3 import (
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, of_int64
 from promoarray.promotion.signatures import Arrays, with_arrays
@@ -59,6 +58,9 @@ from promoarray.promotion.type_steps import (
     indices_of,
     of_one_dtype,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 REFUSAL = (
     "Paddle 2.6 promotes only float tensors among each other, and complex with float32 and float64"

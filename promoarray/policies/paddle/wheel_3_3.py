@@ -8,7 +8,7 @@ kernel still casts what it can (``transformed``), and ``@`` takes the left opera
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,6 @@ from promoarray.policies.paddle.document import (
 from promoarray.policies.paddle.stored import STORED_3_3
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike, ruled_by
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, within_64_bits, wrap
 from promoarray.promotion.signatures import Arrays
@@ -51,8 +50,12 @@ from promoarray.promotion.type_steps import (
     first_of,
     indices_of,
     of_one_dtype,
+    ruled_by,
     supported_types,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
 def as_left(a: DType, b: DType) -> DType | None:

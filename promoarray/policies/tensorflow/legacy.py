@@ -10,6 +10,8 @@ conformance/golden/tf_legacy.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -19,7 +21,6 @@ from promoarray.policies.tensorflow.scalars import DEFAULTS, HELD, STORED, conve
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
@@ -30,6 +31,9 @@ from promoarray.promotion.type_steps import (
     of_one_dtype,
     supported_types,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 FLOATS = frozenset({dt.bfloat16, dt.float16, dt.float32, dt.float64})
 COMPLEX = frozenset({dt.complex64, dt.complex128})

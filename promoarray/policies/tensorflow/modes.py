@@ -18,6 +18,8 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
 from promoarray.dtypes import INTEGERS, DType
@@ -44,13 +46,15 @@ from promoarray.policies.tensorflow.scalars import (
     fits_int32,
 )
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, to_bool
 from promoarray.promotion.type_steps import supported_types, with_bools
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 # _BINARY_DTYPE_RES_HALF: its cells are the joins of this lattice (JAX's, but for the narrow types).
 ALL = Lattice("""

@@ -7,6 +7,7 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 from __future__ import annotations
 
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
@@ -46,7 +47,6 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike, entering_by, ruled_by
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
@@ -57,12 +57,17 @@ from promoarray.promotion.type_steps import (
     agreed,
     always,
     component,
+    entering_by,
     exact_to,
     first_of,
     indices_of,
     of_one_dtype,
+    ruled_by,
     supported_types,
 )
+
+if TYPE_CHECKING:
+    from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
 @entering_by(attrgetter("operand_types"))

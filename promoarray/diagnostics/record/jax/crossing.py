@@ -11,17 +11,20 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from types import FrameType, FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jax.tree_util import tree_leaves
 
-from promoarray.core.array_base import TypeRecord
 from promoarray.diagnostics.record.jax.call import settled
 from promoarray.diagnostics.record.jax.entering import into_function
 from promoarray.diagnostics.record.jax.wrapper import Wrapper
 from promoarray.diagnostics.record.recorder import Recorder
 
-Slots = tuple[TypeRecord | None, ...]
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
+
+    Slots = tuple[TypeRecord | None, ...]
+
 Function = Callable[..., Any]
 
 
