@@ -100,12 +100,17 @@ thread_local bool is_helper = false;
 // than a quarter of what the thread has worked.
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds patience(50), most_patience(100);
-const bool has_cores = std::thread::hardware_concurrency() > 1;
+
+// Asked when a thread first waits: it reads a file.
+bool has_cores() {
+    static const bool several = std::thread::hardware_concurrency() > 1;
+    return several;
+}
 
 template <typename Test>
 void look_for(const Test &is_there, Clock::duration how_long = patience) {
     const auto end = Clock::now() + how_long;
-    while (!is_there() && has_cores && Clock::now() < end) {
+    while (!is_there() && has_cores() && Clock::now() < end) {
 #if defined(__x86_64__) || defined(__i386__)
         __builtin_ia32_pause();
 #endif
