@@ -56,7 +56,7 @@ class CodeTable:
         table = None if usual else self._ready(x.size)
         if table is not None:
             out = empty_like(operands, x.shape, self._plan.storage)
-            if not _look_up(x, out, table) & watched():
+            if not look_up(x, out, table) & watched():
                 return out
         return self._plan.run(operands, options)
 
@@ -109,7 +109,7 @@ def _special(dtype: DType) -> set[int]:
     return {code | sign for code in found if code is not None for sign in signs}
 
 
-def _look_up(x: Buffer, out: Buffer, table: Buffer) -> int:
+def look_up(x: Buffer, out: Buffer, table: Buffer) -> int:
     """Write the results, which lie as the operands do; return the exceptions that may be met."""
     if x.flags.c_contiguous:
         return kernels.look_up(x, out, table)

@@ -26,8 +26,10 @@ Results = tuple[tuple[Buffer, DType], ...]
 
 
 def computes(name: str, dtype: DType) -> bool:
-    """Whether an operation on a dtype is computed here."""
-    return name in KERNELS and dtype.kind is not Kind.STRING
+    """Whether an operation on a dtype is computed here: what is asked by code, of few codes."""
+    if dtype.kind is Kind.STRING or (name == "isin" and dtype.storage.itemsize > 2):
+        return False
+    return name in KERNELS
 
 
 # --- integers in the order of the values ----------------------------------------------------------
@@ -316,7 +318,32 @@ def _starts_of_values(line: Buffer, dtype: DType) -> Buffer:
     return starts
 
 
+def _isin(x: Buffer, among: Buffer, dtype: DType, *, invert: bool) -> Results:
+    """By a table of all codes, where it pays: those with the key of a value, and no NaN."""
+    from promoarray.backends.numpy import code_tables
+
+    others = keys_of(among.reshape(-1), dtype)
+    if dtype.format is not None and dtype.format.nan is not None:
+        others = others[others != np.iinfo(others.dtype).max]
+    if x.itemsize > 1 and x.size < TABULATED:
+        found = np.isin(keys_of(x.reshape(-1), dtype), others, invert=invert).reshape(x.shape)
+        return ((found, dt.bool),)
+    member = np.full(1 << 8 * x.itemsize, invert)
+    member[others] = not invert
+    codes = np.arange(member.size, dtype=f"u{x.itemsize}").view(dtype.storage)
+    table = np.zeros((member.size, 2), np.uint16)  # no result has an exception beside it
+    table[:, 0] = member[keys_of(codes, dtype)]
+    found = np.empty_like(x, np.bool, subok=False)
+    code_tables.look_up(x, found, table)
+    return ((found, dt.bool),)
+
+
+TABULATED = 1 << 16
+"""Elements of 16 bits from which on a table of all codes pays."""
+
+
 KERNELS: dict[str, Callable[..., Results]] = {
+    "isin": _isin,
     "sort": _sort,
     "argsort": _argsort,
     "unique_values": partial(_unique, wanted=""),

@@ -50,13 +50,13 @@ def paying(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
 def tables(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many elements were looked up, each time."""
     found: list[int] = []
-    look_up = code_tables._look_up
+    look_up = code_tables.look_up
 
     def listen(x: Any, out: Any, table: Any) -> int:
         found.append(x.size)
         return look_up(x, out, table)
 
-    monkeypatch.setattr(code_tables, "_look_up", listen)
+    monkeypatch.setattr(code_tables, "look_up", listen)
     return found
 
 
