@@ -116,18 +116,21 @@ class Signature(NamedTuple):
         That of the arrays, and so of the result.
     held : type
         The class of their buffers.
+    weak : bool
+        Whether an array is weakly typed, which the fast path leaves to the dispatcher.
     """
 
     key: tuple[Any, ...]
     array_class: Any
     held: type
+    weak: bool
 
 
 def signature_of(
     written: str, operands: tuple[Any, ...], options: Mapping[str, Any] = NO_OPTIONS
 ) -> Signature | None:
-    """The signature of operands; None where types do not tell what the arrays hold: one is weakly
-    typed, or bears the record of a shadow run.
+    """The signature of operands; None where types do not tell what the arrays hold: one bears the
+    record of a shadow run.
 
     Parameters
     ----------
@@ -141,6 +144,7 @@ def signature_of(
     cls: Any = None
     held: type = np.ndarray
     key: list[Any] = [written]
+    weak = False
     for x in operands:
         kind = type(x)
         if kind in WEAK:
@@ -150,15 +154,19 @@ def signature_of(
             if cls is not None or not issubclass(kind, Array):
                 return None
             cls, held = kind, type(x._buffer)
-        dtype = x._type
-        if type(x._buffer) is not held or type(dtype) is not DType or dtype in _WEAK_TYPES:
+        dtype, buffer = x._type, x._buffer
+        if type(buffer) is not held or type(dtype) is not DType:
             return None
-        key.append(dtype)
+        if dtype in _WEAK_TYPES:  # the policy in force as it was made says what it is stored in
+            weak = True
+            key.append((dtype, buffer.dtype))  # type: ignore[attr-defined]
+        else:
+            key.append(dtype)
     if cls is None or (options and not plain(options, held)):
         return None
     if held is not np.ndarray:
         key.append(backend_for(held))
-    return Signature(tuple(key), cls, held)
+    return Signature(tuple(key), cls, held, weak)
 
 
 _WEAK_TYPES = frozenset(WEAK_TYPES)

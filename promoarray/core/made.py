@@ -54,7 +54,9 @@ def keep_like(
         The class of the number that the function is given, too, and how one becomes a buffer.
     """
     signature = signature_of(name + Form.FUNCTION, (array,))
-    if signature is None or len(signature.key) > 2 or not _is_plain(asked):  # of another library
+    if signature is None or signature.weak or not _is_plain(asked):
+        return
+    if len(signature.key) > 2:  # of another library
         return
     given, scalars = ((), ()) if number is None else ((number[0],), (number[1],))
     wanted = () if asked is None else (asked,)
