@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from promoarray.console import counted, listed
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
-from promoarray.diagnostics.shadow.shared_causes import SharedCauses
+from promoarray.diagnostics.shadow.shared_causes import SharedCauses, first_of
 
 MOST_NAMES = 3
 """So many final globals are named, the last to be set first."""
@@ -81,8 +81,8 @@ class PolicySummary(NamedTuple):
     def _where(self) -> str:
         files = {place.rpartition(":")[0] for place in self.places}
         if len(files) > 1 or self.elsewhere:
-            return ", ".join(self.places)
-        return f"line{'s' if len(self.lines) > 1 else ''} {', '.join(map(str, self.lines))}"
+            return first_of(self.places)
+        return f"line{'s' if len(self.lines) > 1 else ''} {first_of([*map(str, self.lines)])}"
 
 
 def summary_of(

@@ -9,7 +9,7 @@ lines as there are layers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os.path import basename
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,12 @@ MOST_PLACES = 12
 
 Origin = tuple[tuple[object, ...], str]
 """A place, by its key, and a policy that is a root there."""
+
+
+def first_of(places: Sequence[str]) -> str:
+    """Places in a row, and of many how many more there are."""
+    more = len(places) - MOST_PLACES
+    return ", ".join(places[:MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass
@@ -116,8 +122,7 @@ class SharedCause:
 
     @property
     def _where(self) -> str:
-        named, more = self.places[:MOST_PLACES], len(self.places) - MOST_PLACES
-        return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+        return first_of(self.places)
 
     def lines(self, console: Console, width: int) -> Iterator[Text]:
         """Yield it as lines for the terminal."""

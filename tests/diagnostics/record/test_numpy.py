@@ -606,6 +606,7 @@ def test_what_stands_for_one_operation_has_its_edit(tmp_path: Path) -> None:
         a = np.percentile(x, [25, 50])
         b = np.median(x)
         c = np.convolve(x, x / 2)
+        d = np.average(x)
         """,
         "torch@2.13",
     )
@@ -616,6 +617,7 @@ def test_what_stands_for_one_operation_has_its_edit(tmp_path: Path) -> None:
     assert edits == {
         "np.percentile(x, [25, 50])": "np.percentile(x.astype(np.float64), [25, 50])",
         "np.median(x)": "np.median(x.astype(np.float64))",
+        "np.average(x)": "np.average(x.astype(np.float64))",
         "x / 2": "x.astype(np.float64) / 2",
     }
 

@@ -318,12 +318,17 @@ _HANDLERS: tuple[tuple[Callable[[], Any], Callable[[Call], None]], ...] = (
 
 
 def _possible(expansion: Expansion, values: dict[str, Any]) -> list[Any]:
-    """The steps whose operands are there; ``_`` is what the step before them made."""
+    """The steps whose operands are there.
+
+    ``_`` is what the step before them made, and if that had no operands, as a product with
+    weights that nobody gave, the first parameter.
+    """
     steps: list[Any] = []
+    first = expansion.parameters[0]
     for step in expansion.steps:
-        there = all(x == "_" or values.get(x) is not None for x in step.operands)
-        if there and (steps or "_" not in step.operands):
-            steps.append(step)
+        operands = step.operands if steps else [first if x == "_" else x for x in step.operands]
+        if all(x == "_" or values.get(x) is not None for x in operands):
+            steps.append(step._replace(operands=tuple(operands)))
     return steps
 
 
