@@ -40,7 +40,7 @@ def answers(
     An operand that is missing is an array of the first one's dtype or a Python scalar of its kind,
     on either side.
     """
-    missing = max(OPERATIONS[name].arity - len(dtypes), 0) if name in OPERATIONS else 0
+    missing = max(_arity(name) - len(dtypes), 0) if name in OPERATIONS else 0
     given = [[Operand(dtype), *_zero_d(policy, dtype)] for dtype in dtypes]
     beside = [[Operand(dtypes[0]), *_scalars(policy, WEAK[dtypes[0].kind])]] * missing
     found = {}
@@ -51,6 +51,11 @@ def answers(
         result = plan.result if isinstance(plan, Plan) else plan
         found[operands] = result if isinstance(result, Refusal) else policy.strong(result)
     return found
+
+
+def _arity(name: str) -> int:
+    """How many operands an operation has, each bound of ``clip`` one of them."""
+    return 3 if OPERATIONS[name].family is Family.CLIP else OPERATIONS[name].arity
 
 
 WEAK = {

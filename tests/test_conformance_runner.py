@@ -291,6 +291,9 @@ def test_a_missing_operand_is_a_python_scalar_of_the_same_kind() -> None:
     assert why("numpy@1", "divide", pa.float32, pa.float64).endswith("by its value")
     assert why("numpy@1", "add", pa.uint8, pa.float64) == ""
     assert why("numpy@2", "add", pa.uint8, pa.int64) == ""
+    # The bounds of clip are told by no dtype either.
+    assert why("numpy@1", "clip", pa.float32, pa.float64).endswith("by its value")
+    assert why("numpy@2", "clip", pa.float32, pa.float64) == ""
     # One operand: the dtype of an array decides, and the suite need not know the answer.
     assert why("numpy@1", "ceil", pa.int8, pa.float16) == "ceil: another result dtype"
     assert why("numpy@2", "ceil", pa.int8, pa.float16) == ""
