@@ -71,7 +71,8 @@ def computed(policy: Policy, section: str, row: str, column: str) -> str | None:
     name = check.NAMES.get(name, name)
     if {row, column} <= {*check.SCALARS}:
         return None
-    operands = check._operand(policy, row), check._operand(policy, column)
+    by_value = policy.by_value is not None
+    operands = check._operand(by_value, row), check._operand(by_value, column)
     if kind == "function" and policy.signature_refusal(name, operands) is not None:
         return None
     run = OPERATORS[name] if kind == "operator" else _function(name)

@@ -136,8 +136,8 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
             return _code(plan)
         return (plan.result, *plan.extra_results)[int(index)].code
     if kind == "clip":
-        bound = _operand(policy, column)
-        return _code(policy.plan("clip", (_operand(policy, row), bound, bound)))
+        x, bound = (_operand(policy.by_value is not None, code) for code in (row, column))
+        return _code(policy.plan("clip", (x, bound, bound)))
     if kind == "by_value":
         scalar = _number(column)
         operand = Operand(WEAK[type(scalar)], Rank.SCALAR, scalar)
@@ -147,7 +147,8 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
         operands = Operand(BY_CODE[name]), Operand(BY_CODE[row], Rank.ZERO_D, value)
         return _code(policy.plan("add", operands))
     left, right = RANKS.get(kind, (Rank.ARRAY, Rank.ARRAY))
-    a, b = _operand(policy, row, left), _operand(policy, column, right)
+    by_value = policy.by_value is not None
+    a, b = _operand(by_value, row, left), _operand(by_value, column, right)
     if kind == "types":
         return _code(_TYPES[name](policy, a, b))
     if kind.startswith("inplace"):
@@ -178,8 +179,8 @@ _TYPES = {
 }
 
 
-def _operand(policy: Policy, code: str, rank: Rank = Rank.ARRAY) -> Operand:
-    by_value = policy.by_value is not None
+@cache
+def _operand(by_value: bool, code: str, rank: Rank = Rank.ARRAY) -> Operand:
     if code in SCALARS:
         dtype, value = SCALARS[code]
         return Operand(dtype, Rank.SCALAR, value if by_value else None)

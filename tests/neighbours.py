@@ -1,8 +1,9 @@
 """How pytest-xdist deals tests out: neighbours together, in a thousand units or so.
 
 By ``--dist loadgroup`` alone each test is a unit by itself, and with every test that ends xdist
-counts what is left of all units that a worker ever had, which goes with the square of the tests.
-Besides, neighbours use the same things, which a module makes once in each process.
+counts what is left of all units that a worker ever had, which goes with the square of the tests:
+here a unit is forgotten when it is done. Besides, neighbours use the same things, which a module
+makes once in each process.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ class Neighbours(LoadGroupScheduling):
     def _split_scope(self, nodeid: str) -> str:
         group = super()._split_scope(nodeid)
         return self._units[nodeid] if group == nodeid else group
+
+    def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+        for unit in [unit for unit, tests in workload.items() if all(tests.values())]:
+            del workload[unit]
+        return super()._pending_of(workload)
 
     @cached_property
     def _units(self) -> dict[str, str]:

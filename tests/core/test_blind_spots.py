@@ -83,9 +83,9 @@ def seen(policy: Policy, x: Any) -> Operand:
     return Operand(x.dtype, Rank.ZERO_D, x.item() if policy.by_value else None)
 
 
-def planned(policy: Policy, name: str, form: Form, *operands: Any) -> Any:
+def planned(policy: Policy, name: str, form: Form, *operands: Operand) -> Any:
     """The dtype the plan gives the result, or "refused"."""
-    plan = policy.plan(name, tuple(seen(policy, x) for x in operands), form)
+    plan = policy.plan(name, operands, form)
     return REFUSED if isinstance(plan, Refusal) else policy.strong(plan.result)
 
 
@@ -138,24 +138,24 @@ def test_operators_and_functions_give_what_the_plan_says(
             function = getattr(pa, name)
             forward, reflected = FORWARD.get(name), REFLECTED.get(name, "")
             for x, y in operands_of(rules, name, ones, dtypes):
-                want = planned(rules, name, Form.FUNCTION, x, y)
+                operands = seen(rules, x), seen(rules, y)
+                want = planned(rules, name, Form.FUNCTION, *operands)
                 answer, bits = given(function, x, y)
-                what = f"{name}({shown(x)}, {shown(y)})"
                 if answer is not want:
-                    yield f"{what}: {answer}, planned {want}"
+                    yield f"{cell(name, x, y)}: {answer}, planned {want}"
                 if forward is None:
                     continue
-                as_operator = planned(rules, name, Form.OPERATOR, x, y)
+                as_operator = planned(rules, name, Form.OPERATOR, *operands)
                 done = given(forward, x, y)
                 expected = as_operator, bits if as_operator is want else done[1]
                 if done != expected:
-                    yield f"{what} as an operator: {done}, not {expected}"
+                    yield f"{cell(name, x, y)} as an operator: {done}, not {expected}"
                 if isinstance(y, pa.PArray):
                     got, back = given(getattr(y, reflected), x), done
                     if name in MIRRORED:  # Paddle 2.6 goes by the first operand of a comparison
                         back = given(FORWARD[MIRRORED[name]], y, x)
                     if got != back:
-                        yield f"{what} reflected: {got}, not {back}"
+                        yield f"{cell(name, x, y)} reflected: {got}, not {back}"
 
     with pa.policy(policy):
         tell(differing())
@@ -184,13 +184,13 @@ def test_in_place_gives_what_the_plan_says_or_leaves_the_target_alone(
                     answer = REFUSED
                 except Exception as error:
                     answer = error
-                what = f"{name} in place ({shown(x)}, {shown(y)})"
                 if answer is not want:
-                    yield f"{what}: {answer}, planned {want}"
+                    yield f"{cell(name, x, y)} in place: {answer}, planned {want}"
                 elif not refused and (target is before) is binds:
-                    yield f"{what}: {'wrote to the target' if binds else 'made a new array'}"
+                    way = "wrote to the target" if binds else "made a new array"
+                    yield f"{cell(name, x, y)} in place: {way}"
                 if (refused or binds) and not same_bits(before, x):
-                    yield f"{what}: the target changed"
+                    yield f"{cell(name, x, y)} in place: the target changed"
 
     with pa.policy(policy):
         tell(differing())
@@ -211,10 +211,10 @@ def test_where_concat_and_stack_give_what_the_plan_says(
     def differing() -> Iterator[str]:
         for name, call in calls.items():
             for x, y in operands_of(rules, name, ones, dtypes):
-                want = planned(rules, name, Form.FUNCTION, x, y)
+                want = planned(rules, name, Form.FUNCTION, seen(rules, x), seen(rules, y))
                 answer, _ = given(call, x, y)
                 if answer is not want:
-                    yield f"{name}({shown(x)}, {shown(y)}): {answer}, planned {want}"
+                    yield f"{cell(name, x, y)}: {answer}, planned {want}"
 
     with pa.policy(policy):
         tell(differing())
@@ -222,6 +222,10 @@ def test_where_concat_and_stack_give_what_the_plan_says(
 
 def same_bits(x: Any, y: Any) -> bool:
     return bool(np.asarray(x._buffer).tobytes() == np.asarray(y._buffer).tobytes())
+
+
+def cell(name: str, x: Any, y: Any) -> str:
+    return f"{name}({shown(x)}, {shown(y)})"
 
 
 def shown(x: Any) -> str:
