@@ -85,6 +85,7 @@ _OF_BOOLS = {
     "add": "logical_or",
     "multiply": "logical_and",
     **dict.fromkeys(("abs", "real", "floor", "ceil", "trunc", "round"), "same"),
+    **dict.fromkeys(("positive", "sign"), "same"),  # of 0 and 1, where a policy allows them
 }
 _OF_INTEGERS = dict.fromkeys(("floor", "ceil", "trunc", "round", "conj", "real"), "same")
 _OF_FLOATS = dict.fromkeys(("conj", "real"), "same")

@@ -7,14 +7,19 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from jax.tree_util import tree_leaves
 
-from promoarray.diagnostics.record.jax.crossing import Crossing, Slots, crossed, traced
+from promoarray.diagnostics.record.jax.crossing import Crossing, crossed, traced
 from promoarray.diagnostics.record.jax.wrapper import Wrapper, WrapperOfFunction
 from promoarray.diagnostics.record.recorder import Recorder
+
+if TYPE_CHECKING:
+    from promoarray.diagnostics.record.jax.crossing import Slots
+
+    Gives = Callable[[Sequence[Any], dict[str, Any], Crossing, Sequence[Any], Slots], Slots]
 
 Recorders = Callable[[], Sequence[Recorder]]
 
@@ -81,9 +86,6 @@ class Transformed(WrapperOfFunction):
 
 def _kind(x: Any) -> Hashable:
     return type(x), getattr(x, "dtype", None), getattr(x, "weak_type", False)
-
-
-Gives = Callable[[Sequence[Any], dict[str, Any], Crossing, Sequence[Any], Slots], Slots]
 
 
 def _same(rest: Any, named: Any, crossing: Crossing, args: Any, made: Slots) -> Slots:
