@@ -341,8 +341,10 @@ class _Made:
 
     def __get__(self, instance: PArray | None, cls: type[PArray]) -> Any:
         name, parameters = self._row
-        setattr(self._owner, name, _made(self._owner, name, parameters))
-        return getattr(cls if instance is None else instance, name)
+        made = _made(self._owner, name, parameters)
+        setattr(self._owner, name, made)
+        # Not what the class has: a subclass that overrides it asks for this one by super().
+        return made if instance is None else made.__get__(instance, cls)
 
 
 def _made(owner: type[PArray], name: str, parameters: list[str]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.array_methods import _TABLE
+from promoarray.array_methods import _TABLE, add_methods
 
 METHODS = [row.split()[0] for row in _TABLE.strip().splitlines()]
 CALLS: dict[str, list[Callable[[Any], Any]]] = {
@@ -131,6 +131,22 @@ def test_real_and_imag() -> None:
     x = pa.namespace("onnx").asarray([1, 2])
     assert x.real is x
     assert x.imag.tolist() == [0, 0]
+
+
+def test_a_subclass_reaches_the_method_that_it_overrides() -> None:
+    """Also where it has not been made yet: methods are when they are first asked for."""
+
+    class Arrays(pa.PArray):
+        pass
+
+    add_methods(Arrays)
+
+    class Mine(Arrays):
+        def sum(self, **options: Any) -> Any:
+            return super().sum(**options) * 2
+
+    x = Mine._wrap(np.ones(3, np.float32), pa.float32)
+    assert (float(x.sum()), float(x.sum())) == (6, 6)
 
 
 def test_wrong_arguments_are_told() -> None:
