@@ -17,7 +17,7 @@ from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
-from promoarray.functions._creation import cast_values, default, filled_here, zeros_of
+from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
@@ -396,24 +396,26 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> Move[tuple[PArray, ...]]:
     axes = list(range(len(entered)))
     if indexing == "xy":
         axes[:2] = axes[1::-1]
-    return Move(entered, partial(_grids, axes), ...)
+    # A new axis for each other array's, and for that of a number.
+    along = [
+        tuple(slice(None) if x.ndim and axis == each else None for each in range(len(axes)))
+        for axis, x in zip(axes, entered, strict=True)
+    ]
+    return Move(entered, partial(_grids, axes, along), ...)
 
 
-def _grids(axes: list[int], *buffers: Any) -> tuple[Any, ...]:
+def _grids(axes: list[int], along: list[tuple[slice | None, ...]], *buffers: Any) -> Any:
     """Buffers of one axis each, along these axes, in memory of their own."""
-    shape = [1] * len(axes)
-    for axis, x in zip(axes, buffers, strict=True):
-        shape[axis] = math.prod(x.shape)
+    shape = tuple([buffers[i].size for i in axes])  # the first two are swapped, or none
     grids = []
-    for axis, x in zip(axes, buffers, strict=True):
-        own = [1] * len(axes)
-        own[axis] = shape[axis]
+    for key, x in zip(along, buffers, strict=True):
         if type(x) is np.ndarray:
-            grids.append(filled_here(shape, x.reshape(own)))
-            continue
-        backend = backend_of(x)
-        lying = backend.move("reshape", x, tuple(own))
-        grids.append(backend.copy(backend.move("broadcast_to", lying, tuple(shape))))
+            grid = np.empty(shape, x.dtype)
+            grid[...] = x[key]
+        else:
+            backend = backend_of(x)
+            grid = backend.copy(backend.move("broadcast_to", backend.read(x, key), shape))
+        grids.append(grid)
     return tuple(grids)
 
 

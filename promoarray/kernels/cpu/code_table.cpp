@@ -14,7 +14,7 @@ namespace promoarray {
 namespace {
 
 // A pair of a table, a result and what floating-point exceptions the operation may raise on its code.
-// Up to 32 bits each it is read as one number: little-endian, as all that NumPy is built for.
+// Up to 32 bits each it is read as one number: little-endian, see module.cpp.
 template <typename Both> struct Pair {
     static constexpr int bits = 4 * sizeof(Both);
     Both both = 0;

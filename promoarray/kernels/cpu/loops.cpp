@@ -177,13 +177,8 @@ template <typename Part, typename Pair>
 void widen(const void *real, void *target, std::size_t n) {
     const auto *PROMOARRAY_RESTRICT src = static_cast<const Part *>(real);
     auto *PROMOARRAY_RESTRICT dst = static_cast<unsigned char *>(target);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    constexpr int up = 8 * sizeof(Part);
-#else
-    constexpr int up = 0;
-#endif
     for (std::size_t i = 0; i < n; ++i) {
-        const Pair pair = (Pair)src[i] << up;
+        const Pair pair = src[i];
         std::memcpy(dst + i * sizeof pair, &pair, sizeof pair);
     }
 }

@@ -4,6 +4,12 @@
 #include "pool.h"
 #include "versions.h"
 
+// Codes are read as parts of wider words, and pairs of them as one: the loops, the tables and the keys
+// of sorts would be wrong otherwise, without a word.
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "promoarray is written for little-endian machines, and has not been tried on others"
+#endif
+
 namespace nb = nanobind;
 using namespace promoarray;
 

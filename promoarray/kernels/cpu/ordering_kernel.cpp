@@ -64,7 +64,7 @@ template <typename Key> struct Element {
 
 u64 code_at(const char *data, size_t size, size_t i) {
     u64 code = 0;
-    std::memcpy(&code, data + i * size, size);  // little-endian, as all that NumPy is built for
+    std::memcpy(&code, data + i * size, size);  // little-endian, see module.cpp
     return code;
 }
 
