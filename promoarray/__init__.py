@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         transpose,
     )
     from promoarray.functions.broadcasting import *
+    from promoarray.functions.grids import *
     from promoarray.functions.info import *
     from promoarray.functions.joining import *
     from promoarray.functions.ranges import *
@@ -114,9 +115,10 @@ diagnostics.shadow.observer  shadow
 diagnostics.shadow.report    Report
 diagnostics.trace            trace
 functions.broadcasting       broadcast_arrays broadcast_shapes broadcast_to
+functions.grids              eye meshgrid tril triu
 functions.info               __array_namespace_info__
 functions.joining            concat stack unstack
-functions.ranges             arange eye linspace meshgrid tril triu
+functions.ranges             arange linspace
 functions.sets               isin unique_all unique_counts unique_inverse unique_values
 io.dask_arrays               from_dask
 io.npz                       load save
@@ -232,7 +234,7 @@ __version__ = "0.1.0"
 
 _CHAPTERS = dict.fromkeys(("extras", "fft", "linalg", "policies", "testing"), "promoarray.")
 _CHAPTERS |= dict.fromkeys(
-    ("broadcasting", "info", "joining", "ranges", "sets"), "promoarray.functions."
+    ("broadcasting", "grids", "info", "joining", "ranges", "sets"), "promoarray.functions."
 )
 """From a module that is loaded later to where it stands."""
 

@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 CHAPTERS = (
     *("broadcasting", "creation", "data_types", "elementwise", "indexing", "info"),
     *("joining", "linear_algebra", "manipulation", "ranges", "searching", "sets", "sorting"),
-    *("statistical", "utility"),
+    *("grids", "statistical", "utility"),
 )
 FOREIGN = (
     *("cupy", "torch", "jax", "tensorflow", "paddle", "onnx", "rich", "dask", "array_api_compat"),

@@ -1,7 +1,7 @@
 """Chapter "creation functions": arrays of one value.
 
 Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, float32 in PyTorch.
-``core.asarray`` makes arrays of data that are there, ``ranges`` ranges and grids.
+``core.asarray`` makes arrays of data that are there, ``ranges`` and ``grids`` what their names say.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import promoarray as pa
 CHAPTERS = (
     *(pa.broadcasting, pa.creation, pa.data_types, pa.elementwise, pa.indexing, pa.info),
     *(pa.joining, pa.linear_algebra, pa.manipulation, pa.ranges, pa.searching, pa.sets, pa.sorting),
-    *(pa.statistical, pa.utility, pa.linalg, pa.fft, pa.extras),
+    *(pa.grids, pa.statistical, pa.utility, pa.linalg, pa.fft, pa.extras),
 )
 TOOLS = {name: getattr(pa, name) for name in ("save", "load", "to_onnx", "from_onnx")}
 FUNCTIONS: dict[str, Callable[..., Any]] = TOOLS | {"pack": pa.pack, "unpack": pa.unpack}

@@ -138,7 +138,7 @@ def test_every_function_has_a_recipe() -> None:
     chapters = (
         *(pa.broadcasting, pa.creation, pa.data_types, pa.elementwise, pa.indexing, pa.info),
         *(pa.joining, pa.linear_algebra, pa.manipulation, pa.ranges, pa.searching, pa.sets),
-        *(pa.sorting, pa.statistical, pa.utility),
+        *(pa.grids, pa.sorting, pa.statistical, pa.utility),
     )
     names = {name for chapter in chapters for name in chapter.__all__}
     assert names - set(RECIPES) == WITHOUT_ARRAYS
