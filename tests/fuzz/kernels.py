@@ -195,8 +195,9 @@ ORDERED = [d for d in NUMBERS if ordering.computes("sort", d)]
 
 
 def _order(random: Generator) -> None:
-    """Sort numbers of which many are equal, in value or in bits, as the portable kernels do."""
-    dtype, name = one_of(random, ORDERED), one_of(random, [*ordering.KERNELS])
+    """Sort and find numbers of which many are equal, or their bits, as the portable kernels do."""
+    dtype = one_of(random, ORDERED)
+    name = one_of(random, [name for name in ordering.KERNELS if ordering.computes(name, dtype)])
     shape = tuple(int(n) for n in random.integers(0, 9, int(random.integers(1, 4))))
     if random.random() < 0.3:
         shape = (int(random.integers(0, 70_000)),)
@@ -209,10 +210,14 @@ def _order(random: Generator) -> None:
     if name in ("sort", "argsort"):
         axis, descending = int(random.integers(x.ndim)), bool(random.integers(2))
         options = {"axis": axis, "descending": descending, "stable": True}
+    arrays: tuple[Any, ...] = (x,)
+    if name == "isin":
+        arrays = x, np.concatenate([x.reshape(-1)[:2], numbers(random, (2,), dtype)])
+        options = {"invert": bool(random.integers(2))}
     with np.errstate(all="raise"):
-        found = ordering.KERNELS[name](x, dtype, **options)
+        found = ordering.KERNELS[name](*arrays, dtype, **options)
     with np.errstate(all="ignore"):
-        wanted = linalg.call(backend, name, (x,), dtype, **options)
+        wanted = linalg.call(backend, name, arrays, dtype, **options)
     assert len(found) == len(wanted)
     for (one, its), (other, theirs) in zip(found, wanted, strict=True):
         assert (one.dtype, one.shape, its) == (other.dtype, other.shape, theirs), (name, dtype)

@@ -14,6 +14,9 @@ from promoarray.diagnostics.shadow.shared_causes import SharedCauses, first_of
 MOST_NAMES = 3
 """So many final globals are named, the last to be set first."""
 
+MOST_LINES = 30
+"""So many numbers of lines, which are two or three lines themselves."""
+
 
 class PolicySummary(NamedTuple):
     """What a policy asks of a program.
@@ -82,7 +85,8 @@ class PolicySummary(NamedTuple):
         files = {place.rpartition(":")[0] for place in self.places}
         if len(files) > 1 or self.elsewhere:
             return first_of(self.places)
-        return f"line{'s' if len(self.lines) > 1 else ''} {first_of([*map(str, self.lines)])}"
+        listed_lines = first_of([*map(str, self.lines)], MOST_LINES)
+        return f"line{'s' if len(self.lines) > 1 else ''} {listed_lines}"
 
 
 def summary_of(

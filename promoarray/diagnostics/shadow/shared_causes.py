@@ -42,10 +42,10 @@ Origin = tuple[tuple[object, ...], str]
 """A place, by its key, and a policy that is a root there."""
 
 
-def first_of(places: Sequence[str]) -> str:
+def first_of(places: Sequence[str], most: int = MOST_PLACES) -> str:
     """Places in a row, and of many how many more there are."""
-    more = len(places) - MOST_PLACES
-    return ", ".join(places[:MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
+    more = len(places) - most
+    return ", ".join(places[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass
