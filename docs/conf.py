@@ -119,7 +119,8 @@ def _as_function(method: Any) -> Any:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect what makes the pages of the reference."""
-    for name, method in list(vars(promoarray.PArray).items()):
+    for name in list(vars(promoarray.PArray)):
+        method = getattr(promoarray.PArray, name)  # which makes those that wait to be asked for
         if isinstance(method, FastOperator) and "__text_signature__" in vars(method):
             setattr(promoarray.PArray, name, _as_function(method))
     app.connect("source-read", _prepare)
