@@ -4,12 +4,15 @@ A `Line` is data: the same work in several ways. They take turns in one process,
 of a millisecond long or one call, and the least of each way's turns counts: what else the machine
 does only ever adds time. A turn begins with a call that is not counted: the others have taken the
 caches, and a way that has several calls a turn would else find its operands there, and one that has
-a single call would not. The clock is the process's CPU time, so that waiting does not count; where
-several threads are what is measured, it is the wall's.
+a single call would not. Every round draws its order anew, as a turn depends on which one it
+follows: `x + y` of 4 Mi int8 took 1.3 to 1.6 times NumPy's whenever JAX went before, and 1.1 to 1.2
+in orders drawn. The clock is the process's CPU time, so that waiting does not count; where several
+threads are what is measured, it is the wall's.
 """
 
 from __future__ import annotations
 
+import random
 import time
 import timeit
 from collections.abc import Callable, Mapping
@@ -101,9 +104,11 @@ class Way:
 
 def least(calls: dict[str, Call], seconds: float, clock: Clock) -> dict[str, float]:
     """Return the least seconds a call of each way takes; the ways take turns."""
+    order = random.Random(0)
     ways = {name: Way(call, clock) for name, call in calls.items()}
     active = list(ways.values())
     while active:
+        order.shuffle(active)
         for way in active:
             way.turn()
         ours = ways[OURS].least if OURS in ways else min(way.least for way in ways.values())
