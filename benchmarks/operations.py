@@ -19,6 +19,7 @@ from peers import Peer, call
 
 import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray.policies import as_policy
 
 SECONDS = 0.002
 """How long a way of a line is measured: there are thousands of lines."""
@@ -34,6 +35,14 @@ SAME = 0.3
 
 SCALARS: dict[str, Any] = {"True": True, "2": 2, "1.5": 1.5, "1.5j": 1.5j}
 """The Python scalars among operands."""
+
+WEAKLY: dict[str, Any] = {"weak float": 1.5, "weak int": 1}
+"""What weakly typed arrays among operands are made of."""
+
+WEAK_POLICIES = [name for name in POLICIES if as_policy(name).weak_arrays]
+
+WEAK = 6
+"""One line in so many has them, besides the others."""
 
 
 class Group(NamedTuple):
@@ -110,7 +119,7 @@ GROUPS = {
 """What is measured, and its budgets."""
 
 Given = Mapping[str, Any]
-"""What stands for x and y: dtypes, or the text of a Python scalar."""
+"""What stands for x and y: dtypes, or the names of Python scalars and weakly typed arrays."""
 
 
 def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
@@ -120,7 +129,7 @@ def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
         for name in names.split():
             text = pattern.format(name.replace(",", ", "))
             for policy, given in drawn(text, QUICKLY if options.quick else DRAWN, options.lot):
-                ways = {OURS: _call(text, given), REFERENCE: reference}
+                ways = {OURS: _call(text, given, policy), REFERENCE: reference}
                 most = narrow if narrow and any(map(_is_narrow, given.values())) else budget
                 title = f"{group}: {policy}: {_written(text, given)}"
                 yield Line(title, ways, {REFERENCE: most}, policy, seconds=SECONDS)
@@ -131,11 +140,19 @@ def _written(text: str, given: Given) -> str:
 
 
 def drawn(text: str, count: int, by: str = "") -> Iterator[tuple[str, Given]]:
-    """Policies, and what stands for x and y."""
-    lot = random.Random(text + by)
+    """Policies, and what stands for x and y; then of weakly typed arrays some more."""
     firsts: list[Any] = [*dt.CONCRETE] if re.search(r"\bx\b", text) else [None]
     seconds = [*firsts, *SCALARS] if re.search(r"\by\b", text) else [None]
-    cells = [*product(POLICIES, firsts, seconds)]
+    yield from _drawn(text, count, by, [*product(POLICIES, firsts, seconds)])
+    if firsts != [None]:
+        seconds = seconds if seconds == [None] else [*seconds, *WEAKLY]
+        yield from _drawn(text, -(-count // WEAK), by, [*product(WEAK_POLICIES, WEAKLY, seconds)])
+
+
+def _drawn(
+    text: str, count: int, by: str, cells: list[tuple[str, Any, Any]]
+) -> Iterator[tuple[str, Given]]:
+    lot = random.Random(text + by)
     while cells and count:
         policy, x, y = cells.pop(lot.randrange(len(cells)))
         if y is not None and lot.random() < SAME:
@@ -148,21 +165,25 @@ def drawn(text: str, count: int, by: str = "") -> Iterator[tuple[str, Given]]:
 
 def _runs(text: str, policy: str, given: Given) -> bool:
     """Whether a policy has it."""
-    run = _call(text, given)
     try:
-        with pa.policy(policy), np.errstate(all="ignore"):
-            run()
+        with np.errstate(all="ignore"):
+            run = _call(text, given, policy)
+            with pa.policy(policy):
+                run()
     except (TypeError, ValueError, ArithmeticError):
         return False
     return True
 
 
-def _call(text: str, given: Given) -> Call:
+def _call(text: str, given: Given, policy: str) -> Call:
     """An expression of one element."""
     names: dict[str, Any] = {"xp": pa, "mask": _MASK, "index": _INDEX}
     for name, what in given.items():
         if isinstance(what, dt.DType):
             names[name] = pa.asarray([1], dtype=pa.float32).astype(what)
+        elif what in WEAKLY:
+            with pa.policy(policy):
+                names[name] = pa.PArray([WEAKLY[what]], weak_type=True)
         else:
             names[name] = what and SCALARS[what]
     made: Call = eval(f"lambda: {text}", names)

@@ -47,6 +47,11 @@ class Shared:
         bool: object,
         in_parts: Callable[..., Any],
         backends: dict[type, Any],
+        weak_bool: object,
+        weak_int: object,
+        weak_float: object,
+        weak_complex: object,
+        stored: dict[tuple[object, object], tuple[object, object]],
     ) -> Self: ...
 
 @disjoint_base

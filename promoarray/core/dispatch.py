@@ -94,10 +94,7 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     found = signature and find(signature, operands)
     if found is not None:
         executable, cls, buffers = found
-        if signature is not None and signature.weak:
-            out = _run_as_fast_path(executable, name, buffers, options, bounds)
-        else:
-            out = run(executable, name, buffers, options)
+        out = run(executable, name, buffers, options)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
@@ -153,7 +150,7 @@ def _resolve(
         buffers = tuple([x._buffer for x in values])
     else:
         buffers = buffers_for(policy, obeyed, values)
-    out = _run_as_fast_path(executable, name, buffers, options, bounds)
+    out = _run_first(executable, name, buffers, options, bounds)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
@@ -269,15 +266,15 @@ def run(
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
 
 
-def _run_as_fast_path(
+def _run_first(
     executable: Executable,
     name: str,
     buffers: tuple[Any, ...],
     options: dict[str, Any],
     bounds: tuple[Any, ...],
 ) -> Any:
-    """Run an executable by its kernel, as the fast path does: the first time, so that nothing is
-    made ready for long operands before there are some, and of weakly typed arrays."""
+    """Run an executable for the first time: by its kernel, as the fast path does from then on, so
+    that nothing is made ready for long operands before there are some."""
     kernel, widen = executable.kernel, executable.widen
     if kernel is None or tuple in map(type, widen):
         return run(executable, name, buffers, options)

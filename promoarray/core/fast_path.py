@@ -39,9 +39,12 @@ PARTS: dict[str, Any] = {
     "bool": dt.bool,
     "in_parts": in_parts,
     "backends": backends,
+    **{weak.name: weak for weak in dt.WEAK_TYPES},
+    "stored": {},
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
-``backends`` has the back ends of the classes of buffers that were met."""
+``backends`` has the back ends of the classes of buffers that were met,
+``stored`` what weakly typed arrays are looked up by."""
 
 SHARED = Shared(**PARTS)
 

@@ -116,14 +116,11 @@ class Signature(NamedTuple):
         That of the arrays, and so of the result.
     held : type
         The class of their buffers.
-    weak : bool
-        Whether an array is weakly typed, which the fast path leaves to the dispatcher.
     """
 
     key: tuple[Any, ...]
     array_class: Any
     held: type
-    weak: bool
 
 
 def signature_of(
@@ -144,7 +141,6 @@ def signature_of(
     cls: Any = None
     held: type = np.ndarray
     key: list[Any] = [written]
-    weak = False
     for x in operands:
         kind = type(x)
         if kind in WEAK:
@@ -157,16 +153,18 @@ def signature_of(
         dtype, buffer = x._type, x._buffer
         if type(buffer) is not held or type(dtype) is not DType:
             return None
-        if dtype in _WEAK_TYPES:  # the policy in force as it was made says what it is stored in
-            weak = True
-            key.append((dtype, buffer.dtype))  # type: ignore[attr-defined]
-        else:
-            key.append(dtype)
+        key.append(key_of_array(dtype, buffer))
     if cls is None or (options and not plain(options, held)):
         return None
     if held is not np.ndarray:
         key.append(backend_for(held))
-    return Signature(tuple(key), cls, held, weak)
+    return Signature(tuple(key), cls, held)
+
+
+def key_of_array(dtype: DType, buffer: Buffer) -> Any:
+    """What an array is looked up by: its type, and where that is weak, what it is stored in, as the
+    policy in force said when it was made. ``native/lookup.cpp`` makes an equal one."""
+    return (dtype, buffer.dtype) if dtype in _WEAK_TYPES else dtype
 
 
 _WEAK_TYPES = frozenset(WEAK_TYPES)

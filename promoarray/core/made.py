@@ -54,13 +54,14 @@ def keep_like(
         The class of the number that the function is given, too, and how one becomes a buffer.
     """
     signature = signature_of(name + Form.FUNCTION, (array,))
-    if signature is None or signature.weak or not _is_plain(asked):
+    if signature is None or not _is_plain(asked):
         return
     if len(signature.key) > 2:  # of another library
         return
     given, scalars = ((), ()) if number is None else ((number[0],), (number[1],))
     wanted = () if asked is None else (asked,)
-    known = Executable(make, (None, *scalars, *(None for _ in wanted)), result, ())
+    own = array._type if asked is None else result  # which may be weak
+    known = Executable(make, (None, *scalars, *(None for _ in wanted)), own, ())
     policy.executables[*signature.key, *given, *wanted] = known
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.fast_path import fast_path, standing_for
-from promoarray.core.kept import MOST_VALUES, Choice, Executable
+from promoarray.core.kept import MOST_VALUES, Choice, Executable, key_of_array
 from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError, quoted
@@ -118,9 +118,8 @@ def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, 
         x is not y for x, y in zip(given, arrays, strict=True)
     ):
         return
-    types = tuple(type_of(x._type) for x in arrays)
-    looked_at = types[1:] if call.result is None else () if call.result is ... else types
-    if not all(map(is_plain, beside)) or any(dtype.weak for dtype in looked_at):
+    types = tuple(key_of_array(type_of(x._type), x._buffer) for x in arrays)
+    if not all(map(is_plain, beside)):
         return
     policy = arrays[0]._policy or get_policy()
     choice = policy.executables.setdefault((name, *types), Choice(False, {}))

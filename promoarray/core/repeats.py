@@ -18,7 +18,7 @@ import numpy as np
 from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.executable import Executable
-from promoarray.core.kept import plain
+from promoarray.core.kept import key_of_array, plain
 from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
 from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
@@ -126,14 +126,15 @@ def _quick_key(repeats: Repeats, event: OperationEvent) -> tuple[Any, ...] | Non
             key.append(repeats.scalar(x))
             continue
         dtype = type_of(x._type)
-        if type(x._buffer) is not np.ndarray or dtype.weak:
+        if type(x._buffer) is not np.ndarray or (dtype.weak and dtype is not x._type):
             return None
+        known = key_of_array(x._type, x._buffer)
         if x._buffer.ndim:
-            key.append(x._type)
+            key.append(known)
         elif not repeats.by_value:
-            key.append((x._type,))
-        elif dtype in NATIVE:
-            key.append((x._type, repeats.scalar(x._buffer.item())))
+            key.append((known,))
+        elif dtype in NATIVE or dtype.weak:
+            key.append((known, repeats.scalar(x._buffer.item())))
         else:
             return None
     return tuple(key)

@@ -90,7 +90,7 @@ def _keep(policy: Policy, target: Array, operand: Any, source: DType) -> None:
     if source.weak:
         dtype = storage_dtype(target)
         enter: Any = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
-    elif source is target._type and type(operand._buffer) is np.ndarray:
+    elif source is storage_dtype(target) and type(operand._buffer) is np.ndarray:
         enter = None
     else:
         return

@@ -470,13 +470,16 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
     x, y, i = (pa.asarray(np.ones(2, t)) for t in (np.float32, np.float32, np.int8))
     long, bad = pa.asarray(np.ones(3, np.float32)), 10**6
     value = 0.1 + 0.2
+    w = pa.PArray(1.5, weak_type=True)
     watched = [x, y, i, x._buffer, y._buffer, i._buffer, long, value, bad, dt.float32, pa.PArray]
+    watched += [w, w._buffer, w._type, w._buffer.dtype]
     watched += [pa.get_policy(), None, pa.PArray.__add__, np.add, np.ndarray]
 
     def work(times: int) -> None:
         for n in range(times):
             _ = x + y, i + y, x + value, value + x, x + float(n), n * 0.5 - x, x < y
             _ = x._wrap(np.asarray(np.float32(1)), dt.float32) + value
+            _ = w + w, x + w, w * value, -w, w.astype(dt.int8), w.reshape(1), pa.flip(w.reshape(1))
             for run in (lambda: x + long, lambda: i + bad, lambda: x + None):
                 try:
                     run()

@@ -40,7 +40,7 @@ bool getitem(const FastOperator *self, PyObject *array, PyObject *key, PyObject 
         PyErr_Clear();
         return false;
     }
-    *result = wrap(cls, out, x.key.get());
+    *result = wrap(cls, out, x.type.get());
     return true;
 }
 
@@ -100,7 +100,7 @@ bool reshape(const FastOperator *self, PyObject *const *args, Py_ssize_t count, 
         PyErr_Clear();
         return false;
     }
-    *result = wrap(cls, out, x.key.get());
+    *result = wrap(cls, out, x.type.get());
     return true;
 }
 

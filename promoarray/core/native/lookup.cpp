@@ -1,4 +1,6 @@
 // What is looked up before an operation runs: its operands, the policy, the executable, scalars.
+#include <utility>
+
 #include "operator.h"
 
 namespace promoarray {
@@ -117,6 +119,18 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
     return buffer;
 }
 
+// One object for equal keys, as the caches know keys by their addresses; `kept.py:key_of_array`
+// makes an equal one.
+Ref key_of_array(const FastOperator *self, const Ref &type, const Ref &buffer) {
+    if (!self->is_weak(type.get())) return Ref::to(type.get());
+    const Ref stored(PyObject_GetAttr(buffer.get(), self->parts[DTYPE_NAME]));
+    Ref key(stored ? PyTuple_Pack(2, type.get(), stored.get()) : nullptr);
+    if (!key) return PyErr_Clear(), Ref(nullptr);
+    if (Ref known = item_of(self->parts[STORED], key.get())) return known;
+    PyDict_SetItem(self->parts[STORED], key.get(), key.get());
+    return PyErr_Clear(), std::move(key);
+}
+
 Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls, Library library) {
     PyTypeObject *type = Py_TYPE(operand);
     Read out;
@@ -139,12 +153,13 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls, Librar
 #endif
     if (array->buffer != nullptr &&
         (library == Library::ANY || self->is(NDARRAY, Py_TYPE(array->buffer)))) {
-        out.key = Ref(Py_XNewRef(array->type));
+        out.type = Ref(Py_XNewRef(array->type));
         out.buffer = Ref::to(array->buffer);
     }
 #ifdef Py_GIL_DISABLED
     Py_END_CRITICAL_SECTION();
 #endif
+    if (out.type) out.key = key_of_array(self, out.type, out.buffer);
     return out;
 }
 

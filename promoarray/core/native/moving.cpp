@@ -25,11 +25,13 @@ Py_ssize_t take_arrays(const FastOperator *self, PyObject *const *args, Py_ssize
     Py_ssize_t taken = 0;
     for (; taken < count && taken < MOST && Py_TYPE(args[taken]) == cls; ++taken) {
         given[taken] = read(self, args[taken], cls);
-        Ref &type = given[taken].key;
-        if (!given[taken].buffer || !type) return 0;
-        if (self->is(DTYPE_CLASS, Py_TYPE(type.get()))) continue;
-        type = Ref(PyObject_GetAttr(type.get(), self->parts[DTYPE_NAME]));
+        const Read &array = given[taken];
+        if (!array.key) return 0;
+        if (self->is(DTYPE_CLASS, Py_TYPE(array.type.get()))) continue;
+        const Ref type(PyObject_GetAttr(array.type.get(), self->parts[DTYPE_NAME]));
         if (!type) return -1;
+        given[taken].key = key_of_array(self, type, array.buffer);
+        if (!given[taken].key) return 0;
     }
     return taken;
 }
@@ -58,7 +60,7 @@ PyObject *wrap_each(const FastOperator *self, PyObject *const *arrays, const Ref
     Ref made(PyTuple_New(count));
     for (Py_ssize_t i = 0; made && i < count; ++i) {
         Ref buffer = Ref::to(PyTuple_GetItem(buffers.get(), i));
-        const Ref own = type == Py_Ellipsis ? read(self, arrays[i], cls).key : Ref::to(type);
+        const Ref own = type == Py_Ellipsis ? read(self, arrays[i], cls).type : Ref::to(type);
         PyObject *array = wrap(cls, buffer, own.get());
         if (array == nullptr) return nullptr;
         PyTuple_SetItem(made.get(), i, array);
@@ -93,7 +95,7 @@ bool move(FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject 
     if (!out && is_told_better()) return PyErr_Clear(), false;
     if (!out) return true;
     const Read first = read(self, args[0], cls);
-    PyObject *type = field(executable, RESULT) != Py_None ? field(executable, RESULT) : first.key.get();
+    PyObject *type = field(executable, RESULT) != Py_None ? field(executable, RESULT) : first.type.get();
     *result = PyTuple_CheckExact(out.get()) ? wrap_each(self, args, out, type) : wrap(cls, out, type);
     return true;
 }

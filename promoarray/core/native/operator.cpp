@@ -43,15 +43,18 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"observers",   "everywhere",     "here",        "lone_observer",
                                   "policy_here", "default_policy", "ndarray",     "asarray",
                                   "array_slots", "dtype_class",    "bool",        "in_parts",
-                                  "backends",    nullptr};
+                                  "backends",    "weak_bool",      "weak_int",    "weak_float",
+                                  "weak_complex", "stored",        nullptr};
     static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
     PyObject *given[GIVEN] = {};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$O!O!OOOO!OOO!OOOO!", const_cast<char **>(names), &PyList_Type,
+            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!", const_cast<char **>(names), &PyList_Type,
             &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
             &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
             &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
-            &given[DTYPE_CLASS], &given[BOOL], &given[IN_PARTS], &PyDict_Type, &given[BACKENDS])) {
+            &given[DTYPE_CLASS], &given[BOOL], &given[IN_PARTS], &PyDict_Type, &given[BACKENDS],
+            &given[WEAK_BOOL], &given[WEAK_INT], &given[WEAK_FLOAT], &given[WEAK_COMPLEX],
+            &PyDict_Type, &given[STORED])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));

@@ -10,7 +10,8 @@ namespace promoarray {
 // What an operator is made of: what all share, which a `Shared` has, then its own.
 enum Part {
     OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
-    ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS,
+    ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS, WEAK_BOOL, WEAK_INT, WEAK_FLOAT,
+    WEAK_COMPLEX, STORED,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME,
@@ -60,6 +61,11 @@ struct FastOperator {
     bool may_ask_for(PyObject *dtype) const {
         return dtype == Py_None || is(DTYPE_CLASS, Py_TYPE(dtype));
     }
+    // Whether a type is one of those that leave open what an array is stored in.
+    bool is_weak(PyObject *type) const {
+        return is(WEAK_FLOAT, type) || is(WEAK_INT, type) || is(WEAK_COMPLEX, type) ||
+               is(WEAK_BOOL, type);
+    }
     bool is_observed() const { return PyList_Size(parts[OBSERVERS]) != 0; }
 };
 
@@ -67,11 +73,11 @@ inline FastOperator *operator_of(PyObject *object) {
     return reinterpret_cast<FastOperator *>(object);
 }
 
-// An operand: what an executable is looked up by, the type of an array, the class of a scalar or a
-// dtype itself, and the buffer of an array. Type and class are not the same, as an array may be
-// weakly typed too. The key is null for all that is not the fast path's business.
+// An operand: what an executable is looked up by, which is the type of an array, with what it is
+// stored in where the type is weak, the class of a scalar or a dtype itself; and the type and the
+// buffer of an array. The key is null for all that is not the fast path's business.
 struct Read {
-    Ref key = Ref(nullptr), buffer = Ref(nullptr);
+    Ref key = Ref(nullptr), type = Ref(nullptr), buffer = Ref(nullptr);
     bool is_dtype = false;
 };
 
@@ -84,6 +90,8 @@ enum class Library { NUMPY, ANY };
 Ref item_of(PyObject *dictionary, PyObject *key);
 // Whether an array has no axes; -1 with the error.
 int is_flat(const FastOperator *self, PyObject *buffer);
+// What an array of a type is looked up by; null without an error if that cannot be told.
+Ref key_of_array(const FastOperator *self, const Ref &type, const Ref &buffer);
 Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls,
           Library library = Library::NUMPY);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
