@@ -104,3 +104,38 @@ def test_files_of_one_name_are_told_with_their_folders(
             exec(code, {"x": OUTSIDE[0], "pa": pa})
     (cause,) = report.shared_causes().found
     assert cause.places == ["main.py:1", "one/model.py:1", "two/model.py:1"]
+
+
+def test_arrays_made_with_no_dtype_are_one_cause_with_an_edit_at_each() -> None:
+    with pa.policy("numpy@2"), pa.shadow("torch@2.13", "paddle@3.3") as report:
+        _ = pa.zeros(3)
+        _ = pa.ones(2), pa.linspace(0, 1, 5)
+        _ = pa.asarray([1, 2])
+    (cause,) = report.shared_causes().found
+    assert report.blocks() == []
+    assert cause.what == (
+        "arrays made with no dtype named have the default one: float64 in the run, float32 under "
+        "other policies"
+    )
+    at = line_of("_ = pa.zeros"), line_of("_ = pa.ones"), line_of("_ = pa.ones")
+    made = "pa.zeros(3", "pa.ones(2", "pa.linspace(0, 1, 5"
+    assert [(site.line, edit) for site, edit in cause.edits.items()] == [
+        (line, f"{call}, dtype=pa.float64)") for line, call in zip(at, made, strict=True)
+    ]
+    assert "pa.ones(2, dtype=pa.float64)" in str(report)
+    assert {s.words() for s in report.by_policy()} == {
+        f"1 root cause, 1 of several lines; 3 dtype= to insert (lines {at[0]}, {at[1]})"
+    }
+
+
+def test_an_array_made_with_no_dtype_alone_is_a_place_as_any_other() -> None:
+    with pa.policy("numpy@2"), pa.shadow("torch@2.13") as report:
+        _ = pa.zeros(3)
+    assert report.shared_causes().found == []
+    assert len(report.blocks()) == 1
+
+
+def test_policies_that_ask_for_the_same_are_told_together() -> None:
+    with pa.policy("numpy@2"), pa.shadow("torch@2.13", "paddle@3.3", "numpy@1") as report:
+        _ = pa.zeros(3)
+    assert str(report).startswith("torch@2.13, paddle@3.3  1 root cause; 1 dtype= to insert")

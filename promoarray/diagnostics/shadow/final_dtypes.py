@@ -25,9 +25,9 @@ class FinalDType(NamedTuple):
     run: str
     others: dict[str, str]
 
-    def words(self, policy: str) -> str:
-        """What it is under a policy."""
-        return f"`{self.name}` {self.others[policy]} instead of {self.run}"
+    def becomes(self, policy: str) -> str:
+        """What it is under a policy, in words."""
+        return f"{self.others[policy]} instead of {self.run}"
 
     def to_dict(self, policy: str) -> dict[str, Any]:
         """Return it as data."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os.path import basename, realpath
 from typing import Any, NamedTuple
 
@@ -77,9 +77,16 @@ class PolicySummary(NamedTuple):
             what += [f"{made} dtype="] if made else []
             yield f"{' and '.join(what)} to insert ({self._where()})"
         if self.finals:
-            named = [each.words(self.policy) for each in self.finals[:MOST_NAMES]]
-            more = len(self.finals) - MOST_NAMES
-            yield f"final {listed([*named, *([f'{more} more'] if more > 0 else [])])}"
+            yield f"final {self._ends()}"
+
+    def _ends(self) -> str:
+        """The globals that are named, those together that become the same."""
+        alike: dict[str, list[str]] = {}
+        for each in self.finals[:MOST_NAMES]:
+            alike.setdefault(each.becomes(self.policy), []).append(f"`{each.name}`")
+        more = len(self.finals) - MOST_NAMES
+        named = [f"{listed(names)} {becomes}" for becomes, names in alike.items()]
+        return listed([*named, *([f"{more} more"] if more > 0 else [])])
 
     def _where(self) -> str:
         files = {place.rpartition(":")[0] for place in self.places}
@@ -87,6 +94,14 @@ class PolicySummary(NamedTuple):
             return first_of(self.places)
         listed_lines = first_of([*map(str, self.lines)], MOST_LINES)
         return f"line{'s' if len(self.lines) > 1 else ''} {listed_lines}"
+
+
+def told_together(summaries: Iterable[PolicySummary]) -> Iterator[tuple[list[str], str]]:
+    """Yield what policies ask for in words, with the names of those that ask for the same."""
+    found: dict[str, list[str]] = {}
+    for each in summaries:
+        found.setdefault(each.words(), []).append(each.policy)
+    yield from ((names, words) for words, names in found.items())
 
 
 def summary_of(
@@ -99,11 +114,12 @@ def summary_of(
     """Count what a policy asks for."""
     answers = [(d, d.answers[policy]) for d in divergences if policy in d.answers]
     roots = [(d, a) for d, a in answers if a.origin == "root" and not shared.has(d, policy)]
+    edited = roots + [(d, a) for d, a in answers if shared.edited_at_each(d, policy)]
     of_many = [cause for cause in shared.found if policy in cause.policies]
     causes = {(d.shown_at, d.name, answer.dtype, answer.reason): d for d, answer in roots}
     fixes = {
         (d.site, d.name, answer.fix): d.program
-        for d, answer in roots
+        for d, answer in edited
         if answer.fix is not None and d.program == d.site  # a library's lines are not the user's
     }
     sites = sorted({(site.file, site.line) for site in fixes.values()})

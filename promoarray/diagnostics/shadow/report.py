@@ -17,7 +17,7 @@ from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.page import Overview, report_page
 from promoarray.diagnostics.shadow.place import as_data, as_row
-from promoarray.diagnostics.shadow.policy_summary import PolicySummary, summary_of
+from promoarray.diagnostics.shadow.policy_summary import PolicySummary, summary_of, told_together
 from promoarray.diagnostics.shadow.remarks import (
     Remark,
     of_decisions,
@@ -323,11 +323,17 @@ class Report(Printable):
             name = summaries[0].policy
             same = f"To run the same under {name} as under {self.run.name}"
             yield from wrapped(Text(""), Text(same, "bold"), console, width)
-        longest = max((len(each.policy) for each in summaries), default=0)
-        for each in summaries:
-            if each.roots:
-                head = Text(f"{each.policy:<{longest}}  ", "bold")
-                yield from wrapped(head, Text(each.words()), console, width)
+        told = [*told_together(each for each in summaries if each.roots)]
+        longest = max((len(names[0]) for names, _ in told if len(names) == 1), default=0)
+        for names, words in told:
+            if len(names) == 1:
+                yield from wrapped(
+                    Text(f"{names[0]:<{longest}}  ", "bold"), Text(words), console, width
+                )
+            else:
+                yield from folded(
+                    Text(", ".join(names), "bold").append(f"  {words}", "not bold"), console, width
+                )
         agree = [each.policy for each in summaries if not each.roots]
         if agree and len(agree) < len(summaries):
             yield from wrapped(

@@ -1,9 +1,9 @@
 """Root causes that many places share, and that one edit of the program mends.
 
-Three sorts of places have no cause of their own. A dtype that a policy never holds, as JAX without
+Four sorts of places have no cause of their own. A dtype that a policy never holds, as JAX without
 x64 holds no float64, differs wherever such data come to it; if it is the run's, every other policy
-differs there. And a framework's modules make their parameters with the default dtype, in as many
-lines as there are layers.
+differs there. A framework's modules make their parameters with the default dtype, in as many lines
+as there are layers. And so does a program itself wherever it makes an array and names no dtype.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ ENABLED = {"jax@x32": 'jax.config.update("jax_enable_x64", True), which is jax@x
 MOST_PLACES = 12
 """So many places are named."""
 
+MOST_LINES = 30
+"""So many more, where those are shown with what to write."""
+
 Origin = tuple[tuple[object, ...], str]
 """A place, by its key, and a policy that is a root there."""
 
@@ -67,6 +70,14 @@ class SharedCause:
     count: int = 0
     _lines: dict[tuple[str, int], Site] = field(default_factory=dict)
     _counted: set[tuple[object, ...]] = field(default_factory=set)
+
+    edited_at_each = False
+    """Whether each place has an edit of its own, in place of one for all of them."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is the cause of one place only, which tells it as any other."""
+        return False
 
     @property
     def what(self) -> str:
@@ -102,9 +113,13 @@ class SharedCause:
     def places(self) -> list[str]:
         """The lines of the program, with their files: "train.py:12"; with the folders of those
         that have a name in common."""
+        return [*self._named.values()]
+
+    @property
+    def _named(self) -> dict[tuple[str, int], str]:
         names = Counter(basename(file) for file in {file for file, _ in self._lines})
-        sites = (self._lines[key] for key in sorted(self._lines))
-        return [str(s) if names[basename(s.file)] == 1 else s.path for s in sites]
+        lines = sorted(self._lines.items())
+        return {at: str(s) if names[basename(s.file)] == 1 else s.path for at, s in lines}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
@@ -132,8 +147,14 @@ class SharedCause:
         yield from wrapped(head, Text(self.what, "bold"), console, width)
         root = Text("    ").append("root        ", "bold red")
         yield from wrapped(root, Text(", ".join(self.policies)), console, width)
-        yield from wrapped(Text("    at          ", "dim"), Text(self._where), console, width)
-        yield from wrapped(Text("    write       ", "green"), Text(self.write), console, width)
+        for label, said in self._rows():
+            start = Text(f"    {label:<12}", "green" if label == "write" else "dim")
+            yield from wrapped(start, Text(said), console, width)
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """Yield what the terminal says of the places and their edit, with what each is."""
+        yield "at", self._where
+        yield "write", self.write
 
 
 @dataclass
@@ -210,6 +231,60 @@ class ParametersOfModules(SharedCause):
         return default_named(self.framework, self._names[0][0])
 
 
+@dataclass
+class DefaultDTypes(SharedCause):
+    """The default dtype, of arrays for which the program names none.
+
+    Attributes
+    ----------
+    framework : str
+    edits : dict
+        From each place to its edit; "" where that cannot be written.
+    """
+
+    framework: str = ""
+    edits: dict[Site, str] = field(default_factory=dict)
+
+    edited_at_each = True
+
+    def add(self, place: Divergence, policy: str) -> None:
+        """Add what a policy answers at a place, and the edit of the place."""
+        super().add(place, policy)
+        fix = place.answers[policy].fix
+        self.edits[place.site] = place.written(fix) or str(fix) if fix else ""
+
+    @property
+    def alone(self) -> bool:
+        """Whether one array is made."""
+        return len(self.edits) < 2
+
+    @property
+    def what(self) -> str:
+        """What the arrays have."""
+        before, after = self._names
+        return (
+            f"arrays made with no dtype named have the default one: {listed(before)} in the run, "
+            f"{listed(after)} under other policies"
+        )
+
+    @property
+    def write(self) -> str:
+        """The edit of the first place, which says how those of the others read."""
+        first = next(filter(None, self.edits.values()), "")
+        return " ".join(filter(None, ("the dtype in each line", f"({first})" * bool(first))))
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        """Yield each edit with its place, and where there are more."""
+        named = self._named
+        written = [(named[s.file, s.line], edit) for s, edit in sorted(self.edits.items()) if edit]
+        first, rest = written[:MOST_PLACES], written[MOST_PLACES:]
+        longest = max((len(name) for name, _ in first), default=0)
+        for n, (name, edit) in enumerate(first):
+            yield "" if n else "write", f"{name:<{longest}}  {edit}"
+        if rest:
+            yield "", f"and so at {first_of([*dict.fromkeys(n for n, _ in rest)], MOST_LINES)}"
+
+
 def default_named(framework: str, dtype: str) -> str:
     """The edit that names the default dtype of a framework's modules."""
     namespace = SPELLINGS[framework].namespace
@@ -235,6 +310,11 @@ class SharedCauses:
         """Whether what a policy answers at a place has a shared cause."""
         return (place.key, policy) in self.of
 
+    def edited_at_each(self, place: Divergence, policy: str) -> bool:
+        """Whether the cause that a place shares has an edit at each of its places."""
+        cause = self.of.get((place.key, policy))
+        return cause is not None and cause.edited_at_each
+
     def leaves_root(self, place: Divergence) -> bool:
         """Whether a place is a root for a policy that shares its cause with no other place."""
         answers = place.answers.items()
@@ -254,7 +334,9 @@ def shared_causes(policies: Iterable[Policy], places: Iterable[Divergence]) -> S
                 cause = by_key.setdefault(key, cause)
                 cause.add(place, name)
                 causes.of[place.key, name] = cause
-    causes.found = [*by_key.values()]
+    alone = {id(cause) for cause in by_key.values() if cause.alone}
+    causes.of = {at: cause for at, cause in causes.of.items() if id(cause) not in alone}
+    causes.found = [cause for cause in by_key.values() if id(cause) not in alone]
     return causes
 
 
@@ -270,4 +352,7 @@ def _cause(place: Divergence, policy: Policy) -> tuple[Hashable, SharedCause | N
     made = place.name == DEFAULT_DTYPE and place.program != place.site
     if made and folder and folder in place.site.file.replace("\\", "/"):
         return (place.framework, run, theirs), ParametersOfModules(framework=place.framework)
+    if place.name == DEFAULT_DTYPE and theirs is not None and place.program == place.site:
+        alike = (name for name, answer in place.answers.items() if answer.dtype is theirs)
+        return (DEFAULT_DTYPE, run, theirs, *alike), DefaultDTypes(framework=place.framework)
     return None, None

@@ -64,14 +64,16 @@ ptp (a)
     subtract(a, a)
 lstsq (a, b)
     solve(a, b)
-cbrt exp2 sinc fabs rint degrees radians rad2deg deg2rad i0 spacing (x)
+cbrt exp2 sinc fabs rint degrees radians rad2deg deg2rad i0 spacing ldexp (x)
     exp(x)
+cov corrcoef (m)
+    exp(m)
 angle (z)
     real(z) atan2(_, _)
 gcd lcm (x1, x2)
     bitwise_or(x1, x2)
-float_power ldexp (x1, x2)
-    pow(x1, x2)
+interp (x, xp, fp)
+    exp(fp)
 """
 
 
@@ -90,7 +92,7 @@ MAKES = names("""
     zeros_like ones_like empty_like meshgrid mgrid ogrid indices
     bincount nonzero argwhere flatnonzero count_nonzero fromiter frombuffer fromstring fromfile
     loadtxt genfromtxt load histogram histogram2d histogramdd histogram_bin_edges digitize
-    argpartition lexsort unravel_index ravel_multi_index interp unwrap cov corrcoef polyfit roots
+    argpartition lexsort unravel_index ravel_multi_index unwrap float_power polyfit roots
     poly vander fromfunction packbits unpackbits isclose iscomplex isreal isneginf isposinf isnat
     frexp modf apply_along_axis apply_over_axes vectorize piecewise select full_like
     tril_indices triu_indices diag_indices triu_indices_from tril_indices_from ix_ bitwise_count

@@ -65,8 +65,8 @@ polygamma (n, input)
     exp(input)
 xlogy (input, other)
     log(other) multiply(input, _)
-float_power (input, exponent)
-    pow(input, exponent)
+ldexp (input, other)
+    exp(input)
 """
 
 _MOVES = names("""
@@ -76,7 +76,7 @@ _MOVES = names("""
 """)
 _CASTS = names("to type byte char cfloat cdouble chalf")
 _MAKES = names("""
-    _is_all_true _is_any_true constant_ eye_ frombuffer histc isin kaiming_normal_
+    _is_all_true _is_any_true float_power constant_ eye_ frombuffer histc isin kaiming_normal_
     kaiming_uniform_ new_tensor
     nonzero_static normal numpy ones_ orthogonal_ quantize_per_tensor searchsorted trunc_normal_
     xavier_normal_ xavier_uniform_ zeros_
