@@ -183,7 +183,7 @@ class DType:
     @property
     def weak(self) -> builtins.bool:
         """Whether this is what a Python scalar is before it meets an array."""
-        return self.code.endswith("*")
+        return self.storage is None
 
     @property
     def plain(self) -> DType:

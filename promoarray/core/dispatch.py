@@ -7,6 +7,7 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from promoarray.core.operands import (
     canonicalize,
     operand_of,
     operands_of,
-    scalar_buffer,
+    scalar_buffers,
 )
 from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
@@ -89,8 +90,9 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         known = ready(name, kept_as, operands, options, bounds)
         if known is not None:
             return _run_and_tell(name, form, operands, options, known, heard)
-        return _resolve(name, form, operands, options, bounds, heard)
-    signature = signature_of(bounded(name + kept_as, bounds), operands, options)
+        return _resolve(name, form, kept_as, operands, options, bounds, heard)
+    written = bounded(name + kept_as, bounds) if bounds else name + kept_as
+    signature = signature_of(written, operands, options)
     found = signature and find(signature, operands)
     if found is not None:
         executable, cls, buffers = found
@@ -98,12 +100,13 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         if executable.extra_results:
             return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
         return cls._wrap(out, executable.result)
-    return _resolve(name, form, operands, options, bounds, signature=signature)
+    return _resolve(name, form, kept_as, operands, options, bounds, signature=signature)
 
 
 def _resolve(
     name: str,
     form: Form,
+    kept_as: Form,
     operands: tuple[Any, ...],
     options: dict[str, Any],
     bounds: tuple[Any, ...],
@@ -135,7 +138,6 @@ def _resolve(
     if values is not entered:  # there are Python scalars
         obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    kept_as = _kept_as(form)
     if observers_anywhere:
         if obeyed is plan and all_held_by(backend, entered):
             from promoarray.core.observed import keep as keep_observed
@@ -276,24 +278,26 @@ def _run_first(
     """Run an executable for the first time: by its kernel, as the fast path does from then on, so
     that nothing is made ready for long operands before there are some."""
     kernel, widen = executable.kernel, executable.widen
-    if kernel is None or tuple in map(type, widen):
+    if kernel is None or max(map(_size, buffers)) > _SHORT:
         return run(executable, name, buffers, options)
-    if max([buffer.size for buffer in buffers]) <= _SHORT:
-        given: Any = buffers
-        if any(widen):
-            ways = zip(buffers, widen, strict=True)
-            given = [buffer if to is None else buffer.astype(to) for buffer, to in ways]
-        try:
-            with at_the_program():
-                out = kernel(*given) if bounds else kernel(*given, **options)
-        except (ValueError, IndexError, TypeError):
-            out = None  # the other way has the words for it
-        if out is not None:
-            return out if type(out) is tuple else np.asarray(out)
-    return run(executable, name, buffers, options)
+    given: Any = buffers
+    if any(widen):
+        if tuple in map(type, widen):
+            return run(executable, name, buffers, options)
+        ways = zip(buffers, widen, strict=True)
+        given = [buffer if to is None else buffer.astype(to) for buffer, to in ways]
+    try:
+        with at_the_program():
+            out = kernel(*given) if bounds else kernel(*given, **options)
+    except (ValueError, IndexError, TypeError):
+        out = None  # the other way has the words for it
+    if out is None:
+        return run(executable, name, buffers, options)
+    return out if type(out) is tuple else np.asarray(out)
 
 
 _SHORT = 1 << 12
+_size = attrgetter("size")
 
 
 def _recovered(
@@ -355,9 +359,10 @@ def buffer_of(x: Any) -> Any:
 
 def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands as an executable takes them: a Python scalar that fits is a 0-d buffer."""
+    held = scalar_buffers(policy)
     return tuple(
         [
-            scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer
+            held(x, dtype) if type(x) in WEAK else x._buffer
             for x, dtype in zip(values, plan.inputs, strict=True)
         ]
     )
@@ -366,6 +371,8 @@ def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[An
 def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
     """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
     takes floats to compare with."""
+    if float not in map(type, values):
+        return None
     for given, value, dtype in zip(entered, values, plan.inputs, strict=True):
         if type(given) is int and type(value) is float and dtype.kind in INTEGERS:
             return Plan((dt.float64,) * len(values), dt.float64, plan.result)

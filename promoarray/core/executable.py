@@ -121,9 +121,12 @@ def compiled(
     bounds : tuple
         Whether ``clip`` has a lower bound, and an upper one.
     """
-    scalars = tuple([type(x) in WEAK for x in operands])
-    given = zip(operands, plan.inputs, scalars, strict=True)
-    held = tuple([dtype if scalar else storage_dtype(x) for x, dtype, scalar in given])
+    scalars = tuple(map(WEAK.__contains__, map(type, operands)))
+    if True in scalars:
+        given = zip(operands, plan.inputs, scalars, strict=True)
+        held = tuple([dtype if scalar else storage_dtype(x) for x, dtype, scalar in given])
+    else:
+        held = tuple(map(storage_dtype, operands))
     ways = held, scalars, first, bounds
     key = backend, name, plan, *ways
     executable: Executable | None = policy.executables.get(key)
@@ -148,17 +151,17 @@ def _compiled(
     if result is not plan.result or plan.extra_results:
         extra_results = tuple(map(policy.strong, plan.extra_results))
         strong = plan._replace(result=result, extra_results=extra_results)
-    limits = dict(zip(("low", "high"), bounds, strict=False))
+    limits = {"low": bounds[0], "high": bounds[1]} if bounds else {}
     kernel_name = policy.kernel(name, plan)
     run = _run(backend, name, kernel_name, policy, strong, held, limits)
     if bounds:  # which the fast path has in the name
         run = partial(run, **limits)
     enter: list[Scalar | None] = [None] * len(held)
     if True in scalars:
-        buffer, low = scalar_buffers(policy), limits.get("low", True)
-        for index, (is_scalar, dtype) in enumerate(zip(scalars, held, strict=True)):
-            if is_scalar:
-                fit = policy.scalars.rule(name, index, dtype, first=first, low=low)
+        buffer, low, rule = scalar_buffers(policy), limits.get("low", True), policy.scalars.rule
+        for index, dtype in enumerate(held):
+            if scalars[index]:
+                fit = rule(name, index, dtype, first=first, low=low)
                 enter[index] = partial(_as_buffer, buffer, fit, dtype)
     found = getattr(backend, "short_kernel", _none)
     kernel = found(kernel_name, held, strong, casts, **limits)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from promoarray.backends import backend_of, common_backend
+from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.dispatch import (
@@ -68,10 +69,10 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         known = ready(name, form, (target, other), {}, ())
         if known is not None and known.policy.inplace is not None:
             return _write_and_tell(name, target, other, known, heard)
-    entered = target, as_operand(other)
+    entered = target, other if signature is not None else as_operand(other)
     if entered[1] is NotImplemented:
         return NotImplemented
-    cls = array_class(entered)
+    cls = array_class(entered) if signature is None else signature.array_class
     policy = cls._policy or get_policy()
     if policy.inplace is None:
         # The name is bound to a new array. Executables kept for this form write into the target;
@@ -81,13 +82,17 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         made = apply(name, target, other)
         keep_rebinding(name, policy, entered)
         return made
-    entered = target, canonicalize(policy, other, entered[1])
+    if policy.canonical:
+        entered = target, canonicalize(policy, other, entered[1])
     seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form)
     if isinstance(decided, Refusal):
         return _write_recovered(RefusalEvent(name, form, policy, entered, seen, decided))
     plan, values = decided
-    backend = common_backend(target._buffer, buffer_of(entered[1]))
+    if signature is not None:
+        backend = backend_for(signature.held)
+    else:
+        backend = common_backend(target._buffer, buffer_of(entered[1]))
     _require_writeable(backend, name, target)
     executable = compiled(backend, name, policy, plan, values, seen[0].type)._replace(into=True)
     if observers_anywhere:
@@ -98,11 +103,12 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     elif (signature := signature or signature_of(name + form, entered)) is not None:
         keep(signature, name, form, policy, entered, seen, executable)
     buffers = buffers_for(policy, plan, values)
-    event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
-    if observers_anywhere:
+    if not observers_anywhere:
+        _run_into(executable, name, target, buffers)
+    else:
+        event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
         notify_write(event)
-    _run_into(executable, name, target, buffers)
-    if observers_anywhere:
+        _run_into(executable, name, target, buffers)
         alike = is_told_apart(heard, (target, other), entered, seen)
         tell_observers(event, executable, heard if alike else None)
     return target

@@ -81,14 +81,16 @@ def told_apart(operands: tuple[Any, ...], by_value: bool) -> tuple[Any, ...]:
     """What tells operands of the same types apart: which arrays have no axes, or the values of
     those and of Python scalars; None of all others."""
     return tuple(
-        (x if by_value else None)
-        if type(x) in WEAK
-        else None
-        if x._buffer.ndim
-        else x._buffer.item()
-        if by_value
-        else True
-        for x in operands
+        [
+            (x if by_value else None)
+            if type(x) in WEAK
+            else None
+            if x._buffer.ndim
+            else x._buffer.item()
+            if by_value
+            else True
+            for x in operands
+        ]
     )
 
 

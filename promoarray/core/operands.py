@@ -18,7 +18,7 @@ from promoarray.errors import ComputeError, quoted
 from promoarray.operations import Form
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.plan import ARRAYS, Operand, Rank
 from promoarray.promotion.policy import Policy
 
 Decide = Callable[[tuple[Operand, ...]], Any]
@@ -102,7 +102,7 @@ def operand_of(x: Any, policy: Policy) -> Operand:
     slot = x._type
     dtype = slot if type(slot) is DType else type_of(slot)
     if x._buffer.ndim:
-        return Operand(dtype)
+        return ARRAYS[dtype]
     return Operand(dtype, Rank.ZERO_D, _looked_at(x, policy) if policy.by_value else None)
 
 

@@ -12,7 +12,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.enumeration import Enum
 from promoarray.named_tuple import NamedTuple
-from promoarray.operations import Family
+from promoarray.operations import OPERATIONS, Family
 
 
 class Rank(Enum):
@@ -53,6 +53,15 @@ _PLAIN = {
     dt.weak_float: "Python float",
     dt.weak_complex: "Python complex",
 }
+
+
+class _Arrays(dict[DType, Operand]):
+    def __missing__(self, dtype: DType) -> Operand:
+        return self.setdefault(dtype, Operand(dtype))
+
+
+ARRAYS = _Arrays()
+"""Arrays that have axes, as policies see them."""
 
 
 class Decomposition(NamedTuple):
@@ -145,6 +154,10 @@ MOVES = frozenset(
     }
 )
 """Operations that move or compare values and compute nothing."""
+
+KEEPS_BITS = frozenset(name for name, row in OPERATIONS.items() if row.family in MOVES)
+KEEPS_BITS |= {"nextafter"}  # a step of this format
+"""Operations that see the bits of their operands, and so are in no wider dtype."""
 
 
 def accumulator(dtype: DType) -> DType:

@@ -23,7 +23,15 @@ from promoarray.dtypes import WEAK, DType, Kind, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
-from promoarray.promotion.plan import MOVES, Decision, Operand, Plan, Rank, Refusal, accumulator
+from promoarray.promotion.plan import (
+    KEEPS_BITS,
+    Decision,
+    Operand,
+    Plan,
+    Rank,
+    Refusal,
+    accumulator,
+)
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
 from promoarray.promotion.source import Source
@@ -210,10 +218,8 @@ class Policy:
     def once(self, make: Callable[[Self, *Key], T], *key: *Key) -> T:
         """Return what ``make(policy, *key)`` gives: one object, though threads ask at once."""
         kept = make, key
-        if kept not in self.made:
-            self.made.setdefault(kept, make(self, *key))
-        found: T = self.made[kept]
-        return found
+        found: T | None = self.made.get(kept)
+        return self.made.setdefault(kept, make(self, *key)) if found is None else found
 
     def plan(
         self, name: str, operands: tuple[Operand, ...], form: Form = Form.OPERATOR
@@ -261,7 +267,7 @@ class Policy:
         self, name: str, operands: tuple[Operand, ...], values: tuple[Any, ...], form: Form
     ) -> tuple[Operand, ...]:
         """Return what is promoted in place of operands: of a square x twice, else themselves."""
-        if name != "pow" or not self.may_square(name, operands, form):
+        if not self.may_square(name, operands, form):
             return operands
         two = type(values[1]) is int and values[1] == 2
         return (operands[0], operands[0]) if two else operands
@@ -289,7 +295,8 @@ class Policy:
             What the operation takes besides: ``low`` tells which bounds ``clip`` has, ``real`` that
             the eigenvalues that ``eig`` finds are real.
         """
-        plan = self.plan(name, self.squared(name, operands, values, form), form)
+        promoted = self.squared(name, operands, values, form) if self.squares else operands
+        plan = self.plan(name, promoted, form)
         return self.decided(name, plan, operands, values, options=options)
 
     def decided(
@@ -392,8 +399,7 @@ class Policy:
         """
         defaults = self.defaults
         strong = defaults.get(computed, computed)
-        bits = operation(name).family in MOVES or name == "nextafter"  # a step of this format
-        kernel = strong if bits else accumulator(strong)
+        kernel = strong if name in KEEPS_BITS else accumulator(strong)
         if not self.weak_arrays:
             result = defaults.get(result, result)
             extra_results = tuple(map(self.strong, extra_results)) if extra_results else ()

@@ -29,18 +29,17 @@ def types_of(operands: Iterable[Operand], *ranks: Rank) -> list[DType]:
     return [operand.type for operand in operands if operand.rank in ranks]
 
 
-Grouped = tuple[Sequence[DType], Sequence[DType], Sequence[DType]]
+Groups = tuple[Sequence[DType], Sequence[DType], Sequence[DType]]
 """The types of arrays, of 0-d arrays and of Python scalars, each in their order."""
 
 
-def grouped(operands: Iterable[Operand], *, apart: bool = True) -> Grouped:
+def grouped(operands: Iterable[Operand], *, apart: bool = True) -> Groups:
     """The types of operands by their rank; 0-d arrays ``apart`` from others, or among them."""
-    groups: tuple[list[DType], ...] = [], [], []
+    groups: Groups = [], [], []
     places = _APART if apart else _TOGETHER
     for dtype, rank, _ in operands:
-        groups[places[rank]].append(dtype)
-    arrays, zero_ds, scalars = groups
-    return arrays, zero_ds, scalars
+        groups[places[rank]].append(dtype)  # type: ignore[attr-defined]
+    return groups
 
 
 _APART = {Rank.ARRAY: 0, Rank.ZERO_D: 1, Rank.SCALAR: 2}
@@ -74,6 +73,9 @@ class ArraysFirst:
     why: str = ""
     why_scalar: str = ""
 
+    all_alike = False
+    """Whether arrays that have no axes, all of them, promote as arrays that have."""
+
     @property
     def tells_ranks(self) -> bool:
         """Whether a 0-d array may count otherwise than an array."""
@@ -85,10 +87,11 @@ class ArraysFirst:
         types = supported_types(policy, operands)
         if isinstance(types, Refusal):
             return types
-        return self.join(policy, *grouped(operands, apart=self.zero_d is not None))
+        common = self.join(policy, grouped(operands, apart=self.zero_d is not None))
+        return common if isinstance(common, Refusal) else (common,)
 
-    def join(self, policy: PolicyLike, *groups: Sequence[DType]) -> tuple[DType, ...] | Refusal:
-        """The same of dtypes that the policy has, by rank as ``Grouped`` has them."""
+    def join(self, policy: PolicyLike, groups: Groups) -> DType | Refusal:
+        """What dtypes that the policy has come to."""
         zero_d = self.zero_d if groups[0] else self.zero_ds
         rules = self.arrays, zero_d or self.arrays, self.scalar
         common: DType | None = None
@@ -99,7 +102,7 @@ class ArraysFirst:
                     return Refusal((self.why_scalar if dtype.weak else self.why) or policy.refusal)
                 common = joined
         assert common is not None
-        return (common,)
+        return common
 
     def keeps(self, policy: PolicyLike, dtype: DType) -> bool:
         """Whether arrays of one dtype come to that dtype, whatever their number and ranks."""
@@ -123,14 +126,19 @@ class LowestFirst:
     raised: Callable[[PolicyLike, DType, DType], DType | None]
     strong: bool = False
 
+    all_alike = True
+
     def __call__(
         self, policy: PolicyLike, operands: tuple[Operand, ...]
     ) -> tuple[DType, ...] | Refusal:
         types = supported_types(policy, operands)
-        return types if isinstance(types, Refusal) else self.join(policy, *grouped(operands))
+        if isinstance(types, Refusal):
+            return types
+        common = self.join(policy, grouped(operands))
+        return common if isinstance(common, Refusal) else (common,)
 
-    def join(self, policy: PolicyLike, *groups: Sequence[DType]) -> tuple[DType, ...] | Refusal:
-        """The same of dtypes that the policy has, by rank as ``Grouped`` has them."""
+    def join(self, policy: PolicyLike, groups: Groups) -> DType | Refusal:
+        """What dtypes that the policy has come to."""
         common: DType | None = None
         for types in reversed(groups):
             if types:
@@ -142,7 +150,7 @@ class LowestFirst:
                 if common is None:
                     return Refusal(policy.refusal)
         assert common is not None
-        return (common,)
+        return common
 
     def keeps(self, policy: PolicyLike, dtype: DType) -> bool:
         """Whether arrays of one dtype come to that dtype, whatever their number and ranks."""
@@ -189,61 +197,63 @@ def _commons(
     promote the same way."""
     while goes_on_by := getattr(operand_types, "goes_on_by", None):
         operand_types = goes_on_by(policy)
+    common = common_dtype(policy, operand_types, promote, operands)
     if not getattr(operand_types, "tells_ranks", True):
-        return {common_dtype(policy, operand_types, promote, operands)}
-    by_rank = operand_types if isinstance(operand_types, (ArraysFirst, LowestFirst)) else None
-    if by_rank is not None:
-        of_arrays = [operand.type for operand in operands if operand.rank is not Rank.SCALAR]
-        if len(of_arrays) == 1:  # beside scalars it is the same of every rank
-            return {common_dtype(policy, operand_types, promote, operands)}
-        common, *others = {operand.type for operand in operands}
-        if not others and not common.weak and by_rank.keeps(policy, common):
+        return {common}
+    if isinstance(operand_types, (ArraysFirst, LowestFirst)):
+        ways = _other_groupings(tuple([o.rank for o in operands]), operand_types.all_alike)
+        if not ways:
+            return {common}
+        types = [operand.type for operand in operands]
+        first, *others = {*types}
+        if not others and not first.weak and operand_types.keeps(policy, first):
             return {common}
     known = policy.worked_out
     key = "commons", id(operand_types), id(promote), operands
     if key not in known:
-        found = [common_dtype(policy, operand_types, promote, operands)]
-        if by_rank is not None:
-            ways = _other_groupings(by_rank, operands)
-            joined: list[Any] = [by_rank.join(policy, *groups) for groups in ways]
+        if isinstance(operand_types, (ArraysFirst, LowestFirst)):
+            found: list[Any] = [operand_types.join(policy, pick(types)) for pick in ways]
         else:
             joined = [operand_types(policy, each) for each in _of_other_ranks(operands)]
-        found += [x if isinstance(x, Refusal) else fold(promote, x) for x in joined]
-        known[key] = operand_types, promote, {*found}
+            found = [x if isinstance(x, Refusal) else fold(promote, x) for x in joined]
+        known[key] = operand_types, promote, {common, *found}
     answer: set[DType | Refusal | None] = known[key][2]
     return answer
 
 
-def _other_groupings(
-    by_rank: ArraysFirst | LowestFirst, operands: tuple[Operand, ...]
-) -> Iterable[Grouped]:
-    """The operands' types by rank, whatever the ranks of the arrays among them are, but for the
-    ranks that they have."""
-    arrays, _, scalars = grouped(operands, apart=False)
-    ranks = {operand.rank for operand in operands if operand.rank is not Rank.SCALAR}
-    alone = ranks.pop() if len(ranks) == 1 else None
-    splits = _splits(len(arrays), alone, isinstance(by_rank, LowestFirst))
-    return [([arrays[i] for i in a], [arrays[i] for i in b], scalars) for a, b in splits]
-
-
 @cache
-def _splits(
-    count: int, alone: Rank | None, lowest_first: bool
-) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-    """Which arrays may have axes, and which none, but for all of the one rank that all have. Each
-    rank promoted among itself, arrays of no axes promote as arrays that are all of them others."""
-    every = range(count)
-    ways = [(tuple(compress(every, way)), way) for way in product((True, False), repeat=count)]
-    known = {(True,) * count, (False,) * count} if alone and lowest_first else set()
-    known |= {(alone is Rank.ARRAY,) * count} if alone else set()
-    return tuple(
-        (with_axes, tuple(i for i in every if i not in with_axes))
-        for with_axes, way in ways
-        if way not in known
-    )
+def _other_groupings(
+    ranks: tuple[Rank, ...], all_alike: bool
+) -> tuple[Callable[[Sequence[DType]], Groups], ...]:
+    """How types fall into groups where the arrays among operands are of other ranks than these.
+
+    One array beside scalars comes to the same of every rank. Where they are ``all_alike``, arrays
+    that have no axes, all of them, promote as arrays that have.
+    """
+    arrays = [i for i, rank in enumerate(ranks) if rank is not Rank.SCALAR]
+    scalars = [i for i, rank in enumerate(ranks) if rank is Rank.SCALAR]
+    if len(arrays) == 1:
+        return ()
+    own = tuple(ranks[i] is Rank.ARRAY for i in arrays)
+    known = {own, tuple(not each for each in own)} if all_alike and len({*own}) == 1 else {own}
+    ways = [way for way in product((True, False), repeat=len(arrays)) if way not in known]
+    return tuple(_picking(arrays, way, scalars) for way in ways)
+
+
+def _picking(
+    arrays: Sequence[int], with_axes: Sequence[bool], scalars: Sequence[int]
+) -> Callable[[Sequence[DType]], Groups]:
+    axes = [*compress(arrays, with_axes)]
+    none = [i for i in arrays if i not in axes]
+
+    def pick(types: Sequence[DType]) -> Groups:
+        at = types.__getitem__  # and `map`, as no frame is made for it
+        return [*map(at, axes)], [*map(at, none)], [*map(at, scalars)]
+
+    return pick
 
 
 def _of_other_ranks(operands: tuple[Operand, ...]) -> Iterable[tuple[Operand, ...]]:
     """The same with other arrays of no axes: every way but that of the operands themselves."""
-    ways = product(*[(o,) if o.rank is Rank.SCALAR else of_any_rank(o) for o in operands])
+    ways = product(*[(o,) if o.rank is Rank.SCALAR else of_any_rank(o.type) for o in operands])
     return [way for way in ways if way != operands]

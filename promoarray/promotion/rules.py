@@ -144,10 +144,10 @@ class Lattice:
 
 def fold(rule: PromotionRule, dtypes: Iterable[DType]) -> DType | None:
     """Apply a rule from the left to any number of dtypes."""
-    first, *rest = dtypes
-    common: DType | None = first
+    common, *rest = dtypes
     for dtype in rest:
-        if common is None:
+        joined = rule(common, dtype)
+        if joined is None:
             return None
-        common = rule(common, dtype)
+        common = joined
     return common

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -52,6 +52,7 @@ def of_int64(value: Any) -> Any:
     return value
 
 
+@cache
 def bounds(dtype: DType) -> tuple[int, int]:
     """The smallest and the largest value of an integer dtype."""
     if dtype.kind is Kind.INT:
@@ -59,6 +60,7 @@ def bounds(dtype: DType) -> tuple[int, int]:
     return 0, (1 << dtype.bits) - 1
 
 
+@cache
 def largest(dtype: DType) -> float:
     """The largest finite number of a float dtype."""
     return float(ml_dtypes.finfo(dtype.storage).max)  # type: ignore[no-untyped-call]
@@ -234,11 +236,16 @@ class Scalars(NamedTuple):
         ``first`` is what the first operand is, ``low`` whether ``clip`` has a lower bound, which
         comes before the upper one.
         """
-        family = operation(name).family
-        if family is Family.CLIP and index and self.fit_bound is not None:
-            return partial(self.fit_bound, upper=index == 2 or not low, of=first or dtype)
-        if family is Family.POW and index == 1 and self.fit_exponent:
+        family, usual = operation(name).family, self.fit
+        if family in _COMPARED:
+            usual = self.fit_compared or usual
+        elif family is Family.CLIP:
+            if index and self.fit_bound is not None:
+                return partial(self.fit_bound, upper=index == 2 or not low, of=first or dtype)
+        elif family is Family.POW and index == 1 and self.fit_exponent:
             return self.fit_exponent
-        compares = family in (Family.EQUALITY, Family.ORDER, Family.ISIN)
-        usual = self.fit_compared if compares and self.fit_compared else self.fit
-        return self.fit_family.get(name, self.fit_family.get(family, usual))
+        own = self.fit_family
+        return own.get(name, own.get(family, usual)) if own else usual
+
+
+_COMPARED = frozenset({Family.EQUALITY, Family.ORDER, Family.ISIN})

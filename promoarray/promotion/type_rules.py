@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
@@ -37,9 +38,10 @@ def integers_by_scalar(name: str, operands: tuple[Operand, ...], computed: DType
     return name if operands[-1].rank is Rank.SCALAR and computed.kind in INTEGERS else ""
 
 
-def of_any_rank(operand: Operand) -> tuple[Operand, Operand]:
-    """An array operand as one that has axes, and as one that has none."""
-    return Operand(operand.type), Operand(operand.type, Rank.ZERO_D)
+@cache
+def of_any_rank(dtype: DType) -> tuple[Operand, Operand]:
+    """An array as an operand that has axes, and as one that has none."""
+    return Operand(dtype), Operand(dtype, Rank.ZERO_D)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,31 +133,30 @@ class TypeRule:
         if any(other != first for other in others) or not isinstance(first, Plan):
             return False
         return self.cast is None or all(
-            len({self.cast(i, each, dtype) for each in of_any_rank(o)}) == 1
+            len({self.cast(i, each, dtype) for each in of_any_rank(o.type)}) == 1
             for i, (o, dtype) in enumerate(zip(operands, first.inputs, strict=True))
             if o.rank is not Rank.SCALAR
         )
 
     def _planned(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
         """What the operation does with operands of a common dtype, worked out once."""
-        known = policy.worked_out
         key = id(self), name, common, count
-        if key not in known:
-            known[key] = self, self._plan(policy, name, common, count)
-        plan: Plan | Refusal = known[key][1]
+        known = policy.worked_out.get(key)
+        if known is None:
+            types = self._types(common)
+            if types is None:
+                known = self, self._not_admitted(policy, name, policy.strong(common))
+            else:
+                computed, result, *more = types
+                known = self, policy.make_plan(name, computed, result, count, *more)
+            policy.worked_out[key] = known
+        plan: Plan | Refusal = known[1]
         return plan
-
-    def _plan(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
-        types = self._types(common)
-        if types is None:
-            return self._not_admitted(policy, name, policy.strong(common))
-        computed, result, *more = types
-        return policy.make_plan(name, computed, result, count, *more)
 
     def _types(self, common: DType) -> tuple[DType, ...] | None:
         """What the operation computes in and what it returns for a common dtype; None where it
         refuses."""
-        computed = self.compute(common) if self.admits(common) else None
+        computed = self.compute(common) if self.admit is None or self.admits(common) else None
         result = self.result(computed) if computed is not None else None
         if computed is None or result is None:
             return None
@@ -182,7 +183,7 @@ class TypeRule:
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""
-        return self.admit is None or dtype in self.admit or dtype.kind in self.admit
+        return self.admit is None or dtype.kind in self.admit or dtype in self.admit
 
 
 PROMOTING = TypeRule()
@@ -196,13 +197,13 @@ def common_dtype(
     operands: tuple[Operand, ...],
 ) -> DType | Refusal | None:
     """What operands promote to, worked out once for all operations that promote the same way."""
-    known = policy.worked_out
     key = id(operand_types), id(promote), operands
-    if key not in known:
+    known = policy.worked_out.get(key)
+    if known is None:
         types = operand_types(policy, operands)
         common = types if isinstance(types, Refusal) else fold(promote, types)
-        known[key] = operand_types, promote, common
-    answer: DType | Refusal | None = known[key][2]
+        known = policy.worked_out[key] = operand_types, promote, common
+    answer: DType | Refusal | None = known[2]
     return answer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from promoarray import dtypes as dt
@@ -98,9 +99,10 @@ def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
     return lambda types: None if types[1] in allowed else said
 
 
-def _has(policy: PolicyLike) -> frozenset[DType]:
+@cache
+def _with_weak(dtypes: tuple[DType, ...]) -> frozenset[DType]:
     """The dtypes of a policy, and those of Python scalars."""
-    return frozenset((*policy.dtypes, *WEAK_TYPES))
+    return frozenset((*dtypes, *WEAK_TYPES))
 
 
 @of_types_alone
@@ -108,7 +110,7 @@ def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:
     """Count operands as their own types, if the framework has them all."""
-    has, types = policy.once(_has), tuple([operand.type for operand in operands])
+    has, types = _with_weak(policy.dtypes), tuple([operand.type for operand in operands])
     if has.issuperset(types):
         return types
     lacking = next(dtype for dtype in types if dtype not in has)

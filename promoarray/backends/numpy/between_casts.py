@@ -37,18 +37,20 @@ def between_casts(
     the kernel is where nothing in its name says so.
     """
     common = plan.compute or plan.inputs[0]
-    if dt.string in {*held, *plan.inputs, made, plan.result}:
-        return None
-    inputs = plan.inputs
+    inputs, count = plan.inputs, len(held)
     if not _BOOL.isdisjoint(inputs):
         inputs = tuple([_entered(*pair, casts) for pair in zip(held, inputs, strict=True)])
-    sources, targets = (*held, *inputs, made), (*inputs, *(common,) * len(held), plan.result)
-    ways = zip(sources, targets, strict=True)
-    modes, transforms = zip(*[_NONE if a is b else casts(a, b) for a, b in ways], strict=True)
-    if any(transforms):
+    sources, targets = (*held, *inputs, made), (*inputs, *(common,) * count, plan.result)
+    if not _STRING.isdisjoint((*sources, plan.result)):
         return None
+    modes = [DEFAULT] * len(sources)
+    for at, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        if source is not target:
+            modes[at], transforms = casts(source, target)
+            if transforms:
+                return None
     of_parts = common.kind is not Kind.COMPLEX and Kind.COMPLEX in [d.kind for d in held]
-    names = () if of_parts else _loops_of(name, common, len(held), made is not common)
+    names = () if of_parts else _loops_of(name, common, count, made is not common)
     has_loop = names != ()
     if kernel is None and not has_loop:
         return None
@@ -56,7 +58,7 @@ def between_casts(
     return kernels.CastingKernel(
         (names if len(names) > 1 else name) if has_loop else kernel,
         (*map(kernels.dtype_args, (*held, *inputs, common, made, plan.result)),),
-        modes,
+        (*modes,),
         common.storage,
         plan.result.storage,
         np.empty,
@@ -65,11 +67,11 @@ def between_casts(
         partial(_of_any_layout, names[-1], held, plan, casts) if any_loop else None,
         first,
         folds.LONG - 1 if name in folds.FOLDED else -1,
-        None if has_loop else program or _program(name, common, len(held), made),
+        None if has_loop else program or _program(name, common, count, made),
     )
 
 
-@once
+@cache
 def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, ...]:
     """The loops that an operation goes by in a dtype; none where it takes other operands."""
     names, row = loops.loop_names(name), kernels.dtype_args(common)
@@ -77,8 +79,7 @@ def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, .
     return names if all(kernels.loop_of(each, row) == wanted for each in names) else ()
 
 
-_BOOL = frozenset({dt.bool})
-_NONE: tuple[Any, ...] = DEFAULT, ()
+_BOOL, _STRING = frozenset({dt.bool}), frozenset({dt.string})
 
 
 @cache

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from math import prod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -181,8 +182,10 @@ _last: list[tuple[Any, int]] = [(None, 0)]
 def may_raise() -> bool:
     """Whether a floating-point exception may become one of Python's: what has been written by then
     is not as it was."""
-    if not {*np.geterr().values()} <= {"ignore", "warn"}:
+    if not (told.is_usual() or {*np.geterr().values()} <= {"ignore", "warn"}):
         return True
+    if "error" not in map(itemgetter(0), warnings.filters):
+        return False
     for action, message, category, module, line in warnings.filters:
         if issubclass(RuntimeWarning, category):
             if action == "error":
@@ -212,14 +215,14 @@ def loop_plan(
         return None
     _, masked, tests = found
     made = dt.bool if tests else computed
+    plain = plan.result is made and {*held} == {computed}
+    if plain and not (ours or is_slow_in_numpy(name, computed)):
+        return None
     modes = [_mode(casts, a, b, computed) for a, b in zip(held, plan.inputs, strict=True)]
     modes.append(_mode(casts, made, made, plan.result))
     if None in modes or not _casts_whole(made, plan.result):
         return None
     if not all(d is computed or _casts_whole(d, computed) for d in {*held}):
-        return None
-    plain = plan.result is made and {*held} == {computed}
-    if plain and not (ours or is_slow_in_numpy(name, computed)):
         return None
     dtypes = (*held, computed, plan.result)
     if masked:

@@ -11,6 +11,7 @@ from promoarray import dtypes as dt
 from promoarray.backends.numpy import complex_loops, exponents, loops, programs
 from promoarray.backends.numpy.between_casts import between_casts, of_each_element
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.once import made_once
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -28,17 +29,34 @@ def power_kernel(
     casts: loops.Casts,
 ) -> Kernel | None:
     """What raises by the kernel of this name, and by NumPy's power where that has the same bits."""
-    otherwise = of_each_element(name, kernel, held, plan, common, casts)
-    power = between_casts("pow", np.power, held, plan, common, casts)
-    if otherwise is None or power is None:
-        return otherwise
-    return _MADE_BY[name](name, otherwise, power, held, plan, common, casts)
+    made = _Powers(name, kernel, held, plan, common, casts)
+    return _MADE_BY[name](name, made, held, plan, common, casts)
+
+
+class _Powers:
+    """The kernels of a power for any exponents: most programs have one, which is none of these."""
+
+    def __init__(self, *asked: Any) -> None:
+        self._asked = asked
+
+    @made_once
+    def otherwise(self) -> Kernel:
+        """The kernel of this name."""
+        return of_each_element(*self._asked) or _nothing
+
+    @made_once
+    def power(self) -> Kernel:
+        """NumPy's power; the kernel of this name where there is none."""
+        return between_casts("pow", np.power, *self._asked[2:]) or self.otherwise
+
+
+def _nothing(x: Buffer, y: Buffer) -> None:
+    """The kernel of what goes another way."""
 
 
 def _by_factors(
     name: str,
-    otherwise: Kernel,
-    power: Kernel,
+    made: _Powers,
     held: tuple[DType, ...],
     plan: Plan,
     common: DType,
@@ -46,7 +64,7 @@ def _by_factors(
 ) -> Kernel:
     """Powers that are by one exponent a function of the base, by most others NumPy's power."""
     if held[1] is not common and not (held[1].kind is common.kind and held[1].bits < common.bits):
-        return otherwise
+        return made.otherwise
     of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
     known: Any = complex_loops.FACTORS if common.kind is Kind.COMPLEX else exponents.LOOPS[name]
     apart = {*complex_loops.IN_STEPS, *known, *_ENDS}
@@ -64,14 +82,14 @@ def _by_factors(
 
     def run(x: Buffer, y: Buffer) -> Any:
         if y.ndim:
-            return otherwise(x, y)
+            return made.otherwise(x, y)
         exponent = y.item()
-        way = ways.get(exponent, power)
-        if way is power:
+        way = ways.get(exponent, _nothing)
+        if way is _nothing:
             if exponent not in apart:
-                return power(x, y)
+                return made.power(x, y)
             way = ways[exponent] = way_of(exponent)
-        return way(x) if way else otherwise(x, y)
+        return way(x) if way else made.otherwise(x, y)
 
     return run
 
@@ -79,13 +97,11 @@ def _by_factors(
 _ENDS: dict[int, Kernel] = {0: np.ones_like, 1: lambda x: x.copy()}
 
 
-def _plain_power(
-    _: str, otherwise: Kernel, power: Kernel, held: tuple[DType, ...], *__: object
-) -> Kernel:
+def _plain_power(_: str, made: _Powers, held: tuple[DType, ...], *__: object) -> Kernel:
     """Powers of which NumPy's own loops have no shortcut, and the others by steps."""
     if held[1].kind in INTEGERS or held[1] is dt.bool:  # no root among their powers
-        return power
-    return lambda x, y: (power if exponents.is_as_numpy(x, y) else otherwise)(x, y)
+        return made.power
+    return lambda x, y: (made.power if exponents.is_as_numpy(x, y) else made.otherwise)(x, y)
 
 
 _MADE_BY: dict[str, Callable[..., Kernel]] = {

@@ -111,8 +111,13 @@ def telling(function: Function) -> Function:
     return cast(Function, told)
 
 
+def is_usual() -> bool:
+    """Whether NumPy surely only warns of floating-point exceptions, or ignores them."""
+    return _DEFAULT is not None and _STATE.get() is _DEFAULT
+
+
 def at_the_program() -> AbstractContextManager[Any]:
     """Have NumPy warn at the line of the program, of what it would warn of here."""
-    if _DEFAULT is not None and _STATE.get() is _DEFAULT:
+    if is_usual():
         return _Logging()
     return _logged()

@@ -1,6 +1,7 @@
 #include "steps.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <string>
@@ -20,24 +21,24 @@ constexpr size_t LARGEST = 16;  // bytes of an element: of a complex one
 // nothing to cast.
 Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
     if (same_type(from, to)) return nullptr;
-    std::vector<i64> key = {version().level,
-                            static_cast<i64>(mode.overflow),
-                            static_cast<i64>(mode.infinity),
-                            mode.keep_nan_sign,
-                            static_cast<i64>(mode.nan_without),
-                            static_cast<i64>(mode.to_integer),
-                            static_cast<i64>(mode.scale_rounding),
-                            static_cast<i64>(mode.scale_negative),
-                            static_cast<i64>(mode.scale_zero),
-                            mode.scale_strict,
-                            mode.via_float32};
-    for (const Type &type : {from, to}) {
-        const Format &f = type.format;
-        key.insert(key.end(), {static_cast<i64>(type.kind), type.bits, f.exponent, f.mantissa,
-                               f.bias, f.largest, f.inf, f.nan, f.negative_zero, f.has_sign});
-    }
+    const Format &f = from.format, &t = to.format;
+    const std::array<i64, 31> key = {version().level,
+                                     static_cast<i64>(mode.overflow),
+                                     static_cast<i64>(mode.infinity),
+                                     mode.keep_nan_sign,
+                                     static_cast<i64>(mode.nan_without),
+                                     static_cast<i64>(mode.to_integer),
+                                     static_cast<i64>(mode.scale_rounding),
+                                     static_cast<i64>(mode.scale_negative),
+                                     static_cast<i64>(mode.scale_zero),
+                                     mode.scale_strict,
+                                     mode.via_float32,
+                                     static_cast<i64>(from.kind), from.bits, f.exponent, f.mantissa,
+                                     f.bias, f.largest, f.inf, f.nan, f.negative_zero, f.has_sign,
+                                     static_cast<i64>(to.kind), to.bits, t.exponent, t.mantissa,
+                                     t.bias, t.largest, t.inf, t.nan, t.negative_zero, t.has_sign};
     static std::mutex lock;
-    static std::map<std::vector<i64>, Steps::Cast> known;
+    static std::map<std::array<i64, 31>, Steps::Cast> known;
     const std::lock_guard<std::mutex> held(lock);
     Steps::Cast &found = known[key];
     if (!found) found = std::make_shared<const ChosenCast>(from, to, mode);
@@ -51,6 +52,17 @@ Operation operation_of(const std::string &name, int operands, Type computed) {
     return found;
 }
 
+// Reads items of a tuple, of which neighbours are often one object: that is read once.
+template <typename Item, typename Read>
+auto reader(nb::handle tuple, Read read) {
+    return [=, last = (PyObject *)nullptr, item = Item()](Py_ssize_t i) mutable {
+        PyObject *given = PyTuple_GetItem(tuple.ptr(), i);
+        if (given != last) item = read(given);
+        last = given;
+        return item;
+    };
+}
+
 // What is computed and in what, from the rows of the operands, of what each becomes, of what is
 // computed in, of what that makes, and of the result; and from the modes of the casts to the second,
 // the third and the last of these. `names` are those of the loops for each way, or of one for all.
@@ -62,8 +74,8 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
         throw nb::type_error("rows must be 2 for each of 1 to 3 operands and 3 more, modes 2 fewer");
     }
     auto steps = std::make_unique<Steps>();
-    const auto type_at = [&](Py_ssize_t i) { return read_type(PyTuple_GetItem(rows.ptr(), i), "a row"); };
-    const auto mode_at = [&](Py_ssize_t i) { return read_mode(PyTuple_GetItem(modes.ptr(), i)); };
+    auto type_at = reader<Type>(rows, [](nb::handle row) { return read_type(row, "a row"); });
+    auto mode_at = reader<CastMode>(modes, read_mode);
     steps->operands = (int)count;
     for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
     for (int i = 0; i < count; ++i) steps->entered[i] = type_at(count + i);

@@ -139,12 +139,12 @@ def promote_types(a: DType, b: DType) -> DType | None:
 
 def promote(a: DType, b: DType) -> DType | None:
     """Promote two dtypes; a weak one only decides the kind."""
-    if a.weak and b.weak:
-        return max(a, b, key=lambda d: d.kind.category)
-    if b.weak:
-        a, b = b, a
-    if not a.weak:
+    if a not in WIDE and b not in WIDE:
         return promote_types(a, b)
+    if a in WIDE and b in WIDE:
+        return max(a, b, key=lambda d: d.kind.category)
+    if b in WIDE:
+        a, b = b, a
     if a.kind.category <= b.kind.category:
         return b
     if b.kind is Kind.FLOAT:

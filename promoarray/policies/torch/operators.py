@@ -97,10 +97,13 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     return plan._replace(kernel="multiplied_pow") if multiplied else plan
 
 
+_OPMATH = frozenset({dt.float16, dt.bfloat16})  # a tuple would compare each in Python
+
+
 def divisor_in_opmath(index: int, operand: Operand, common: DType) -> DType:
     """Leave a second operand without dimensions in float32 (``iter.is_cpu_scalar(2)``)."""
     alone = index == 1 and operand.rank is not Rank.ARRAY
-    return dt.float32 if alone and common in (dt.float16, dt.bfloat16) else common
+    return dt.float32 if alone and common in _OPMATH else common
 
 
 def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
