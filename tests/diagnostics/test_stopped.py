@@ -224,8 +224,7 @@ def test_the_words_of_a_summary() -> None:
     summary = PolicySummary("torch", 3, 1, 3, (4, 9), ("m.py:4", "m.py:9"), 1, 2, finals)
     assert summary.words() == (
         "3 root causes, 1 of them refused, 2 inside libraries; 2 casts and 1 dtype= to insert "
-        "(lines 4, 9); final `a` float32 instead of float64, `b` float32 instead of float64, `c` "
-        "float32 instead of float64 and 2 more"
+        "(lines 4, 9); final `a`, `b` and `c` float32 instead of float64 and 2 more"
     )
     elsewhere = summary._replace(places=("m.py:4", "n.py:9"), finals=(), casts=1, made=0, inside=0)
     assert elsewhere.words() == (
