@@ -371,7 +371,7 @@ def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[An
 def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
     """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
     takes floats to compare with."""
-    if float not in map(type, values):
+    if int not in map(type, entered) or float not in map(type, values):
         return None
     for given, value, dtype in zip(entered, values, plan.inputs, strict=True):
         if type(given) is int and type(value) is float and dtype.kind in INTEGERS:

@@ -167,10 +167,12 @@ def accumulator(dtype: DType) -> DType:
     correctly rounded, because float32 has more than twice as many plus two (Figueroa 1995). For
     2- and 4-bit integers the low bits of the 8-bit result are the low bits of the exact one.
     """
-    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        return dt.float32
     if dtype is dt.complex32:
         return dt.complex64
+    if dtype.bits >= 32:
+        return dtype
+    if dtype.kind is Kind.FLOAT:
+        return dt.float32
     if dtype.kind in INTEGERS and dtype.bits < 8:
         return dt.int8 if dtype.kind is Kind.INT else dt.uint8
     return dtype

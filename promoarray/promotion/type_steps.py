@@ -122,7 +122,7 @@ def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType
     types = supported_types(policy, operands)
     if isinstance(types, Refusal):
         return types
-    return tuple(dt.bool if dtype is dt.weak_bool else dtype for dtype in types)
+    return tuple([dt.bool if dtype is dt.weak_bool else dtype for dtype in types])
 
 
 def as_truth(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -49,7 +49,7 @@ def between_casts(
             modes[at], transforms = casts(source, target)
             if transforms:
                 return None
-    of_parts = common.kind is not Kind.COMPLEX and Kind.COMPLEX in [d.kind for d in held]
+    of_parts = common.kind is not Kind.COMPLEX and not _COMPLEX.isdisjoint(held)
     names = () if of_parts else _loops_of(name, common, count, made is not common)
     has_loop = names != ()
     if kernel is None and not has_loop:
@@ -79,6 +79,7 @@ def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, .
     return names if all(kernels.loop_of(each, row) == wanted for each in names) else ()
 
 
+_COMPLEX = frozenset(dtype for dtype in BY_STORAGE.values() if dtype.kind is Kind.COMPLEX)
 _BOOL, _STRING = frozenset({dt.bool}), frozenset({dt.string})
 
 

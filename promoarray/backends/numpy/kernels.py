@@ -338,18 +338,18 @@ def is_elementwise(name: str) -> bool:
     """Whether a kernel computes each element by itself, whatever lies around it."""
     if name not in VARIANTS:
         return name in _ELEMENTWISE
-    from promoarray.backends.numpy import variants
+    from promoarray.backends.numpy.variants import ELEMENTWISE
 
-    return name in variants.ELEMENTWISE
+    return name in ELEMENTWISE
 
 
 def is_along_axes(name: str) -> bool:
     """Whether a kernel of single policies goes along axes."""
     if name not in VARIANTS:
         return False
-    from promoarray.backends.numpy import variants
+    from promoarray.backends.numpy.variants import ALONG_AXES
 
-    return name in variants.ALONG_AXES
+    return name in ALONG_AXES
 
 
 OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}

@@ -82,10 +82,10 @@ def short_kernel(
     if kernel is not None and (name in WITH_OPTIONS or is_along_axes(name)):
         return with_options(name, kernel, held, plan, casts)
     if name.endswith("_pow"):
-        from promoarray.backends.numpy import short_powers  # of few policies
+        from promoarray.backends.numpy.short_powers import is_by_exponent, power_kernel
 
-        if short_powers.is_by_exponent(name, common):
-            return short_powers.power_kernel(name, kernel, held, plan, common, casts)
+        if is_by_exponent(name, common):
+            return power_kernel(name, kernel, held, plan, common, casts)
     if name in VARIANTS or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         found = between_casts(name, None, held, plan, common, casts)
         return found or of_each_element(name, kernel, held, plan, common, casts)

@@ -122,13 +122,15 @@ def atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     return plan._replace(inputs=tuple(wanted))
 
 
+_clip = TypeRule(admit=ORDERED, note="the bounds promote with the array, the lower one first")
+
+
 def clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Take the maximum with the lower bound first, and then the minimum with the upper one."""
-    rule = TypeRule(admit=ORDERED, note="the bounds promote with the array, the lower one first")
-    plan = rule(policy, name, operands)
+    plan = _clip(policy, name, operands)
     if isinstance(plan, Refusal) or len(operands) < 3:
         return plan
-    first = rule(policy, name, operands[:2])
+    first = _clip(policy, name, operands[:2])
     if isinstance(first, Refusal):
         return first
     return plan._replace(inputs=(plan.inputs[0], first.inputs[1], plan.inputs[2]))

@@ -195,9 +195,9 @@ def as_array_type(operand: Operand) -> DType:
 def smallest(value: Any, dtype: DType, signed: bool) -> DType:
     """``numpy.min_scalar_type``; ``signed``: what would fit the signed integer, too, is that."""
     if dtype.kind in INTEGERS:
-        kinds = "i" if value < 0 else "u"
-        found = (BY_CODE[f"{kinds}{bits}"] for bits in (8, 16, 32, 64))
-        least = next((d for d in found if bounds(d)[0] <= value <= bounds(d)[1]), dtype)
+        kinds, needed = ("i", (~value).bit_length() + 1) if value < 0 else ("u", value.bit_length())
+        bits = max(8, 1 << (needed - 1).bit_length())
+        least = BY_CODE.get(f"{kinds}{bits}", dtype)
         return BY_CODE[f"i{least.bits}"] if signed and not value >> least.bits - 1 else least
     for rung, limit in _RUNGS.get(dtype.kind, ()):
         fits = abs(value.real) < limit and abs(value.imag) < limit
