@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from promoarray.core.call_site import Site
@@ -104,6 +104,8 @@ class Divergence:
         Of a program that was recorded: the framework, in whose words its edits are written.
     part_of : str
         Of a program that was recorded: the framework's function that the operation is a step of.
+    mixed : frozenset of int
+        The operands that are Python numbers in some passes and arrays in others (``find_mixed``).
     """
 
     site: Site
@@ -115,10 +117,12 @@ class Divergence:
     form: Form = Form.OPERATOR
     framework: str = ""
     part_of: str = ""
+    mixed: frozenset[int] = frozenset()
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
-        former = {"form": Form.OPERATOR, "framework": "", "part_of": ""}  # which 0.1.0 had not
+        former: dict[str, object] = {"form": Form.OPERATOR, "framework": "", "part_of": ""}
+        former |= {"mixed": frozenset()}  # which 0.1.0 had not
         for name, value in (former | slots).items():
             setattr(self, name, value)
 
@@ -129,7 +133,8 @@ class Divergence:
 
     def written(self, fix: Fix) -> str:
         """Write its source with the casts of an edit; "" if that cannot be written."""
-        return fix.written(self.site.expression, self.site.file, self.framework, self.name)
+        site, words = self.site, self.framework
+        return fix.written(site.expression, site.file, words, self.name, self.mixed)
 
     @property
     def shown_at(self) -> Site:
@@ -153,3 +158,17 @@ class Divergence:
             else tuple(answer.dtype for answer in known.values())
         )
         return self.site, self.program, self.name, self.operands, dtypes
+
+
+def find_mixed(places: Iterable[Divergence]) -> None:
+    """Note at each place which operands are Python numbers in one pass of it and arrays in another,
+    where a cast has to take both."""
+    every = [*places]
+    sorts: dict[tuple[Site, str, int], set[bool]] = {}
+    for each in every:
+        for index, operand in enumerate(each.operands):
+            sort = operand.startswith("Python ")
+            sorts.setdefault((each.site, each.name, index), set()).add(sort)
+    for each in every:
+        both = (sorts[each.site, each.name, i] for i in range(len(each.operands)))
+        each.mixed = frozenset(i for i, sort in enumerate(both) if len(sort) > 1)

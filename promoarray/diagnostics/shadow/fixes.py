@@ -56,7 +56,14 @@ class Fix(NamedTuple):
             "dtype": self.made.name if self.made else None,
         }
 
-    def written(self, expression: str, file: str, framework: str = "", operation: str = "") -> str:
+    def written(
+        self,
+        expression: str,
+        file: str,
+        framework: str = "",
+        operation: str = "",
+        mixed: Collection[int] = (),
+    ) -> str:
         """Write the expression with the casts; "" if its operands are not to be told apart.
 
         Parameters
@@ -69,6 +76,8 @@ class Fix(NamedTuple):
             The framework of a program that was recorded, in whose words it is written.
         operation : str
             Its name, which tells comparisons that Python mirrors.
+        mixed : collection of int
+            The operands that are Python numbers in some passes and arrays in others.
         """
         words = SPELLINGS.get(framework)
         if words is None:
@@ -79,7 +88,7 @@ class Fix(NamedTuple):
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return ""
         if isinstance(statement, ast.AugAssign):
-            return self._augmented(statement, words, namespace)
+            return self._augmented(statement, words, namespace, mixed)
         if not isinstance(statement, ast.Expr):
             return ""
         tree = statement.value
@@ -90,20 +99,24 @@ class Fix(NamedTuple):
             return ""
         casts = {id(nodes[index]): dtype for index, dtype in self.casts}
         numbers = {id(nodes[index]) for index in self.scalars}
-        edited: ast.expr = _Writer(casts, numbers, words, namespace).written(tree)
+        both = {id(nodes[index]) for index in mixed if index < len(nodes)}
+        edited: ast.expr = _Writer(casts, numbers, both, words, namespace).written(tree)
         if self.result:
             edited = words.cast_of(edited, self.result, namespace)
         return ast.unparse(edited)
 
-    def _augmented(self, statement: ast.AugAssign, words: Spelling, namespace: str) -> str:
+    def _augmented(
+        self, statement: ast.AugAssign, words: Spelling, namespace: str, mixed: Collection[int]
+    ) -> str:
         """``x += y`` with a cast of ``y``; no other leaves ``x`` the array that it is."""
         casts = dict(self.casts)
         if self.result or self.made or [*casts] != [1]:
             return ""
-        dtypes, numbers = {id(statement.value): casts[1]}, {id(statement.value)}
-        writer = _Writer(dtypes, numbers if 1 in self.scalars else set(), words, namespace)
-        value = writer.written(statement.value)
-        return ast.unparse(ast.AugAssign(statement.target, statement.op, value))
+        dtypes, value = {id(statement.value): casts[1]}, {id(statement.value)}
+        numbers, both = value if 1 in self.scalars else set(), value if 1 in mixed else set()
+        writer = _Writer(dtypes, numbers, both, words, namespace)
+        cast = writer.written(statement.value)
+        return ast.unparse(ast.AugAssign(statement.target, statement.op, cast))
 
 
 def operand_nodes(tree: ast.expr, modules: Collection[str], operation: str = "") -> list[ast.expr]:
@@ -196,9 +209,14 @@ class _Writer(ast.NodeTransformer):
     """Puts casts around some expressions."""
 
     def __init__(
-        self, casts: dict[int, DType], numbers: set[int], words: Spelling, namespace: str
+        self,
+        casts: dict[int, DType],
+        numbers: set[int],
+        mixed: set[int],
+        words: Spelling,
+        namespace: str,
     ) -> None:
-        self._casts, self._numbers = casts, numbers
+        self._casts, self._numbers, self._mixed = casts, numbers, mixed
         self._words, self._namespace = words, namespace
 
     def written(self, tree: ast.expr) -> ast.expr:
@@ -212,6 +230,8 @@ class _Writer(ast.NodeTransformer):
         if dtype is None:
             return self.generic_visit(node)
         assert isinstance(node, ast.expr)
+        if id(node) in self._mixed:
+            return self._words.array_of_either(node, dtype, self._namespace)
         if id(node) in self._numbers or _is_number(node):
             return self._words.array_of(_as_number(node), dtype, self._namespace)
         return self._words.cast_of(node, dtype, self._namespace)

@@ -13,7 +13,7 @@ from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import LEGEND, Escapes
 from promoarray.diagnostics.shadow.blocks import Block, block_lines, blocks
 from promoarray.diagnostics.shadow.decisions import Decided, Decisions
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
+from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence, find_mixed
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.page import Overview, report_page
 from promoarray.diagnostics.shadow.place import as_data, as_row
@@ -201,6 +201,7 @@ class Report(Printable):
     def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program; in a line as they were passed first."""
         found = dict(self._found)  # to which other threads may add meanwhile
+        find_mixed(found.values())
         return sorted(found.values(), key=lambda d: d.line)
 
     @property

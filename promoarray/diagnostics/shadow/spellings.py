@@ -25,6 +25,9 @@ class Spelling(NamedTuple):
         An array made of a Python number, with the dtype it has by default.
     boolean : str
         What the dtype of truth values is called, in every version of the framework.
+    either : str
+        An array made of a Python number, and the cast of an array, whichever it is given; if
+        empty, ``array`` takes both.
     typed : frozenset of str
         The functions that make arrays and take a dtype; if empty, all do.
     """
@@ -35,6 +38,7 @@ class Spelling(NamedTuple):
     array: str
     number: str
     boolean: str = "bool"
+    either: str = ""
     typed: frozenset[str] = frozenset()
 
     def made(self, call: ast.Call, dtype: DType, namespace: str) -> ast.expr:
@@ -59,6 +63,10 @@ class Spelling(NamedTuple):
     def array_of(self, x: ast.expr, dtype: DType, namespace: str) -> ast.expr:
         """Write the array that is made of a number."""
         return _Filled(x, self.dtype_of(dtype, namespace), namespace).of(self.array)
+
+    def array_of_either(self, x: ast.expr, dtype: DType, namespace: str) -> ast.expr:
+        """Write what is an array of the dtype, of a number and of an array."""
+        return _Filled(x, self.dtype_of(dtype, namespace), namespace).of(self.either or self.array)
 
     def number_of(self, x: ast.expr, namespace: str) -> ast.expr:
         """Write the array that is made of a number, with no dtype named."""
@@ -95,9 +103,12 @@ SPELLINGS = {
     "paddle": Spelling(
         *("paddle", "paddle", "x.astype(ns.dtype)"),
         *("ns.to_tensor(x, dtype=ns.dtype)", "ns.to_tensor(x)"),
+        either=(  # as ``to_tensor`` would copy, off its graph, what is a tensor
+            "x.astype(ns.dtype) if ns.is_tensor(x) else ns.to_tensor(x, dtype=ns.dtype)"
+        ),
     ),
     "jax": Spelling("jax.numpy", "jnp", "x.astype(ns.dtype)", *_MADE, "bool_"),
-    "numpy": Spelling("numpy", "np", "x.astype(ns.dtype)", *_MADE, "bool_", _TYPED),
+    "numpy": Spelling("numpy", "np", "x.astype(ns.dtype)", *_MADE, "bool_", typed=_TYPED),
 }
 """From the framework of a program that was recorded, "" of promoarray's own, to its words."""
 

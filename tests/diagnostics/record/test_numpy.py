@@ -26,6 +26,7 @@ from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
 from promoarray.operations import OPERATIONS
 from promoarray.policies import as_policy
@@ -776,3 +777,57 @@ def test_functions_that_turn_complex_are_not_those_of_their_names(tmp_path: Path
     )
     assert not report.divergences
     assert not list(report.drifted())
+
+
+def in_numpy(place: Divergence) -> str:
+    """The edit of a place for PyTorch, in NumPy's words."""
+    fix, site = place.answers["torch@2.13"].fix, place.site
+    assert fix is not None
+    return fix.written(site.expression, site.file, "numpy", place.name, place.mixed)
+
+
+def test_an_operand_that_is_a_number_in_other_passes_is_not_cast_by_its_method(
+    tmp_path: Path,
+) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        def share(x, n):
+            return x / n
+        a = np.asarray([1, 2, 3], dtype=np.int16)
+        made = [share(2, a), share(a, 2), share(a, a)]
+        """,
+        "torch@2.13",
+    )
+    places = [d for d in report.divergences if d.site.expression == "x / n"]
+    written = [in_numpy(d) for d in places]
+    assert len(written) == 3
+    for given in (
+        (2, np.ones(2, np.int16)),
+        (np.ones(2, np.int16), 2),
+        (np.ones(2, np.int16),) * 2,
+    ):
+        for edit in written:
+            assert eval(edit, {"np": np, "x": given[0], "n": given[1]}).dtype == "float64"
+
+
+def test_functions_that_are_told_as_others_claim_what_their_own_give(tmp_path: Path) -> None:
+    """As the frameworks were asked: torch.cov of int64 is float32, float_power float64."""
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.asarray([[1, 2, 4], [3, 5, 9]])
+        narrow = x.astype(np.float32)
+        made = np.cov(x), np.cov(narrow), np.interp([0.5], [0, 1], [3.0, 5.0])
+        powers = np.float_power(x, 2), np.float_power(narrow, x), np.ldexp(narrow, 3)
+        """,
+        "torch@2.13",
+        "numpy@1",
+    )
+    found = {d.site.expression: d for d in report.divergences if d.name != "default dtype"}
+    assert [*found] == ["np.cov(x)"]
+    (cov,) = found.values()
+    assert str(cov.answers["torch@2.13"]) == "float32"
+    assert in_numpy(cov) == "np.cov(x.astype(np.float64))"

@@ -383,3 +383,20 @@ def test_parameters_of_layers_have_the_default_dtype_unless_the_program_sets_it(
         _ = paddle.nn.Linear(2, 3)
     assert not report.divergences
     assert paddle.nn.Layer.create_parameter is create
+
+
+def test_an_edit_of_a_number_in_some_passes_keeps_a_tensor_of_others_on_its_graph() -> None:
+    def share(x: Any, n: Any) -> Any:
+        return x / n
+
+    counts = paddle.to_tensor([1, 2, 3])
+    with pa.record("paddle", "numpy@2") as report:
+        share(2, counts), share(counts, 2)
+    written = [d.written(d.answers["numpy@2"].fix) for d in report.divergences]
+    assert written
+    x = paddle.to_tensor([2.0], stop_gradient=False)
+    for edit in written:
+        for n in (x, 2):
+            made = eval(edit, {"paddle": paddle, "x": x, "n": n})
+            assert made.dtype == paddle.float32
+            assert not made.stop_gradient
