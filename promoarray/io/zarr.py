@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -64,7 +64,7 @@ def to_zarr(
     ImportError
         If zarr is not installed.
     TypeError
-        If ``x`` holds strings, or is no array.
+        If ``x`` holds strings, or is no array, or ``store`` is no store.
     ValueError
         If lengths of ``x`` are not known before it is computed, or ``chunks`` do not fit it.
     FileExistsError
@@ -79,6 +79,7 @@ def to_zarr(
     PArray([1.5, 2.5], dtype=bfloat16)
     """
     zarr = _zarr()
+    _require_store(store, "to_zarr")
     array = as_array(x, "to_zarr")
     if array.dtype is dt.string:
         raise TypeError("to_zarr stores no strings; write pa.save")
@@ -127,6 +128,8 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
     ------
     ImportError
         If zarr is not installed, or dask where it is needed.
+    TypeError
+        If ``store`` is no store.
     FileNotFoundError
         If there is no array.
     ValueError
@@ -140,6 +143,7 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
     PArray([1, 2], dtype=int4)
     """
     zarr = _zarr()
+    _require_store(store, "from_zarr")
     is_path = isinstance(store, (str, os.PathLike))
     name = clipped(str(store)) if is_path else quoted(store)
     try:
@@ -162,6 +166,15 @@ def _zarr() -> Any:
         return import_module("zarr")
     except ImportError as error:
         raise ImportError("Zarr arrays need zarr: pip install promoarray[dask]") from error
+
+
+def _require_store(store: Any, function: str) -> None:
+    """Refuse what zarr would not take: it keeps its last error, with all that was on its way."""
+    stores = import_module("zarr.abc.store").Store, import_module("zarr.storage").StorePath
+    if not isinstance(store, (str, os.PathLike, MutableMapping, *stores)):
+        raise TypeError(
+            f"{function} takes a path, a URL or a zarr.abc.store.Store, not {quoted(store)}"
+        )
 
 
 # --- Codes ----------------------------------------------------------------------------------------

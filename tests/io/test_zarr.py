@@ -116,6 +116,14 @@ def test_what_cannot_be_stored(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
+def test_what_is_no_store() -> None:
+    x = pa.asarray([1, 2])
+    words = r"takes a path, a URL or a zarr\.abc\.store\.Store, not"
+    for call in (lambda: pa.to_zarr(x, x), lambda: pa.from_zarr(x), lambda: pa.from_zarr(None)):
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
 def broken(path: Path, **about: Any) -> None:
     pa.to_zarr(pa.asarray([1, 2, 3], dtype=pa.int4), path, chunks=(1,))
     zarr.open_array(path).attrs["promoarray"] = {"format": 1, "dtype": "int4", **about}
