@@ -236,10 +236,15 @@ def test_torch_and_parrays_do_not_mix(xp: Any) -> None:
         xp.asarray(torch.ones(3, requires_grad=True))
 
 
+@pytest.fixture
+def jnp() -> Iterator[Any]:
+    """JAX's NumPy, with its 64 bits for as long as the test runs."""
+    with library("jax").enable_x64(True):
+        yield library("jax.numpy")
+
+
 @pytest.mark.parametrize("dtype", [*SHARED, *NARROW])
-def test_jax_takes_and_gives_arrays(xp: Any, dtype: str) -> None:
-    library("jax").config.update("jax_enable_x64", True)
-    jnp = library("jax.numpy")
+def test_jax_takes_and_gives_arrays(xp: Any, jnp: Any, dtype: str) -> None:
     x = xp.asarray([1, 0, 3], dtype=dtype)
     array = jnp.from_dlpack(x)
     assert array.dtype.name == dtype
