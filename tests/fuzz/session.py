@@ -48,10 +48,10 @@ def once(name: str, seed: int) -> None:
     import_module(f"fuzz.{name}").once(np.random.default_rng(seed))
 
 
-def _iterate(name: str, seed: int, seconds: float, at: Any, told: Any) -> None:
+def _iterate(name: str, seed: int, seconds: float, least: int, at: Any, told: Any) -> None:
     step: Callable[[Any], None] = import_module(f"fuzz.{name}").once
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    end, enough = time.monotonic() + seconds, seed + least
+    while seed < enough or time.monotonic() < end:
         at.value = seed
         try:
             step(np.random.default_rng(seed))
@@ -62,12 +62,13 @@ def _iterate(name: str, seed: int, seconds: float, at: Any, told: Any) -> None:
     at.value = seed
 
 
-def run(name: str, seconds: float, seed: int) -> Found:
-    """Iterate for some time from a seed on, until one iteration fails, crashes or hangs."""
+def run(name: str, seconds: float, seed: int, least: int = 1) -> Found:
+    """Iterate for some time from a seed on, and so many times at least, until one iteration fails,
+    crashes or hangs."""
     context = multiprocessing.get_context("spawn")
     at = context.Value("q", seed, lock=False)
     hear, tell = context.Pipe(duplex=False)
-    child = context.Process(target=_iterate, args=(name, seed, seconds, at, tell))
+    child = context.Process(target=_iterate, args=(name, seed, seconds, least, at, tell))
     child.start()
     tell.close()
     last, since = -1, time.monotonic()
