@@ -21,7 +21,7 @@ from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
-from promoarray.core.operators import binary, comparison, equality, of_ufunc, unary
+from promoarray.core.operators import binary, comparison, equality, keep_ufunc, of_ufunc, unary
 from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
@@ -368,6 +368,7 @@ class PArray(Channels):
             )
         return package if self._policy is None else package.namespace(self._policy)
 
+    @fast_method("ufunc", kind="ufunc")
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
         meant = of_ufunc(ufunc, inputs)
@@ -375,6 +376,7 @@ class PArray(Channels):
             name, form = meant
             out = apply(name, *inputs, form=form)
             if out is not NotImplemented:
+                keep_ufunc(ufunc, name, form)
                 return out
         return _numpy_api("ufuncs").answer(ufunc, method, inputs, kwargs)
 

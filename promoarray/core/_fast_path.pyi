@@ -52,6 +52,8 @@ class Shared:
         weak_float: object,
         weak_complex: object,
         stored: dict[tuple[object, object], tuple[object, object]],
+        adopted: dict[Any, Any],
+        ufuncs: dict[Any, Any],
     ) -> Self: ...
 
 @disjoint_base

@@ -124,7 +124,7 @@ def _keep(
     else:
         run = _caster(policy, backend, source, target)
         kernel = short and short(source, target, *policy.cast.plan(source, target))
-    policy.executables[key] = Executable(run, (None, None), target, (), kernel, (None,))
+    policy.executables[key] = Executable(run, (None, ...), target, (), kernel, (None,))
 
 
 def changes(array: Array, asked: object, target: DType) -> bool:

@@ -25,6 +25,14 @@ from promoarray.promotion.in_force import default_policy, policy_here
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_ADOPTED = {
+    by: dtype
+    for storage, dtype in dt.BY_STORAGE.items()
+    if dtype is not dt.string
+    for by in (storage, storage.type)
+}
+"""What NumPy's arrays are wrapped as, by their dtypes, and its scalars by their classes."""
+
 PARTS: dict[str, Any] = {
     "observers": observers_anywhere,
     "everywhere": observed_everywhere,
@@ -41,10 +49,13 @@ PARTS: dict[str, Any] = {
     "backends": backends,
     **{weak.name: weak for weak in dt.WEAK_TYPES},
     "stored": {},
+    "adopted": _ADOPTED,
+    "ufuncs": {},
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
 ``backends`` has the back ends of the classes of buffers that were met,
-``stored`` what weakly typed arrays are looked up by."""
+``stored`` what weakly typed arrays are looked up by, ``adopted`` what NumPy's arrays and scalars
+are wrapped as, and ``ufuncs`` the operators that its ufuncs mean."""
 
 SHARED = Shared(**PARTS)
 
@@ -63,7 +74,8 @@ def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
         ``"move"`` (arrays, and what is known by its value); ``"like"`` takes a ``dtype=`` besides,
         as the last operand; ``"shape"`` (and numbers) and ``"numbers"`` (alone) make arrays, of a
         ``dtype=`` or none (``core.made``), and so does ``"data"`` of numbers in lists or alone,
-        and of arrays as ``"operands"``; ``"slow"`` has no fast path.
+        and of arrays as ``"operands"``; ``"ufunc"`` is ``__array_ufunc__``; ``"slow"`` has no fast
+        path.
         ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what
         executables call it; ``bound`` is the class of its arrays if it takes no other, ``adopts``
         that of the arrays it makes of NumPy's.

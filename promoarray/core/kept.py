@@ -29,8 +29,9 @@ class Executable(NamedTuple):
     run : callable
         From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
         options to the buffer of the result, or to a tuple of them where it has several.
-    scalars : tuple of (callable or None)
-        How each operand that is a Python scalar becomes a buffer.
+    scalars : tuple of (callable, None or ...)
+        How each operand that is a Python scalar becomes a buffer; ``...`` of a dtype, which is
+        looked up by what an array of it is.
     result : DType, None or ...
         What the result is called; of what moves values None where it is what the first operand is,
         and ``...`` where each of several is what its operand is.
@@ -47,7 +48,7 @@ class Executable(NamedTuple):
     """
 
     run: Callable[..., Any]
-    scalars: tuple[Scalar | None, ...]
+    scalars: tuple[Any, ...]
     result: Any
     extra_results: tuple[DType, ...]
     kernel: Callable[..., Any] | None = None

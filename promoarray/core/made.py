@@ -61,7 +61,7 @@ def keep_like(
     given, scalars = ((), ()) if number is None else ((number[0],), (number[1],))
     wanted = () if asked is None else (asked,)
     own = array._type if asked is None else result  # which may be weak
-    known = Executable(make, (None, *scalars, *(None for _ in wanted)), own, ())
+    known = Executable(make, (None, *scalars, *(... for _ in wanted)), own, ())
     policy.executables[*signature.key, *given, *wanted] = known
 
 

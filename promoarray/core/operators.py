@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from promoarray.backends import backend_of
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
-from promoarray.core.fast_path import fast_path, standing_for
+from promoarray.core.fast_path import PARTS, fast_path, standing_for
 from promoarray.core.inplace import apply_inplace
 from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
@@ -120,10 +121,19 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
+UFUNCS: dict[np.ufunc, Any] = PARTS["ufuncs"]
+
+
 def of_ufunc(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[str, Form] | None:
     """Return the operation that a call of a ufunc means; None if none is, of every dtype."""
     name = OF_UFUNC.get(ufunc) if ufunc is not np.rint else None  # it makes floats of integers
     return None if name is None else (name, form_of_ufunc(name, inputs))
+
+
+def keep_ufunc(ufunc: np.ufunc, name: str, form: Form) -> None:
+    """Keep for the fast path what a ufunc means, unless that is another form for Python scalars."""
+    if name not in _BY_SCALARS and ufunc not in UFUNCS:
+        UFUNCS[ufunc] = fast_path(partial(apply, name, form=form), name + form)
 
 
 def form_of_ufunc(name: str, inputs: tuple[Any, ...]) -> Form:
@@ -132,6 +142,10 @@ def form_of_ufunc(name: str, inputs: tuple[Any, ...]) -> Form:
     ``np_array + x`` comes in as ``np.add(np_array, x)``, and the two cannot be told apart; but
     ``x ** 2`` is a method of x, so that ``np.power(x, 2)`` is the function.
     """
-    if not OPERATIONS[name].symbol or (name == "pow" and type(inputs[-1]) in dt.WEAK):
+    if not OPERATIONS[name].symbol or (name in _BY_SCALARS and type(inputs[-1]) in dt.WEAK):
         return Form.FUNCTION
     return Form.OPERATOR
+
+
+_BY_SCALARS = frozenset({"pow"})
+"""Ufuncs that are functions where the last operand is a Python scalar."""

@@ -64,6 +64,19 @@ Ref chosen(const FastOperator *self, const Ref &choice, PyObject *const *operand
     return item_of(PyTuple_GetItem(choice.get(), CHOICE_KEPT), key.get());
 }
 
+// An array or a scalar of NumPy's, if the long way has wrapped one of its dtype.
+void adopt(const FastOperator *self, PyObject *operand, Read &out) {
+    const bool is_array = self->is(NDARRAY, Py_TYPE(operand));
+    const Ref by = is_array ? Ref(PyObject_GetAttr(operand, self->parts[DTYPE_NAME]))
+                            : Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(operand)));
+    if (by) out.type = item_of(self->parts[ADOPTED], by.get());
+    if (!out.type) return;
+    out.buffer = is_array ? Ref::to(operand)
+                          : Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], operand, nullptr));
+    if (out.buffer) out.key = Ref::to(out.type.get());
+    out.is_adopted = true;
+}
+
 }  // namespace
 
 Ref item_of(PyObject *dictionary, PyObject *key) {
@@ -93,6 +106,20 @@ Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
 #else
     return Ref::to(PyList_GetItem(self->parts[DEFAULT_POLICY], 0));
 #endif
+}
+
+bool canonicalize(const FastOperator *self, const Ref &policy, Read &given) {
+    const Ref held(PyObject_GetAttr(policy.get(), self->parts[CANONICAL_NAME]));
+    const int narrowed = held ? PySequence_Contains(held.get(), given.type.get()) : -1;
+    if (narrowed <= 0) return narrowed == 0;
+    const Ref kept(PyObject_GetAttr(policy.get(), self->parts[EXECUTABLES_NAME]));
+    const Ref key(kept ? PyTuple_Pack(2, self->parts[CANONICAL_NAME], given.type.get()) : nullptr);
+    const Ref executable = key ? item_of(kept.get(), key.get()) : Ref(nullptr);
+    if (!executable) return false;
+    given.buffer = Ref(PyObject_CallFunctionObjArgs(field(executable, RUN), given.buffer.get(), nullptr));
+    given.type = Ref::to(field(executable, RESULT));
+    given.key = Ref::to(given.type.get());
+    return static_cast<bool>(given.buffer);
 }
 
 Ref kept_of(FastOperator *self, PyObject *policy, const Read *given, Py_ssize_t count,
@@ -141,7 +168,9 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls, Librar
         } else if (self->is(DTYPE_CLASS, type)) {
             out.key = Ref::to(operand);
             out.is_dtype = true;
-        } else if (self->is(NDARRAY, type) && !self->is(ADOPTS, Py_None)) {
+        } else if (self->is(ADOPTS, Py_None)) {
+            if (!self->typed) adopt(self, operand, out);
+        } else if (self->is(NDARRAY, type)) {
             out.key = Ref(PyObject_GetAttr(operand, self->parts[DTYPE_NAME]));
             out.buffer = Ref::to(operand);
         }

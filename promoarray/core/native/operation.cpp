@@ -202,6 +202,7 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
         operands[i] = args.operands[i].get();
         given[i] = read(self, operands[i], cls, Library::ANY);
         if (!given[i].key) return PyErr_Occurred() != nullptr;
+        if (given[i].is_adopted && observed) return false;  // whose observer hears of arrays of ours
     }
     if (args.condition != nullptr) {
         mask = read(self, args.condition, cls, Library::ANY);
@@ -214,6 +215,8 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     // 2. The executable for it.
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return PyErr_Occurred() != nullptr;
+    for (Py_ssize_t i = 0; i < args.count; ++i)
+        if (given[i].is_adopted && !canonicalize(self, policy, given[i])) return PyErr_Occurred() != nullptr;
     Ref known(nullptr), executable(nullptr);
     if (observed) {
         known = known_of(self, policy.get(), operands, given, args.count);
@@ -226,8 +229,12 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
     // 3. The buffers, of Python scalars too, and the options.
     PyObject *passed[MOST + MOST_OPTIONS];
     Py_ssize_t count = 0;
+    PyObject *scalars = field(executable, SCALARS);
+    if (PyTuple_Size(scalars) != args.count) return false;
     for (Py_ssize_t i = 0; i < args.count; ++i) {
         Ref &buffer = given[i].buffer;
+        // An array of the dtype that is asked for is looked up by the same.
+        if (given[i].is_dtype != (PyTuple_GetItem(scalars, i) == Py_Ellipsis)) return false;
         if (given[i].is_dtype) continue;
         if (!buffer) buffer = scalar_buffer(self, executable, i, operands[i]);
         if (!buffer) return true;
@@ -275,6 +282,23 @@ PyObject *operation_call(PyObject *object, PyObject *const *args, std::size_t na
     if (take_arguments(self, taken, args, PyVectorcall_NARGS(nargs), names) &&
         fast_path(self, taken, &result))
         return result;
+    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+}
+
+// `__array_ufunc__(self, ufunc, method, *inputs)` of a ufunc that is an operation.
+PyObject *ufunc_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
+    FastOperator *self = operator_of(object);
+    const FloatStateGuard state;
+    const Py_ssize_t inputs = PyVectorcall_NARGS(nargs) - 3;
+    if (inputs > 0 && inputs <= MOST && names == nullptr && PyUnicode_Check(args[2]) &&
+        PyUnicode_CompareWithASCIIString(args[2], "__call__") == 0) {
+        Arguments taken;
+        for (Py_ssize_t i = 0; i < inputs; ++i) taken.add(args[3 + i]);
+        PyObject *result = nullptr;
+        const Ref meant = item_of(self->parts[UFUNCS], args[1]);
+        if (meant && fast_path(operator_of(meant.get()), taken, &result)) return result;
+        if (PyErr_Occurred()) return nullptr;
+    }
     return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
 }
 

@@ -26,6 +26,7 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     if (std::strcmp(kind, "move") == 0) return move_call;
     if (std::strcmp(kind, "slow") == 0) return slow_call;
     if (std::strcmp(kind, "data") == 0) return data_call;
+    if (std::strcmp(kind, "ufunc") == 0) return ufunc_call;
     self->shaped = std::strcmp(kind, "shape") == 0;
     if (self->shaped || std::strcmp(kind, "numbers") == 0) return creation_call;
     self->reflected = std::strcmp(kind, "reflected") == 0;
@@ -44,17 +45,19 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                   "policy_here", "default_policy", "ndarray",     "asarray",
                                   "array_slots", "dtype_class",    "bool",        "in_parts",
                                   "backends",    "weak_bool",      "weak_int",    "weak_float",
-                                  "weak_complex", "stored",        nullptr};
+                                  "weak_complex", "stored",        "adopted",     "ufuncs",
+                                  nullptr};
     static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
     PyObject *given[GIVEN] = {};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!", const_cast<char **>(names), &PyList_Type,
+            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!", const_cast<char **>(names), &PyList_Type,
             &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
             &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
             &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
             &given[DTYPE_CLASS], &given[BOOL], &given[IN_PARTS], &PyDict_Type, &given[BACKENDS],
             &given[WEAK_BOOL], &given[WEAK_INT], &given[WEAK_FLOAT], &given[WEAK_COMPLEX],
-            &PyDict_Type, &given[STORED])) {
+            &PyDict_Type, &given[STORED], &PyDict_Type, &given[ADOPTED], &PyDict_Type,
+            &given[UFUNCS])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));
@@ -66,7 +69,7 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
         "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
-        "item",    "dtype",       "copy",   "copies", "repeats", "quick"};
+        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);
     static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == SHARED, "a name for each Part");

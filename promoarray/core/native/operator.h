@@ -11,10 +11,10 @@ namespace promoarray {
 enum Part {
     OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS, WEAK_BOOL, WEAK_INT, WEAK_FLOAT,
-    WEAK_COMPLEX, STORED,
+    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
-    QUICK_NAME,
+    QUICK_NAME, CANONICAL_NAME,
     SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, BOUND, ADOPTS,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
@@ -79,6 +79,7 @@ inline FastOperator *operator_of(PyObject *object) {
 struct Read {
     Ref key = Ref(nullptr), type = Ref(nullptr), buffer = Ref(nullptr);
     bool is_dtype = false;
+    bool is_adopted = false;  // an array or a scalar of NumPy's, as `wrap` (operands.py) wraps it
 };
 
 // Whose arrays the buffers of operands may be.
@@ -94,6 +95,9 @@ int is_flat(const FastOperator *self, PyObject *buffer);
 Ref key_of_array(const FastOperator *self, const Ref &type, const Ref &buffer);
 Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls,
           Library library = Library::NUMPY);
+// An adopted operand as the policy holds it, as `canonicalize` (operands.py) says; false if the long
+// way has to be taken, or with the error.
+bool canonicalize(const FastOperator *self, const Ref &policy, Read &given);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls);
 // What `policy.executables` has for the types of operands of a back end, null for NumPy's: an
@@ -131,6 +135,7 @@ PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type);
 // --- The calls -----------------------------------------------------------------------------------
 
 PyObject *operation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *ufunc_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *getitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
