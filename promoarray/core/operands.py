@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray.backends import backend_of, find, is_lazy
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.cast import convert, held
+from promoarray.core.cast import held
 from promoarray.core.kept import Executable
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import ComputeError, quoted
