@@ -294,7 +294,8 @@ def test_a_child_forked_while_a_thread_is_watched_goes_on() -> None:
     code = """
 import os, signal, threading, time
 import promoarray as pa
-from promoarray.core.observers import Observer, observing
+from promoarray.core.events import Observer
+from promoarray.core.observers import observing
 heard = threading.Event()
 class Slow(Observer):
     def on_operation(self, event):

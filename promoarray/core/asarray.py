@@ -17,7 +17,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.kept import Executable
 from promoarray.core.made_of_data import keep_data
-from promoarray.core.observers import CastEvent, notify_cast, notify_made, observers_anywhere
+from promoarray.core.observers import notify_cast, notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.core.python_data import from_python
 from promoarray.core.setitem import cast_strings
@@ -58,6 +58,8 @@ def asarray(
     # A weakly typed array is stored in a dtype, but is not of it.
     out = source if wanted is None and target is source.dtype else _cast(source, target)
     if observers_anywhere and wanted is not None and target is not source.dtype:
+        from promoarray.core.events import CastEvent
+
         policy = out._policy or get_policy()
         notify_cast(CastEvent(policy, source, out, source.dtype, target, dtype))
     elif observers_anywhere:

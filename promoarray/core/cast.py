@@ -11,7 +11,7 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.kept import Executable, signature_of
-from promoarray.core.observers import CastEvent, notify_cast, observers_anywhere
+from promoarray.core.observers import notify_cast, observers_anywhere
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType, as_dtype
@@ -101,6 +101,8 @@ def astype(
     if given_dtype is dtype and copy and saturate is None and round_mode is None:
         _keep(policy, backend, array, source, given_dtype, target)
     if observers_anywhere and saturate is None and round_mode is None:
+        from promoarray.core.events import CastEvent
+
         notify_cast(CastEvent(policy, array, result, source, target, dtype))
     return result
 

@@ -20,13 +20,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, keep
 from promoarray.core.kept import Signature, bounded, signature_of
-from promoarray.core.observers import (
-    OperationEvent,
-    RefusalEvent,
-    notify,
-    observers_anywhere,
-    recovery_from,
-)
+from promoarray.core.observers import notify, observers_anywhere, recovery_from
 from promoarray.core.operands import (
     array_class,
     as_operand,
@@ -47,6 +41,7 @@ from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
     from promoarray.core import observed, repeats
+    from promoarray.core.events import OperationEvent, RefusalEvent
 
 
 @in_default_float_state
@@ -126,6 +121,8 @@ def _resolve(
     seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form, options=options)
     if isinstance(decided, Refusal):
+        from promoarray.core.events import RefusalEvent
+
         refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
         entered, seen, decided = _recovered(refused)
         signature = None  # of what was given, and they are others now
@@ -156,6 +153,8 @@ def _resolve(
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
+        from promoarray.core.events import OperationEvent
+
         extra = tuple(more)
         told = name, policy, entered, seen, plan, values, result, extra, options, form
         alike = obeyed is plan and is_told_apart(heard, operands, entered, seen)
@@ -215,6 +214,8 @@ def _run_and_tell(
     heard: repeats.Lookup | None,
 ) -> Any:
     """Run an operation that was met before, and tell observers."""
+    from promoarray.core.events import OperationEvent
+
     known, policy, cls, values, buffers = call
     executable, plan, seen, _ = known
     out = run(executable, name, buffers, options)

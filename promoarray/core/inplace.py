@@ -25,12 +25,7 @@ from promoarray.core.dispatch import (
 )
 from promoarray.core.executable import Executable, compiled, find, keep, keep_rebinding
 from promoarray.core.kept import signature_of
-from promoarray.core.observers import (
-    OperationEvent,
-    RefusalEvent,
-    notify_write,
-    observers_anywhere,
-)
+from promoarray.core.observers import notify_write, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, canonicalize, operands_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
@@ -39,6 +34,7 @@ from promoarray.promotion.plan import Refusal
 
 if TYPE_CHECKING:
     from promoarray.core import observed, repeats
+    from promoarray.core.events import RefusalEvent
 
 
 @in_default_float_state
@@ -87,6 +83,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form)
     if isinstance(decided, Refusal):
+        from promoarray.core.events import RefusalEvent
+
         return _write_recovered(RefusalEvent(name, form, policy, entered, seen, decided))
     plan, values = decided
     if signature is not None:
@@ -106,6 +104,8 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     if not observers_anywhere:
         _run_into(executable, name, target, buffers)
     else:
+        from promoarray.core.events import OperationEvent
+
         event = OperationEvent(name, policy, entered, seen, plan, values, target, form=form)
         notify_write(event)
         _run_into(executable, name, target, buffers)
@@ -122,6 +122,8 @@ def _write_and_tell(
     heard: repeats.Lookup | None,
 ) -> Any:
     """Run an operation in place that was met before, and tell observers."""
+    from promoarray.core.events import OperationEvent
+
     known, policy, _, values, buffers = call
     executable, plan, seen, _ = known
     form = Form.INPLACE

@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.observers import Decision, Question, notify_decision, notify_question
+from promoarray.core.observers import notify_decision, notify_question
 from promoarray.core.observers import observers_anywhere as observers
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Refusal
@@ -164,6 +164,8 @@ def decided(ask: Callable[..., Any], *asked: Any, policy: Policy | None = None) 
         return ask(policy, *asked)
     answer = ask(policy, *map(plain, asked))
     if observers:
+        from promoarray.core.events import Decision
+
         notify_decision(Decision(ask, asked, answer))
     return answer
 
@@ -184,6 +186,8 @@ def answered(
     """Return the dtype that the run's policy answers, with the others' answers."""
     if not observers:
         return run
+    from promoarray.core.events import Question
+
     question = Question(name, policy, operands, run, ask, {})
     notify_question(question)
     return read_dtype(run, question.answers, default=not operands)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from promoarray.console import listed
-from promoarray.core.observers import Recovery, RefusalEvent
+from promoarray.core.events import Recovery, RefusalEvent
 from promoarray.core.proposed_casts import accepted_casts, remarks
 from promoarray.core.refusals import cast_refusal
 from promoarray.dtypes import WEAK, DType, Kind

@@ -17,9 +17,10 @@ import numpy as np
 
 from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
+from promoarray.core.events import OperationEvent, Repeat, Repeats
 from promoarray.core.executable import Executable
 from promoarray.core.kept import key_of_array, plain
-from promoarray.core.observers import OperationEvent, Repeat, Repeats, lone_observer
+from promoarray.core.observers import lone_observer
 from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
 from promoarray.named_tuple import NamedTuple

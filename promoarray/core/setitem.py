@@ -15,8 +15,6 @@ from promoarray.core.cast import convert
 from promoarray.core.kept import Executable, signature_of
 from promoarray.core.move import require_taken
 from promoarray.core.observers import (
-    RefusalEvent,
-    SetitemEvent,
     notify_setitem,
     notify_write,
     observers_anywhere,
@@ -67,6 +65,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     if observers_anywhere:
+        from promoarray.core.events import SetitemEvent
+
         notify_write(SetitemEvent(policy, target, operand, source, dtype))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
@@ -75,6 +75,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
+        from promoarray.core.events import SetitemEvent
+
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
 
@@ -148,6 +150,8 @@ def _recovered(
     """Whether an observer has the value cast to the target's dtype, though that is refused."""
     if not observers_anywhere:
         return False
+    from promoarray.core.events import RefusalEvent
+
     seen = Operand(storage_dtype(target)), operand_of(operand, policy)
     event = RefusalEvent("setitem", Form.INPLACE, policy, (target, operand), seen, refusal)
     return recovery_from(event) is not None

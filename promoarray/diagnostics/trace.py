@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, Any
 from promoarray.console import Printable, counted, html_table, text
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
-from promoarray.core.observers import (
-    Observer,
-    OperationEvent,
-    Repeat,
-    Repeats,
-    SetitemEvent,
-    notify_lock,
-    observing,
-)
+from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
+from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.escape_report import Escapes
 from promoarray.diagnostics.tracing.actions import action_of

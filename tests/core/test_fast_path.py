@@ -25,7 +25,7 @@ from operator_table import FORWARD, MIRRORED
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import dispatch, observers, operators
+from promoarray.core import dispatch, events, observers, operators
 from promoarray.core._fast_path import CHOICE_FIELDS, FIELDS, FastOperator, Shared
 from promoarray.core.fast_path import PARTS
 from promoarray.core.kept import Choice, Executable
@@ -319,11 +319,11 @@ def test_a_kernel_leaves_exceptions_to_numpy(shape: tuple[int, ...]) -> None:
 
 
 def test_watchers_see_every_operation() -> None:
-    class Watcher(observers.Observer):
+    class Watcher(events.Observer):
         def __init__(self) -> None:
             self.seen: list[str] = []
 
-        def on_operation(self, event: observers.OperationEvent) -> None:
+        def on_operation(self, event: events.OperationEvent) -> None:
             self.seen.append(event.name)
 
     x, watcher = sample(dt.float32, 1), Watcher()

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.core import dispatch, inplace, observers
+from promoarray.core import dispatch, events, inplace
 from promoarray.core._fast_path import KNOWN_FIELDS
-from promoarray.core.observers import OperationEvent, Repeat, Repeats, observing
+from promoarray.core.events import OperationEvent, Repeat, Repeats
+from promoarray.core.observers import observing
 from promoarray.core.repeats import Known
 
 
-class Counting(observers.Observer):
+class Counting(events.Observer):
     """Counts what it hears in words, and what is repeated."""
 
     def __init__(self, types: tuple[Any, ...] | None = None) -> None:
@@ -138,7 +139,7 @@ class Stopped(BaseException):
     """As a signal's."""
 
 
-class Stopping(observers.Observer):
+class Stopping(events.Observer):
     def __init__(self) -> None:
         self.repeats = Repeats(type)
 
@@ -215,7 +216,7 @@ def test_memory_does_not_grow_with_repetitions() -> None:
 
 
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observers, "MOST_REPEATS", 8)
+    monkeypatch.setattr(events, "MOST_REPEATS", 8)
     with observing(listening := Counting()):
         for n in range(100):
             X + n, X + n

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import promoarray as pa
-from promoarray.core.observers import OperationEvent, Repeat, observing
+from promoarray.core.events import OperationEvent, Repeat
+from promoarray.core.observers import observing
 from promoarray.diagnostics.compare.autocast import AutoCast, Indifferent
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import program_site
-from promoarray.core.observers import OperationEvent, SetitemEvent
+from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.diagnostics.bisect.rules import mixed
 from promoarray.diagnostics.bisect.value import plain
 from promoarray.diagnostics.compare.probe import Probe

@@ -6,14 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from promoarray.core.call_site import Site, current_site
-from promoarray.core.observers import (
-    Observer,
-    OperationEvent,
-    Recovery,
-    RefusalEvent,
-    Repeat,
-    Repeats,
-)
+from promoarray.core.events import Observer, OperationEvent, Recovery, RefusalEvent, Repeat, Repeats
 from promoarray.core.passes import Passes
 from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promoarray.core.observers import RefusalEvent
+from promoarray.core.events import RefusalEvent
 from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.compare.final_values import said

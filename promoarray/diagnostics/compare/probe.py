@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core.observers import Observer
+from promoarray.core.events import Observer
 
 
 class Probe(Observer):

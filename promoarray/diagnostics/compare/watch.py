@@ -24,7 +24,7 @@ from typing import Any
 from promoarray.core.array_base import Array
 from promoarray.core.call_site import keep_source
 from promoarray.core.escape import Escape
-from promoarray.core.observers import (
+from promoarray.core.events import (
     CastEvent,
     Decision,
     MadeEvent,
@@ -35,9 +35,8 @@ from promoarray.core.observers import (
     RefusalEvent,
     Repeat,
     SetitemEvent,
-    notify_lock,
-    observing,
 )
+from promoarray.core.observers import notify_lock, observing
 from promoarray.diagnostics.compare.autocast import AutoCast, Indifferent
 from promoarray.diagnostics.compare.ending import in_short, last_line
 from promoarray.diagnostics.compare.final_values import finals

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from promoarray.core.observers import OperationEvent
+from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.explain.operation import Case
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy

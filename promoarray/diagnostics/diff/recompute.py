@@ -9,8 +9,8 @@ import numpy as np
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.dispatch import comparing
+from promoarray.core.events import OperationEvent
 from promoarray.core.executable import compiled
-from promoarray.core.observers import OperationEvent
 from promoarray.core.operands import scalar_buffer
 from promoarray.diagnostics.shadow.common_fixes import as_given
 from promoarray.dtypes import WEAK, DType

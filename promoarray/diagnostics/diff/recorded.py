@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from promoarray.core.call_site import sites
-from promoarray.core.observers import OperationEvent
+from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.compare.frameworks import framework_of
 from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.diff.probe import MOST_KNOWN, At, Noted

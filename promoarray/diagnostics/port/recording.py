@@ -21,7 +21,7 @@ from promoarray.core import host
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import assigns, of_library, outside
 from promoarray.core.cast import scalar
-from promoarray.core.observers import CastEvent, OperationEvent, SetitemEvent
+from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.compare.probe import Probe

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from promoarray.core.array_base import Array
-from promoarray.core.observers import CastEvent, OperationEvent, Repeat, SetitemEvent
+from promoarray.core.events import CastEvent, OperationEvent, Repeat, SetitemEvent
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.shadow.observer import ShadowObserver

@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import outside, standing_at
-from promoarray.core.observers import (
-    CastEvent,
-    EntryEvent,
-    OperationEvent,
-    RefusalEvent,
-    SetitemEvent,
-    notify_lock,
-)
+from promoarray.core.events import CastEvent, EntryEvent, OperationEvent, RefusalEvent, SetitemEvent
+from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.record.carried import Carried
 from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from promoarray.core.array_base import type_of
-from promoarray.core.observers import OperationEvent
+from promoarray.core.events import OperationEvent
 from promoarray.core.operands import looked_on
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.shadow.common_fixes import fix_of, shared_fix

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from promoarray import dtypes as dt
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import sites
-from promoarray.core.observers import CastEvent, Decision, EntryEvent, MadeEvent, Question
+from promoarray.core.events import CastEvent, Decision, EntryEvent, MadeEvent, Question
 from promoarray.core.operands import looked_on
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from promoarray.core.array_base import type_of
-from promoarray.core.observers import OperationEvent
+from promoarray.core.events import OperationEvent
 from promoarray.core.operands import as_looked_on, looked_on
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.core.recovery import accepted_for_value

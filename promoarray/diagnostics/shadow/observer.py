@@ -27,7 +27,7 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
 from promoarray.core.cast import convert
 from promoarray.core.escape import Escape
-from promoarray.core.observers import (
+from promoarray.core.events import (
     CastEvent,
     Decision,
     EntryEvent,
@@ -39,9 +39,8 @@ from promoarray.core.observers import (
     Repeat,
     Repeats,
     SetitemEvent,
-    notify_lock,
-    observing,
 )
+from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.shadow.asked import AskedDtypes
 from promoarray.diagnostics.shadow.divergence import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from promoarray.core.observers import Decision, Question
+from promoarray.core.events import Decision, Question
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.core.read_dtype import ReadDType
 from promoarray.diagnostics.shadow.divergence import Answer

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import listed, wrapped
 from promoarray.core.call_site import Site, sites
-from promoarray.core.observers import Recovery, RefusalEvent
+from promoarray.core.events import Recovery, RefusalEvent
 from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.blocks import entry_lines

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from promoarray.core.observers import OperationEvent, RefusalEvent
+from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.core.operands import is_left_lazy, looked_on
 from promoarray.core.recovery import dtypes_after
 from promoarray.diagnostics.shadow.answers import OperationAnswers, Said, result_of

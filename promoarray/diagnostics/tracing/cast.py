@@ -12,7 +12,7 @@ from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site
 from promoarray.core.cast import scalar
-from promoarray.core.observers import OperationEvent, SetitemEvent
+from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.functions.data_types import finfo
 from promoarray.promotion.cast_losses import loss

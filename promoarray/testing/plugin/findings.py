@@ -12,7 +12,8 @@ from promoarray.console import listed
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import sites
 from promoarray.core.escape import Escape
-from promoarray.core.observers import Observer, OperationEvent, SetitemEvent, observing
+from promoarray.core.events import Observer, OperationEvent, SetitemEvent
+from promoarray.core.observers import observing
 from promoarray.diagnostics.findings import kinds
 from promoarray.diagnostics.findings.comments import comments_in
 from promoarray.diagnostics.findings.finding import Finding, findings, of_escape

@@ -1,0 +1,325 @@
+"""What observers are told, what they answer, and what an observer is.
+
+None of it is loaded until something is told: while nobody observes, only a refusal is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from promoarray.core._fast_path import Heard, Tally
+from promoarray.core.array_base import Array
+from promoarray.dtypes import DType
+from promoarray.named_tuple import NamedTuple
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.policy import NO_OPTIONS, Policy
+
+
+class OperationEvent(NamedTuple):
+    """One operation that was carried out.
+
+    Attributes
+    ----------
+    name : str
+    policy : Policy
+    operands : tuple
+        Arrays and Python scalars.
+    seen : tuple of Operand
+        The operands as the policy saw them.
+    plan : Plan
+    values : tuple
+        The operands, the scalars among them as they were computed with.
+    result : Array
+        The first operand if the operation was in place.
+    extra_results : tuple of Array
+        The further results of an operation that has several.
+    options : mapping
+        What the operation takes besides.
+    form : Form
+        How it was written, so that other policies are asked the same.
+    """
+
+    name: str
+    policy: Policy
+    operands: tuple[Any, ...]
+    seen: tuple[Operand, ...]
+    plan: Plan
+    values: tuple[Any, ...]
+    result: Array
+    extra_results: tuple[Array, ...] = ()
+    options: Mapping[str, Any] = NO_OPTIONS
+    form: Form = Form.OPERATOR
+
+    @property
+    def inplace(self) -> bool:
+        """Whether the result was written into the first operand."""
+        return self.form is Form.INPLACE and self.policy.inplace is not None
+
+
+class SetitemEvent(NamedTuple):
+    """A value written into an array: ``target[key] = value``.
+
+    Attributes
+    ----------
+    policy : Policy
+    target : Array
+    value : Array, or Python scalar
+    source, dtype : DType
+        Of the value, weak for a Python scalar; of the target.
+    """
+
+    policy: Policy
+    target: Array
+    value: Any
+    source: DType
+    dtype: DType
+
+
+class CastEvent(NamedTuple):
+    """An explicit cast: ``x.astype(dtype)`` without settings of its own.
+
+    Attributes
+    ----------
+    policy : Policy
+    array, result : Array
+    source, target : DType
+    asked : object
+        The dtype as the program gave it: one that it read from an array knows more.
+    """
+
+    policy: Policy
+    array: Array
+    result: Array
+    source: DType
+    target: DType
+    asked: object = None
+
+
+class MadeEvent(NamedTuple):
+    """An array made in a dtype that the program asked for, or that its data have.
+
+    Attributes
+    ----------
+    policy : Policy
+    result : Array
+    asked : object
+        The dtype as the program gave it.
+    """
+
+    policy: Policy
+    result: Array
+    asked: object
+
+
+class EntryEvent(NamedTuple):
+    """Data that a recorded framework takes in as a narrower dtype, or makes in one.
+
+    Attributes
+    ----------
+    policy : Policy
+    result : Array
+        What stands for them from here on; observers may change its type.
+    source : DType
+        Of the data, or asked for.
+    data : tuple
+        Arrays of another library; none of what the framework makes itself.
+    operands : tuple of int, or None
+        Which operands of the call they are: none of them where the call makes an array of them;
+        None if it has them in no such way.
+    """
+
+    policy: Policy
+    result: Array
+    source: DType
+    data: tuple[Any, ...]
+    operands: tuple[int, ...] | None
+
+
+class Decision(NamedTuple):
+    """An answer about dtypes that the program read from arrays; it may branch on it.
+
+    Attributes
+    ----------
+    ask : callable
+        What was asked, of a policy and plain dtypes.
+    asked : tuple
+        The dtypes, those that were read among them, and whatever else was asked about.
+    answer : object
+        The run's.
+    """
+
+    ask: Callable[..., Any]
+    asked: tuple[Any, ...]
+    answer: Any
+
+
+class Question(NamedTuple):
+    """A dtype that the program asked the policy for, as by ``result_type``.
+
+    Attributes
+    ----------
+    name : str
+    policy : Policy
+    operands : tuple
+        Arrays, Python scalars and dtypes.
+    run : DType
+        What the run's policy answers.
+    ask : callable
+        What a policy answers for the operands as it sees them.
+    answers : dict
+        From the names of other policies to what they go on with; observers add to it.
+    """
+
+    name: str
+    policy: Policy
+    operands: tuple[Any, ...]
+    run: DType
+    ask: Callable[[Policy, tuple[Operand, ...]], DType | Refusal]
+    answers: dict[str, DType]
+
+
+class RefusalEvent(NamedTuple):
+    """An operation or an assignment that the policy refuses.
+
+    Attributes
+    ----------
+    name : str
+        The operation, or ``setitem``.
+    form : Form
+    policy : Policy
+    operands : tuple
+        Arrays and Python scalars.
+    seen : tuple of Operand
+        The operands as the policy saw them.
+    refusal : Refusal
+    options : mapping
+        What the operation takes besides.
+    """
+
+    name: str
+    form: Form
+    policy: Policy
+    operands: tuple[Any, ...]
+    seen: tuple[Operand, ...]
+    refusal: Refusal
+    options: Mapping[str, Any] = NO_OPTIONS
+
+
+class Recovery(NamedTuple):
+    """What is cast so that a refused operation goes on.
+
+    Attributes
+    ----------
+    casts : mapping
+        From the operands that are cast to what they become.
+    result : DType or None
+        What the result is cast to, that of an operation in place.
+    """
+
+    casts: Mapping[int, DType]
+    result: DType | None = None
+
+
+class Repeat(NamedTuple):
+    """What an observer does with all operations that are alike.
+
+    Attributes
+    ----------
+    types : tuple
+        For each result what its type slot bears.
+    tell : callable
+        Called when one of them was carried out, in any thread; returns whether something new was
+        found.
+    tally : Tally, optional
+        What counts one of them in its place, wherever there is nothing new.
+    """
+
+    types: tuple[Any, ...]
+    tell: Callable[[], bool]
+    tally: Tally | None = None
+
+
+class Repeats:
+    """What an observer knows of operations, by all that its answer hangs on (``repeats.py``).
+
+    Attributes
+    ----------
+    scalar : callable
+        From a Python scalar to what those that the observer does not tell apart have in common.
+    by_value : bool
+        Whether it looks at the values of 0-d arrays, too.
+    kept : dict
+    quick : Heard
+        What is known of operators and functions of one or two operands, as ``native/`` finds it.
+    """
+
+    __slots__ = ("by_value", "kept", "quick", "scalar")
+
+    def __init__(self, scalar: Callable[[Any], Hashable], by_value: bool = False) -> None:
+        self.scalar, self.by_value = scalar, by_value
+        self.kept: dict[Hashable, Any] = {}
+        self.quick = Heard(scalar, by_value)
+
+    def keep(self, key: Hashable, known: Any, quick: tuple[Any, ...] | None) -> None:
+        """Keep what is known; all is forgotten once there is too much of it."""
+        if len(self.kept) >= MOST_REPEATS:
+            self.kept.clear()
+            self.quick.clear()
+        self.kept[key] = known
+        if quick is not None:
+            self.quick.keep(quick, known)
+
+
+MOST_REPEATS = 1 << 12
+"""So many operations are known to an observer."""
+
+
+class Observer:
+    """Is told of what happens; each method does nothing until a subclass defines it."""
+
+    repeats: Repeats | None = None
+    """Where it is kept what ``on_operation`` has returned; None if it returns nothing."""
+
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
+        """Hear of one operation; may change the type of ``event.result``.
+
+        May return what to do with those that are alike, of which it hears no more.
+        """
+        return None
+
+    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
+        """Hear of an array that is about to be written to, in place or by an assignment.
+
+        May raise, as nothing is written yet. Of an operation in place that is carried out again
+        (``Repeat``) nothing is heard here.
+        """
+
+    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
+        """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
+
+    def on_made(self, made: MadeEvent) -> None:
+        """Hear of an array of a dtype that was asked for; may change its type."""
+
+    def on_entry(self, entry: EntryEvent) -> None:
+        """Hear of data that a recorded framework narrows; may change the type of the result."""
+
+    def on_decision(self, decision: Decision) -> None:
+        """Hear of an answer about dtypes that the program read from arrays."""
+
+    def on_question(self, question: Question) -> None:
+        """Hear of a dtype that the program asked for; may add other policies' answers."""
+
+    def on_setitem(self, assignment: SetitemEvent) -> None:
+        """Hear of a value written into an array."""
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Hear of an explicit cast; may change the type of its result."""
+
+    def on_refusal(self, event: RefusalEvent) -> Recovery | None:
+        """Hear of a refusal; may answer what to cast."""
+        return None
+
+    def on_escape(self, escape: Any) -> None:
+        """Hear of data about to leave the policy, an ``escape.Escape``; may raise."""
