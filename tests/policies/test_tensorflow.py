@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import tables
 
+import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
@@ -157,3 +158,35 @@ def test_scalars_wrap(policy: Policy, value: int, dtype: DType, expected: int) -
 def test_scalars_out_of_range_are_refused(policy: Policy, value: int, dtype: DType) -> None:
     with pytest.raises(OverflowError, match=str(value)):
         policy.scalars.fit(value, dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),  # TensorFlow 2.21: tf.math.log(2.5) and so on
+    [
+        ("log", 2.5, dt.float32),
+        ("log", 2, None),
+        ("ceil", 2.5, dt.float32),
+        ("ceil", 1j, None),
+        ("abs", 2, dt.int32),
+        ("abs", 1j, dt.float64),
+        ("abs", True, None),
+        ("imag", 1j, dt.float64),
+        ("isnan", 2.5, dt.bool),
+        ("bitwise_invert", 2, dt.int32),
+        ("logical_not", True, dt.bool),
+        ("mean", 2, dt.int32),
+    ],
+)
+def test_number_that_meets_no_tensor_has_its_own_dtype(
+    name: str, value: complex, expected: DType | None
+) -> None:
+    answer = pa.explain(name, value, policy="tensorflow").dtype
+    assert answer == (expected and expected.name)
+
+
+@pytest.mark.parametrize(("value", "why"), [(2**31, "dtype=pa.int64"), (2**63, "out of range")])
+def test_int_that_is_an_int64_on_its_own_is_not_wrapped(value: int, why: str) -> None:
+    with pa.policy("tensorflow"):
+        assert pa.abs(3).dtype is dt.int32
+        with pytest.raises(OverflowError, match=why):
+            pa.abs(value)

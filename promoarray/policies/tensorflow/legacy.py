@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.operations import OPERATIONS as EVERY
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.casts import CASTS
-from promoarray.policies.tensorflow.scalars import DEFAULTS, HELD, STORED, converts, fits
+from promoarray.policies.tensorflow.scalars import (
+    DEFAULTS,
+    HELD,
+    STORED,
+    converts,
+    fits,
+    fits_alone,
+)
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
@@ -57,6 +65,14 @@ def legacy(a: DType, b: DType) -> DType | None:
     if a.weak:
         a, b = b, a
     return a if a is b or (b.weak and converts(b, a)) else None
+
+
+def alone_settles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter a Python scalar that meets no tensor as the dtype it has on its own."""
+    entered = supported_types(policy, operands)
+    if isinstance(entered, Refusal) or len(entered) > 1:
+        return entered
+    return (DEFAULTS.get(entered[0], entered[0]),)
 
 
 def left_settles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -226,8 +242,11 @@ LEGACY = Policy(
     dtypes=DTYPES,
     operations=OPERATIONS,
     functions=FUNCTIONS,
-    operand_types=supported_types,
-    scalars=Scalars(fit=fits),
+    operand_types=alone_settles,
+    scalars=Scalars(
+        fit=fits,
+        fit_family={name: fits_alone for name, row in EVERY.items() if row.arity == 1},
+    ),
     kernels={
         "multiply": ("plain_multiply",),
         "square": ("plain_square",),

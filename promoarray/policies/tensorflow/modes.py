@@ -199,6 +199,7 @@ MODES = {
         promote=promote_all,
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
+        operand_types=supported_types,
         scalars=Scalars(fit=fits_int32, fit_family=dict.fromkeys(_NOT_PATCHED, fits)),
         defaults=HELD,
         stored=MODES_STORED,

@@ -100,6 +100,17 @@ def _alone(value: Any) -> DType:
     return DEFAULTS[WEAK[type(value)]]
 
 
+def fits_alone(value: Any, dtype: DType) -> Any:
+    """Refuse an int that is an int64 on its own: types tell no more than an int32 of it."""
+    fitted = fits(value, dtype)
+    if _alone(value) is dt.int64:
+        given = shown(value)
+        raise OverflowError(
+            f"Python int {given} is an int64 on its own; write pa.asarray({given}, dtype=pa.int64)"
+        )
+    return fitted
+
+
 def _higher(a: DType, b: DType) -> DType:
     return max(a, b, key=lambda dtype: (dtype.kind.category, dtype.bits))
 
