@@ -215,8 +215,6 @@ class Scalars(NamedTuple):
         answer an infinity for an int beyond the dtype.
     fit_family : mapping
         As ``fit``, for operations and families of them that have a rule of their own.
-    fit_alone : callable or None
-        As ``fit``, for the first of operands none of which is an array.
     fit_exponent : callable or None
         As ``fit``, for an exponent; ValueError refuses.
     fit_bound : callable or None
@@ -227,27 +225,17 @@ class Scalars(NamedTuple):
     fit: Callable[[Any, DType], Any] = in_range
     fit_compared: Callable[[Any, DType], Any] | None = None
     fit_family: Mapping[str | Family, Callable[[Any, DType], Any]] = MappingProxyType({})
-    fit_alone: Callable[[Any, DType], Any] | None = None
     fit_exponent: Callable[[Any, DType], Any] | None = None
     fit_bound: Callable[..., Any] | None = None
 
     def rule(
-        self,
-        name: str,
-        index: int,
-        dtype: DType,
-        *,
-        first: DType | None = None,
-        low: bool = True,
-        alone: bool = False,
+        self, name: str, index: int, dtype: DType, *, first: DType | None = None, low: bool = True
     ) -> Callable[[Any, DType], Any]:
         """The rule that an operation goes by for the operand that becomes a dtype.
 
         ``first`` is what the first operand is, ``low`` whether ``clip`` has a lower bound, which
-        comes before the upper one, and ``alone`` whether no operand is an array.
+        comes before the upper one.
         """
-        if alone and index == 0 and self.fit_alone is not None:
-            return self.fit_alone
         family, usual = operation(name).family, self.fit
         if family in _COMPARED:
             usual = self.fit_compared or usual
