@@ -161,7 +161,7 @@ def _compiled(
         buffer, low, rule = scalar_buffers(policy), limits.get("low", True), policy.scalars.rule
         for index, dtype in enumerate(held):
             if scalars[index]:
-                fit = rule(name, index, dtype, first=first, low=low)
+                fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
                 enter[index] = partial(_as_buffer, buffer, fit, dtype)
     found = getattr(backend, "short_kernel", _none)
     kernel = found(kernel_name, held, strong, casts, **limits)

@@ -7,6 +7,7 @@ is kept beside the executable, under the operands' types and ranks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from promoarray.core.array_base import Array, type_of
@@ -118,8 +119,10 @@ def keep(
     if policy.may_square(name, seen, form):
         return
     first, low = seen[0].type, bounds[0] if bounds else True
+    alone = all(type(x) in WEAK for x in operands)
+    rule = partial(policy.scalars.rule, name, first=first, low=low, alone=alone)
     fits = tuple(
-        policy.scalars.rule(name, index, dtype, first=first, low=low) if type(x) in WEAK else None
+        rule(index, dtype) if type(x) in WEAK else None
         for index, (x, dtype) in enumerate(zip(operands, plan.inputs, strict=True))
     )
     policy.executables[found[1]] = Known(executable, plan, seen, fits)

@@ -318,11 +318,12 @@ class Policy:
         if WEAK.keys().isdisjoint(map(type, values)):
             return Decision(plan, tuple(values))
         first, low = operands[0].type, options.get("low", True)
+        alone = all(type(x) in WEAK for x in values)
         fitted = [*values]
         try:
             for index, (x, dtype) in enumerate(zip(values, plan.inputs, strict=True)):
                 if type(x) in WEAK:
-                    fit = self.scalars.rule(name, index, dtype, first=first, low=low)
+                    fit = self.scalars.rule(name, index, dtype, first=first, low=low, alone=alone)
                     fitted[index] = held_by_floats(fit(x, dtype), dtype)
         except (OverflowError, ValueError) as error:
             return Refusal(str(error), error)

@@ -215,6 +215,8 @@ class Scalars(NamedTuple):
         answer an infinity for an int beyond the dtype.
     fit_family : mapping
         As ``fit``, for operations and families of them that have a rule of their own.
+    fit_alone : callable or None
+        As ``fit``, for the first of operands none of which is an array.
     fit_exponent : callable or None
         As ``fit``, for an exponent; ValueError refuses.
     fit_bound : callable or None
@@ -225,18 +227,29 @@ class Scalars(NamedTuple):
     fit: Callable[[Any, DType], Any] = in_range
     fit_compared: Callable[[Any, DType], Any] | None = None
     fit_family: Mapping[str | Family, Callable[[Any, DType], Any]] = MappingProxyType({})
+    fit_alone: Callable[[Any, DType], Any] | None = None
     fit_exponent: Callable[[Any, DType], Any] | None = None
     fit_bound: Callable[..., Any] | None = None
 
     def rule(
-        self, name: str, index: int, dtype: DType, *, first: DType | None = None, low: bool = True
+        self,
+        name: str,
+        index: int,
+        dtype: DType,
+        *,
+        first: DType | None = None,
+        low: bool = True,
+        alone: bool = False,
     ) -> Callable[[Any, DType], Any]:
         """The rule that an operation goes by for the operand that becomes a dtype.
 
         ``first`` is what the first operand is, ``low`` whether ``clip`` has a lower bound, which
-        comes before the upper one.
+        comes before the upper one, and ``alone`` whether all values are Python scalars.
         """
         family, usual = operation(name).family, self.fit
+        # What `where` chooses from meets the mask, which is an array and none of its values.
+        if alone and index == 0 and self.fit_alone and family is not Family.WHERE:
+            return self.fit_alone
         if family in _COMPARED:
             usual = self.fit_compared or usual
         elif family is Family.CLIP:

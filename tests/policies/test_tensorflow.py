@@ -190,3 +190,18 @@ def test_int_that_is_an_int64_on_its_own_is_not_wrapped(value: int, why: str) ->
         assert pa.abs(3).dtype is dt.int32
         with pytest.raises(OverflowError, match=why):
             pa.abs(value)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "less", "floor_divide"])
+@pytest.mark.parametrize("policy", ["tensorflow", "tensorflow@all", "tensorflow@safe"])
+def test_an_int64_beside_a_number_is_not_wrapped(policy: str, name: str) -> None:
+    with pa.policy(policy), pytest.raises(OverflowError, match=r"int64|int32"):
+        getattr(pa, name)(2**40, 1)
+
+
+def test_of_two_numbers_the_left_one_decides() -> None:
+    """As TensorFlow 2.21 itself: ``tf.add(1, 2**40)`` is an int32 of the low bits."""
+    with pa.policy("tensorflow"):
+        x = pa.add(1, 2**31)
+    assert x.dtype is pa.int32
+    assert int(x) == 1 - 2**31

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.operations import OPERATIONS as EVERY
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.casts import CASTS
 from promoarray.policies.tensorflow.scalars import (
@@ -243,10 +242,7 @@ LEGACY = Policy(
     operations=OPERATIONS,
     functions=FUNCTIONS,
     operand_types=alone_settles,
-    scalars=Scalars(
-        fit=fits,
-        fit_family={name: fits_alone for name, row in EVERY.items() if row.arity == 1},
-    ),
+    scalars=Scalars(fit=fits, fit_alone=fits_alone),
     kernels={
         "multiply": ("plain_multiply",),
         "square": ("plain_square",),

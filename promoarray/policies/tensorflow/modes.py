@@ -43,6 +43,7 @@ from promoarray.policies.tensorflow.scalars import (
     HELD,
     MODES_STORED,
     fits,
+    fits_alone,
     fits_int32,
 )
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -200,7 +201,11 @@ MODES = {
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
         operand_types=supported_types,
-        scalars=Scalars(fit=fits_int32, fit_family=dict.fromkeys(_NOT_PATCHED, fits)),
+        scalars=Scalars(
+            fit=fits_int32,
+            fit_family=dict.fromkeys(_NOT_PATCHED, fits),
+            fit_alone=fits_alone,
+        ),
         defaults=HELD,
         stored=MODES_STORED,
         refuses={"take": LEGACY.refuses["take"]},
