@@ -21,7 +21,8 @@ LATER = (
     *("promoarray.functions._examples", "promoarray.functions.joining"),
     *("promoarray.kernels.way", "promoarray.promotion.signatures", "promoarray.threads"),
     *("promoarray.backends.numpy.losses", "promoarray.backends.numpy.ordering"),
-    *("promoarray.core.observed", "promoarray.core.repeats", "promoarray.promotion.policy_like"),
+    *("promoarray.core.events", "promoarray.core.observed", "promoarray.core.repeats"),
+    "promoarray.promotion.policy_like",
 )
 SCRIPT = """
 import sys
