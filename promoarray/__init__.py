@@ -32,28 +32,7 @@ from promoarray.errors import (
     PromotionError,
     UnknownPolicyError,
 )
-from promoarray.functions import (
-    creation,
-    data_types,
-    elementwise,
-    indexing,
-    linear_algebra,
-    manipulation,
-    searching,
-    sorting,
-    statistical,
-    utility,
-)
-from promoarray.functions.creation import *
-from promoarray.functions.data_types import *
-from promoarray.functions.elementwise import *
-from promoarray.functions.indexing import *
-from promoarray.functions.linear_algebra import *
-from promoarray.functions.manipulation import *
-from promoarray.functions.searching import *
-from promoarray.functions.sorting import *
-from promoarray.functions.statistical import *
-from promoarray.functions.utility import *
+from promoarray.errors import end_tracebacks_at_callers as _end_tracebacks
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
@@ -90,11 +69,21 @@ if TYPE_CHECKING:
         transpose,
     )
     from promoarray.functions.broadcasting import *
+    from promoarray.functions.creation import *
+    from promoarray.functions.data_types import *
+    from promoarray.functions.elementwise import *
     from promoarray.functions.grids import *
+    from promoarray.functions.indexing import *
     from promoarray.functions.info import *
     from promoarray.functions.joining import *
+    from promoarray.functions.linear_algebra import *
+    from promoarray.functions.manipulation import *
     from promoarray.functions.ranges import *
+    from promoarray.functions.searching import *
     from promoarray.functions.sets import *
+    from promoarray.functions.sorting import *
+    from promoarray.functions.statistical import *
+    from promoarray.functions.utility import *
     from promoarray.io.dask_arrays import from_dask
     from promoarray.io.npz import load, save
     from promoarray.io.onnx import from_onnx, to_onnx
@@ -115,11 +104,30 @@ diagnostics.shadow.observer  shadow
 diagnostics.shadow.report    Report
 diagnostics.trace            trace
 functions.broadcasting       broadcast_arrays broadcast_shapes broadcast_to
+functions.creation           asarray empty empty_like from_dlpack full full_like ones ones_like
+functions.creation           zeros zeros_like
+functions.data_types         astype can_cast finfo iinfo isdtype promote_types result_type
+functions.elementwise        abs acos acosh add asin asinh atan atan2 atanh bitwise_and
+functions.elementwise        bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift
+functions.elementwise        bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1
+functions.elementwise        floor floor_divide fmax fmin greater greater_equal hypot imag isfinite
+functions.elementwise        isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and
+functions.elementwise        logical_not logical_or logical_xor maximum minimum multiply negative
+functions.elementwise        nextafter not_equal positive pow real reciprocal remainder round sign
+functions.elementwise        signbit sin sinh sqrt square subtract tan tanh trunc
 functions.grids              eye meshgrid tril triu
+functions.indexing           take take_along_axis
 functions.info               __array_namespace_info__
 functions.joining            concat stack unstack
+functions.linear_algebra     matmul matrix_transpose tensordot vecdot
+functions.manipulation       expand_dims flip moveaxis permute_dims repeat reshape roll squeeze
+functions.manipulation       tile
 functions.ranges             arange linspace
+functions.searching          argmax argmin count_nonzero nonzero searchsorted where
 functions.sets               isin unique_all unique_counts unique_inverse unique_values
+functions.sorting            argsort sort
+functions.statistical        cumulative_prod cumulative_sum max mean min prod std sum var
+functions.utility            all any diff
 io.dask_arrays               from_dask
 io.npz                       load save
 io.onnx                      from_onnx to_onnx
@@ -132,7 +140,7 @@ _ROWS = [row.split() for row in _LATER.strip().splitlines()]
 _HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names}
 """From a name that is loaded later to the module that has it."""
 
-# The chapters that arrays need list their names; what stands here is all else.
+# Type checkers read what stands here; the names of star imports they know themselves.
 __all__ = [
     "ComputeError",
     "EscapeError",
@@ -213,18 +221,9 @@ __all__ = [
     "unique_values",
     "unpack",
     "unstack",
-    *creation.__all__,
-    *data_types.__all__,
     *dtypes.__all__,
-    *elementwise.__all__,
-    *indexing.__all__,
-    *linear_algebra.__all__,
-    *manipulation.__all__,
-    *searching.__all__,
-    *sorting.__all__,
-    *statistical.__all__,
-    *utility.__all__,
 ]
+__all__ += [name for name in _HOMES if name not in __all__]
 
 _add_methods(PArray)
 
@@ -233,20 +232,22 @@ __array_api_version__ = "2025.12"
 __version__ = "0.1.0"
 
 _CHAPTERS = dict.fromkeys(("extras", "fft", "linalg", "policies", "testing"), "promoarray.")
-_CHAPTERS |= dict.fromkeys(
-    ("broadcasting", "grids", "info", "joining", "ranges", "sets"), "promoarray.functions."
-)
+_CHAPTERS |= {
+    home.removeprefix("functions."): "promoarray.functions."
+    for home, *_ in _ROWS
+    if home.startswith("functions.")
+}
 """From a module that is loaded later to where it stands."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _CHAPTERS:
         chapter = globals()[name] = import_module(_CHAPTERS[name] + name)
-        _end_tracebacks_at_callers()
+        _end_tracebacks()
         return chapter
     home = _HOMES.get(name) or _home_of_numpys(name)
     found = globals()[name] = getattr(import_module(home), name)
-    _end_tracebacks_at_callers()
+    _end_tracebacks()
     return found
 
 
@@ -264,18 +265,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_CHAPTERS, *__all__})
 
 
-def _end_tracebacks_at_callers() -> None:
-    """Have pytest leave out the frames of all modules imported so far, as their errors tell all."""
-    if "_pytest" not in _modules:
-        return
-    from promoarray.errors import meant_for_callers
-
-    for name, module in list(_modules.items()):
-        if name.startswith("promoarray."):
-            vars(module)["__tracebackhide__"] = meant_for_callers
-
-
-_end_tracebacks_at_callers()
+_end_tracebacks()
 
 if "PROMOARRAY_COMPARE" in _environ:  # `promoarray compare` runs this program, and wants to know
     from promoarray.diagnostics.compare import watch as _watch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -141,6 +142,15 @@ def meant_for_callers(info: Any) -> bool:
     """
     told = TypeError, ValueError, OverflowError, IndexError, EscapeError, DeviceError
     return info is not None and isinstance(info.value, (*told, ImplicitCastError))
+
+
+def end_tracebacks_at_callers() -> None:
+    """Have pytest leave out the frames of all modules imported so far, as their errors tell all."""
+    if "_pytest" not in sys.modules:
+        return
+    for name, module in list(sys.modules.items()):
+        if name.startswith("promoarray."):
+            vars(module)["__tracebackhide__"] = meant_for_callers
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

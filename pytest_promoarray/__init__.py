@@ -7,6 +7,7 @@ manual.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,6 +90,13 @@ def _is_ours(metafunc: pytest.Metafunc, name: str) -> bool:
         if name not in definition.argnames:
             return False
     return False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> None:
+    """Leave out the frames of what promoarray has loaded since it was imported, too."""
+    if call.excinfo is not None and "promoarray.errors" in sys.modules:
+        sys.modules["promoarray.errors"].end_tracebacks_at_callers()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -23,6 +23,13 @@ LATER = (
     *("promoarray.backends.numpy.losses", "promoarray.backends.numpy.ordering"),
     *("promoarray.core.events", "promoarray.core.observed", "promoarray.core.repeats"),
     "promoarray.promotion.policy_like",
+    *(f"promoarray.backends.numpy.{name}" for name in ("blocks", "clips", "folds", "means")),
+    *(f"promoarray.backends.numpy.{name}" for name in ("moves", "parts", "positions", "products")),
+    *(f"promoarray.backends.numpy.{name}" for name in ("programs", "reductions", "searching")),
+    *("promoarray.backends.numpy.short_folds", "promoarray.array_methods.functions"),
+    *(f"promoarray.functions.{name}" for name in ("data_types", "elementwise", "indexing")),
+    *(f"promoarray.functions.{name}" for name in ("linear_algebra", "searching", "statistical")),
+    "promoarray.functions.utility",
 )
 SCRIPT = """
 import sys

@@ -36,6 +36,10 @@ def test_method():
     i.astype("nonsense")  # the user's
 def test_setitem():
     i[5] = 1  # the user's
+def test_method_of_numpys():
+    i.sum(axis=7)  # the user's
+def test_what_is_loaded_with_it():
+    i.searchsorted(7, side="no")  # the user's
 def test_item():
     i.item()  # the user's
 def test_creation():

@@ -12,7 +12,6 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import BY_CLASS as backends
-from promoarray.backends.numpy.parts import run as in_parts
 from promoarray.core._fast_path import ArraySlots, FastOperator, Shared
 from promoarray.core.observers import (
     lone_observer,
@@ -32,6 +31,14 @@ _ADOPTED = {
     for by in (storage, storage.type)
 }
 """What NumPy's arrays are wrapped as, by their dtypes, and its scalars by their classes."""
+
+
+def in_parts(kernel: Any, *operands: Any) -> Any:
+    """What a kernel answers of long operands, part by part; None of others."""
+    from promoarray.backends.numpy.parts import run  # which short operands never need
+
+    return run(kernel, *operands)
+
 
 PARTS: dict[str, Any] = {
     "observers": observers_anywhere,

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import folds
-from promoarray.backends.numpy.blocks import LONG
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import comparable as comparable
 from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import Compiled
 from promoarray.backends.numpy.kernels import kernel_of
-from promoarray.backends.numpy.moves import move as move
-from promoarray.backends.numpy.moves import mover as mover
 from promoarray.backends.numpy.short import short_kernel as short_kernel
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
@@ -105,15 +102,33 @@ def write(buffer: Buffer, key: Any, value: Buffer) -> None:
     # NumPy gives a[0:4:2] = a[0:2] what it has written meanwhile: it copies for other cases alone.
     if value.base is not None and np.may_share_memory(buffer, value):
         value = value.copy()
-    if buffer.dtype.isbuiltin == 2 and buffer.size >= LONG:
+    if buffer.dtype.isbuiltin == 2 and buffer.size >= _MANY:
         # NumPy calls ml_dtypes for each number: words of as many bytes are as good.
         buffer, value = (x.view(f"u{x.itemsize}") for x in (buffer, value))
     buffer[key] = value
 
 
+_MANY = 1 << 15
+"""Elements from which on it pays to look at them as words."""
+
+
 def writeable(buffer: Buffer) -> bool:
     """Whether values may be written into the buffer."""
     return buffer.flags.writeable
+
+
+def mover(name: str, ndim: int, /, *args: Any, **options: Any) -> Callable[..., Buffer]:
+    """Make what moves a buffer of ``ndim`` axes."""
+    from promoarray.backends.numpy import moves
+
+    return moves.mover(name, ndim, *args, **options)
+
+
+def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
+    """Move a buffer once."""
+    from promoarray.backends.numpy import moves
+
+    return moves.move(name, buffer, *args, **options)
 
 
 def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
@@ -245,7 +260,9 @@ def compile(
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer:
     """Count the elements that are not zero, of long buffers without a copy; not of strings."""
-    found = folds.count(buffer, dtype, axis, keepdims) if buffer.size >= folds.LONG else None
+    from promoarray.backends.numpy.folds import LONG, count
+
+    found = count(buffer, dtype, axis, keepdims) if buffer.size >= LONG else None
     if found is not None:
         return found
     if axis is None and not keepdims:

@@ -10,7 +10,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, exponents, folds, loops, programs
+from promoarray.backends.numpy import exponents, loops
 from promoarray.backends.numpy.kernels import is_elementwise, kernel_of
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
@@ -18,7 +18,12 @@ from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
 
 if TYPE_CHECKING:
+    from promoarray.backends.numpy import programs
     from promoarray.promotion.plan import Plan
+
+
+FEW = 1 << 15
+"""Elements of what is reduced to one, or pairs where each of one operand meets each of another."""
 
 
 def between_casts(
@@ -66,7 +71,7 @@ def between_casts(
         loops.watched,
         partial(_of_any_layout, names[-1], held, plan, casts) if any_loop else None,
         first,
-        folds.LONG - 1 if name in folds.FOLDED else -1,
+        -1 if is_elementwise(name) else _longest(name),
         None if has_loop else program or _program(name, common, count, made),
     )
 
@@ -79,6 +84,13 @@ def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, .
     return names if all(kernels.loop_of(each, row) == wanted for each in names) else ()
 
 
+def _longest(name: str) -> int:
+    """The elements up to which no fold of ours is asked for a reduction; -1 if none ever is."""
+    from promoarray.backends.numpy.folds import FOLDED, LONG
+
+    return LONG - 1 if name in FOLDED else -1
+
+
 _COMPLEX = frozenset(dtype for dtype in BY_STORAGE.values() if dtype.kind is Kind.COMPLEX)
 _BOOL, _STRING = frozenset({dt.bool}), frozenset({dt.string})
 
@@ -87,7 +99,11 @@ _BOOL, _STRING = frozenset({dt.bool}), frozenset({dt.string})
 def _program(name: str, common: DType, count: int, made: DType) -> programs.Written | None:
     """What computes each element, without a call of Python's."""
     kernel = kernel_of(name, common) if is_elementwise(name) else None
-    return kernel and programs.written(kernel, common.storage, count, made.storage)
+    if kernel is None:
+        return None
+    from promoarray.backends.numpy.programs import written
+
+    return written(kernel, common.storage, count, made.storage)
 
 
 def _entered(source: DType, target: DType, casts: loops.Casts) -> DType:
@@ -134,8 +150,11 @@ def of_each_element(
     casts: loops.Casts,
 ) -> Callable[..., Any] | None:
     """A function of each element by itself between casts: of longer operands it goes in blocks."""
-    takes = is_elementwise(name)
-    made = blocks.answer_of(kernel, (common,) * len(held)) if takes else None
+    if not is_elementwise(name):
+        return None
+    from promoarray.backends.numpy.blocks import answer_of
+
+    made = answer_of(kernel, (common,) * len(held))
     if made is None or common not in dt.NATIVE or name in loops.ASKING:
         return None
     if kernel is not None and common.kind in INEXACT:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import parts
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
@@ -63,7 +62,9 @@ def caster(
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
     if (integers and widens(source, target)) or dt.string in (source, target):
-        return in_default_float_state(lambda buffer: parts.copied(buffer, storage))
+        from promoarray.backends.numpy.parts import copied
+
+        return in_default_float_state(lambda buffer: copied(buffer, storage))
     rows = dtype_args(source), dtype_args(target), mode
 
     short = _short(source, target, mode)

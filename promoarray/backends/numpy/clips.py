@@ -67,3 +67,6 @@ def _loop(name: str, storage: np.dtype[Any]) -> loops.LoopPlan | None:
         return None
     count = found[0]
     return loops.LoopPlan(name, (row,) * (count + 2), (kernels.DEFAULT,) * (count + 1), storage)
+
+
+KERNELS: dict[str, Callable[..., Any]] = {"clip": clip}

@@ -4,45 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import (
-    blocks,
-    exponents,
-    folds,
-    loops,
-    parts,
-    positions,
-    products,
-    searching,
-    told,
-)
+from promoarray.backends.numpy import exponents, loops, told
 from promoarray.backends.numpy.cast import caster
-from promoarray.backends.numpy.kernels import (
-    kernel_of,
-    neighbours,
-)
+from promoarray.backends.numpy.kernels import POSITIONS, is_elementwise, kernel_of, neighbours
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.once import made_once
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
+    from promoarray.backends.numpy.blocks import BlockPlan
     from promoarray.backends.numpy.code_tables import CodeTable
+    from promoarray.backends.numpy.folds import FoldPlan
+    from promoarray.backends.numpy.positions import PositionPlan
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
 Cast = Callable[[Buffer], Buffer]
 Way = Callable[[tuple[Buffer, ...], dict[str, Any]], Any]
 
-IN_PARTS = {**products.IN_PARTS, **searching.IN_PARTS}
-"""How a kernel goes part by part where its operands are cast."""
-
-_OF_LINES = folds.NAMES | positions.FINDERS.keys() | {"diff"}
-"""What is made along axes."""
+_IN_PARTS = {"matmul": "products", "searchsorted": "searching", "vecdot": "products"}
+"""From what may go part by part where its operands are cast to the module that has how."""
 
 
 class Compiled:
@@ -81,6 +69,15 @@ class Compiled:
         return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
 
     @made_once
+    def _parts(self) -> Callable[..., Buffer | None] | None:
+        """How the kernel goes part by part where its operands are cast."""
+        if self._name not in _IN_PARTS:
+            return None
+        home = import_module(f"promoarray.backends.numpy.{_IN_PARTS[self._name]}")
+        found: Callable[..., Buffer | None] | None = home.IN_PARTS.get(self._kernel)
+        return found
+
+    @made_once
     def _casts_inputs(self) -> bool:
         return any(cast is not None for cast in self._inputs)
 
@@ -101,17 +98,17 @@ class Compiled:
             ways.append(self._as_numpy)
         if self._blocks is not None:
             ways.append(self._blocks.run)
-        if self._name in _OF_LINES:
+        if self._folds or self._positions or self._gaps:
             ways.append(self._of_lines)
-        if self._casts_inputs and self._kernel in IN_PARTS:
+        if self._casts_inputs and self._parts is not None:
             ways.append(self._in_parts)
         return *ways, self._whole
 
     def _in_parts(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
         """A product, or a search, whose operands are cast part by part."""
-        in_parts = IN_PARTS[self._kernel]
+        assert self._parts is not None
         storage = self._plan.result.storage, self._compute.storage
-        out: Buffer | None = in_parts(
+        out: Buffer | None = self._parts(
             buffers, self._inputs, partial(self._stored, 0), *storage, **options
         )
         return out
@@ -131,7 +128,7 @@ class Compiled:
         if self._kernel is None:
             return self._of_linalg(values, options)
         try:
-            out = None if options else parts.run(self._kernel, *values)
+            out = None if options else _in_threads(self._kernel, *values)
             if out is None:
                 out = self._kernel(*values, **options)
         except TypeError as error:
@@ -148,10 +145,14 @@ class Compiled:
         if not options:
             return None
         if self._folds is not None:
-            out = folds.run(self._folds, *buffers, **options)
+            from promoarray.backends.numpy.folds import run as fold
+
+            out = fold(self._folds, *buffers, **options)
             return out if out is None or self._folds.runs else self._stored(0, out)
         if self._positions is not None:
-            out = positions.run(self._positions, *buffers, **options)
+            from promoarray.backends.numpy.positions import run as find
+
+            out = find(self._positions, *buffers, **options)
             return None if out is None else self._stored(0, out)
         if self._gaps is not None:
             pair = neighbours(*buffers, **options)
@@ -260,8 +261,12 @@ class Compiled:
             return self._loops.setdefault(name, found)
 
     @made_once
-    def _blocks(self) -> blocks.BlockPlan | CodeTable | None:
-        found = blocks.block_plan(self._name, self._held, self._plan, self._casts)
+    def _blocks(self) -> BlockPlan | CodeTable | None:
+        if not is_elementwise(self._name):
+            return None
+        from promoarray.backends.numpy.blocks import block_plan
+
+        found = block_plan(self._name, self._held, self._plan, self._casts)
         if found is None:
             return None
         from promoarray.backends.numpy import code_tables
@@ -269,25 +274,36 @@ class Compiled:
         return code_tables.with_table(found, self._held)
 
     @made_once
-    def _folds(self) -> folds.FoldPlan | None:
-        if self._name not in folds.NAMES:
+    def _folds(self) -> FoldPlan | None:
+        if is_elementwise(self._name):
             return None
-        return folds.fold_plan(self._name, self._held[0], self._plan, self._casts)
+        from promoarray.backends.numpy.folds import NAMES, fold_plan
+
+        if self._name not in NAMES:
+            return None
+        return fold_plan(self._name, self._held[0], self._plan, self._casts)
 
     @made_once
-    def _positions(self) -> positions.PositionPlan | None:
-        if self._name not in positions.FINDERS:
+    def _positions(self) -> PositionPlan | None:
+        if self._name not in POSITIONS:
             return None
-        return positions.position_plan(self._name, self._held[0], self._plan, self._casts)
+        from promoarray.backends.numpy.positions import position_plan
+
+        return position_plan(self._name, self._held[0], self._plan, self._casts)
 
     @made_once
-    def _gaps(self) -> loops.LoopPlan | blocks.BlockPlan | None:
+    def _gaps(self) -> loops.LoopPlan | BlockPlan | None:
         """How differences are taken in a loop or in blocks: those of bools are none."""
         if self._name != "diff" or self._compute is dt.bool:
             return None
         of_two = self._plan._replace(inputs=self._plan.inputs * 2)
         way = self._held * 2, of_two, self._casts
-        return loops.loop_plan("subtract", *way, ours=False) or blocks.block_plan("subtract", *way)
+        loop = loops.loop_plan("subtract", *way, ours=False)
+        if loop is not None:
+            return loop
+        from promoarray.backends.numpy.blocks import block_plan
+
+        return block_plan("subtract", *way)
 
     def _chain(self, *dtypes: DType) -> Cast | None:
         """The casts from each dtype to the next as one; None if there are none."""
@@ -301,6 +317,13 @@ class Compiled:
             return buffer
 
         return run
+
+
+def _in_threads(kernel: Any, *operands: Buffer) -> Buffer | None:
+    """The result of a ufunc of long operands, part by part; None where it is to be called once."""
+    from promoarray.backends.numpy.parts import run
+
+    return run(kernel, *operands)
 
 
 def _has_no_loop(error: TypeError) -> bool:

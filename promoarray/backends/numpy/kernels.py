@@ -9,18 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy import (
-    clips,
-    folds,
-    means,
-    products,
-    searching,
-)
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.once import once
 from promoarray.promotion.variants import VARIANTS
@@ -35,18 +29,6 @@ def _round(x: Buffer) -> Buffer:
 def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
     """Leave integers alone, which NumPy would turn into floats."""
     return lambda x: rounding(x) if x.dtype.kind == "f" else x.copy()
-
-
-def _truth(ufunc: np.ufunc) -> Callable[..., Any]:
-    """As ``np.all`` and ``np.any`` do, without the time that they take to get here."""
-    reduce: Any = ufunc.reduce  # positions are read soonest, and the stubs have them by name
-
-    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-        if axis is None and not keepdims:
-            return reduce(x, None, None, None, True).reshape(())
-        return reduce(x, axis, None, None, keepdims)
-
-    return run
 
 
 def _signbit(x: Buffer) -> Buffer:
@@ -95,48 +77,6 @@ _WHERE = {n: _rows_of_where(BY_STORAGE[np.dtype(f"u{n}")]) for n in (1, 2, 4, 8)
 """What ``kernels.combine`` takes, by the length of elements: it looks at no more of them."""
 
 
-def _cumulative(ufunc: np.ufunc) -> Callable[..., Buffer]:
-    def run(x: Buffer, *, axis: int | None = None, include_initial: bool = False) -> Buffer:
-        if axis is None:
-            if x.ndim != 1:
-                raise ValueError("the axis may be left out for one-dimensional arrays only")
-            axis = 0
-        y: Buffer = ufunc.accumulate(x, axis)
-        if not include_initial:
-            return y
-        shape = [*x.shape]
-        shape[axis] = 1
-        return np.concatenate([np.full(shape, ufunc.identity, y.dtype), y], axis=axis)
-
-    return run
-
-
-def _reduced(name: str, ufunc: np.ufunc) -> Callable[..., Any]:
-    """Reduce in the dtype of the buffer, where NumPy would widen integers by a rule of its own: as
-    ``np.sum`` and ``np.max`` do, without the time that they take to get here."""
-    reduce: Any = ufunc.reduce
-
-    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-        if x.size >= folds.LONG:
-            out = folds.fold(name, x, axis, keepdims)
-            if out is not None:
-                return out
-        if axis is None and not keepdims:  # an array sooner than a scalar becomes one
-            return reduce(x, None, x.dtype, None, True).reshape(())
-        return reduce(x, axis, x.dtype, None, keepdims)
-
-    return run
-
-
-def _position(name: str) -> Callable[..., Any]:
-    """As ``np.argmax`` and ``np.argmin`` do, without the time that they take to get here."""
-
-    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
-        return getattr(x, name)(axis=axis, keepdims=keepdims)
-
-    return run
-
-
 def _trace(x: Buffer, **options: Any) -> Any:
     """The sum of a diagonal, in the dtype of the buffer."""
     return np.trace(x, dtype=x.dtype, **options)
@@ -169,13 +109,25 @@ def _diff(x: Buffer, *, axis: int = -1) -> Buffer:
     return gaps
 
 
+_HOMES = {
+    **dict.fromkeys(("argmax", "argmin", "cumulative_prod", "cumulative_sum"), "reductions"),
+    **dict.fromkeys(("all", "any", "max", "min", "prod", "sum"), "reductions"),
+    **dict.fromkeys(("mean", "std", "var"), "means"),
+    "clip": "clips",
+    "searchsorted": "searching",
+    "tensordot": "products",
+}
+"""From a kernel that has more to it than a ufunc to the module whose ``KERNELS`` have it."""
+
+
 class _Kernels(dict[str, Callable[..., Any]]):
-    """Kernels by name; those of single policies are loaded once one of them is asked for."""
+    """Kernels by name; those of other modules, and of single policies, are loaded once one of them
+    is asked for."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        from promoarray.backends.numpy import variants
-
-        return variants.KERNELS[name]
+        home = import_module(f"promoarray.backends.numpy.{_HOMES.get(name, 'variants')}")
+        kernel: Callable[..., Any] = home.KERNELS[name]
+        return kernel
 
 
 _STANDARD: dict[str, Callable[..., Any]] = {
@@ -212,10 +164,8 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "nextafter": np.nextafter,
     "logaddexp": np.logaddexp,
     "where": _where,
-    "clip": clips.clip,
     "matmul": np.matmul,
     "vecdot": np.vecdot,
-    "tensordot": products.tensordot,
     "outer": _outer,
     "concat": _concat,
     "stack": _stack,
@@ -259,21 +209,7 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "conj": np.conj,
     "real": lambda x: x.real.copy(),
     "imag": lambda x: x.imag.copy(),
-    "sum": _reduced("sum", np.add),
-    "prod": _reduced("prod", np.multiply),
     "trace": _trace,
-    "cumulative_sum": _cumulative(np.add),
-    "cumulative_prod": _cumulative(np.multiply),
-    "mean": means.mean,
-    "std": means.std,
-    "var": means.var,
-    "max": _reduced("max", np.maximum),
-    "min": _reduced("min", np.minimum),
-    "all": _truth(np.logical_and),
-    "any": _truth(np.logical_or),
-    "argmax": _position("argmax"),
-    "argmin": _position("argmin"),
-    "searchsorted": searching.searchsorted,
     "diff": _diff,
 }
 
@@ -291,11 +227,15 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     name : str
     compute : DType
     """
-    if name not in KERNELS and name not in VARIANTS:
+    if name not in KERNELS and name not in _HOMES and name not in VARIANTS:
         return None
     if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
         return formula
-    kernel = products.of_integers(name, compute) or KERNELS[name]
+    kernel = KERNELS[name]
+    if name in ("matmul", "tensordot"):
+        from promoarray.backends.numpy.products import of_integers
+
+        kernel = of_integers(name, compute) or kernel
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
@@ -320,6 +260,9 @@ _UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
     "positive": (np.absolute, (Kind.BOOL,)),  # which has a loop for bools, and leaves them
     "sign": (np.absolute, (Kind.BOOL,)),
 }
+
+POSITIONS = frozenset({"argmax", "argmin"})
+"""What answers with a place."""
 
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
 _NOT_OF_BOOLS = frozenset({"subtract", "negative", "trace"})

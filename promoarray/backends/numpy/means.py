@@ -140,3 +140,6 @@ def mean_or_zero(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
     """``statistics.mean_or_zero`` without the time that it takes to get here."""
     total = _ADD_UP(x, axis, None, None, keepdims)
     return total / max(x.size // max(total.size, 1), 1)
+
+
+KERNELS: dict[str, Callable[..., Any]] = {"mean": mean, "std": std, "var": var}

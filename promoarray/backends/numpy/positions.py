@@ -15,6 +15,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy.folds import LONG, Casts, axes_of, in_memory
+from promoarray.backends.numpy.kernels import POSITIONS
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.named_tuple import NamedTuple
 
@@ -27,7 +28,7 @@ Buffer = np.ndarray[Any, Any]
 PIECE = 1 << 16
 """Elements that are looked at at a time."""
 
-FINDERS: dict[str, Callable[..., Any]] = {"argmax": np.argmax, "argmin": np.argmin}
+FINDERS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in POSITIONS}
 
 
 class PositionPlan(NamedTuple):

@@ -125,6 +125,8 @@ def _integer_product(x: Buffer, y: Buffer) -> Any:
 tensordot = _tensordot(np.dot)
 """``np.tensordot``; by default it pairs one axis, so that it is one of vectors, too."""
 
+KERNELS: dict[str, Callable[..., Any]] = {"tensordot": tensordot}
+
 _OF_INTEGERS: dict[str, Callable[..., Any]] = {
     "matmul": integer_matmul,
     "tensordot": _tensordot(_integer_product),

@@ -77,3 +77,5 @@ def in_blocks(
 
 IN_PARTS: dict[Any, Callable[..., Buffer | None]] = {searchsorted: in_blocks}
 """How the kernel goes part by part where its operands are cast."""
+
+KERNELS: dict[str, Callable[..., Any]] = {"searchsorted": searchsorted}

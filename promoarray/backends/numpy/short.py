@@ -8,21 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy import (
-    blocks,
-    clips,
-    exponents,
-    loops,
-    positions,
-    programs,
-)
+from promoarray.backends.numpy import exponents, loops
 from promoarray.backends.numpy.between_casts import (
+    FEW,
     answer_in,
     between_casts,
     in_two_steps,
@@ -32,16 +26,20 @@ from promoarray.backends.numpy.cast import comparable, widens
 from promoarray.backends.numpy.kernels import (
     KERNELS,
     OF_ONE_CALL,
+    POSITIONS,
     formula_of_complex,
     is_along_axes,
+    is_elementwise,
     kernel_of,
 )
-from promoarray.backends.numpy.short_folds import FEW, WITH_OPTIONS, with_options
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
 from promoarray.promotion.plan import Plan
 from promoarray.promotion.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from promoarray.backends.numpy.programs import Written
 
 Buffer = np.ndarray[Any, Any]
 
@@ -79,8 +77,11 @@ def short_kernel(
     if name == "huber_loss":
         return _by_delta(held, plan, casts)
     kernel = kernel_of(name, common)
-    if kernel is not None and (name in WITH_OPTIONS or is_along_axes(name)):
-        return with_options(name, kernel, held, plan, casts)
+    if kernel is not None and not is_elementwise(name):
+        from promoarray.backends.numpy.short_folds import WITH_OPTIONS, with_options
+
+        if name in WITH_OPTIONS or is_along_axes(name):
+            return with_options(name, kernel, held, plan, casts)
     if name.endswith("_pow"):
         from promoarray.backends.numpy.short_powers import is_by_exponent, power_kernel
 
@@ -163,11 +164,13 @@ def _bounded(name: str, low: bool, high: bool) -> Callable[..., Any]:
 @once
 def _checked(common: DType) -> Callable[..., Any]:
     """What clips by two bounds of the operand's own dtype, which it checks."""
-    kernel: Any = clips.CLIP
+    from promoarray.backends.numpy.clips import CLIP, checked_by
+
+    kernel: Any = CLIP
     if common.kind not in INTEGERS:
         plan = Plan((common,) * 3, common, common)
         kernel = between_casts("clip_beyond", None, plan.inputs, plan, common, _as_it_is)
-    return clips.checked_by(kernel, _bounded("checked_clip", True, True))
+    return checked_by(kernel, _bounded("checked_clip", True, True))
 
 
 def _as_it_is(source: DType, target: DType) -> tuple[Any, tuple[()]]:
@@ -191,13 +194,17 @@ def _of_bounds(
         name = "clip" if common.kind in INTEGERS else "clip_beyond"
     if name == "clip":
         if both:
-            name, ufunc = "clip", clips.CLIP
+            from promoarray.backends.numpy.clips import CLIP
+
+            ufunc = CLIP
         else:
             name, ufunc = ("maximum", np.maximum) if low else ("minimum", np.minimum)
         return _of_ufunc(name, ufunc, held, plan, casts) if isinstance(ufunc, np.ufunc) else None
     if name in loops.CLIPS:
         name = name if both else f"{name}_low" if low else f"{name}_high"
         return between_casts(name, None, held, plan, common, casts)
+    from promoarray.backends.numpy.short_folds import with_options
+
     kernel = _checked(common) if name == "checked_clip" else _bounded(name, low, high)
     return with_options(name, kernel, held, plan, casts)
 
@@ -205,6 +212,7 @@ def _of_bounds(
 def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callable[..., Any] | None:
     """Huber's error by a loop whose third operand is an option, or by programs that have it."""
     from promoarray.backends.numpy import losses
+    from promoarray.backends.numpy.blocks import answer_of
 
     common = plan.compute or plan.inputs[0]
     with_delta = plan._replace(inputs=(*plan.inputs, common))
@@ -212,7 +220,7 @@ def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callab
     if kernel:
         return losses.by_delta(kernel, common.storage)
     otherwise = of_each_element("huber_loss", losses.huber, held, plan, common, casts)
-    answers = blocks.answer_of(losses.huber, (common,) * len(held))
+    answers = answer_of(losses.huber, (common,) * len(held))
     if otherwise is None or answers is None:
         return otherwise
 
@@ -227,12 +235,13 @@ def _by_delta(held: tuple[DType, ...], plan: Plan, casts: loops.Casts) -> Callab
 @lru_cache(maxsize=64)
 def _of_delta(
     delta: float, common: DType, count: int, answers: DType
-) -> tuple[Callable[..., Any], programs.Written | None]:
+) -> tuple[Callable[..., Any], Written | None]:
     """Huber's error with a bound, and its program."""
     from promoarray.backends.numpy.losses import in_steps as in_steps_of
+    from promoarray.backends.numpy.programs import written
 
     in_steps = partial(in_steps_of, delta=delta)
-    return in_steps, programs.written(in_steps, common.storage, count, answers.storage)
+    return in_steps, written(in_steps, common.storage, count, answers.storage)
 
 
 _ORDERED = {
@@ -262,7 +271,7 @@ def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
 # --- Functions of each element --------------------------------------------------------------------
 
 
-_OF_ONE_ARRAY = OF_ONE_CALL | {"real", "imag", "any", "all", "argmax", "argmin"}
+_OF_ONE_ARRAY = OF_ONE_CALL | POSITIONS | {"real", "imag", "any", "all"}
 """Functions of one array that answer in a dtype of their own, not all of them ufuncs."""
 
 
@@ -278,7 +287,7 @@ def _of_one_array(
     if answers is None:
         return None
     is_all = held[0] is plan.inputs[0] is common and answers is plan.result
-    if is_all and name not in positions.FINDERS:  # which have another way with long arrays
+    if is_all and name not in POSITIONS:  # which have another way with long arrays
         return kernel
     return between_casts(name, kernel, held, plan, answers, casts)
 

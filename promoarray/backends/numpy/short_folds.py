@@ -10,7 +10,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import folds, loops
-from promoarray.backends.numpy.between_casts import answer_in, between_casts, telling_once
+from promoarray.backends.numpy.between_casts import FEW, answer_in, between_casts, telling_once
 from promoarray.dtypes import INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
@@ -24,9 +24,6 @@ _MOVING = frozenset({"where", "concat", "stack"})
 
 _BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *_MOVING})
 """What looks itself whether its operands are long."""
-
-FEW = 1 << 15
-"""Elements of what is reduced to one, or pairs where each of one operand meets each of another."""
 
 
 @once

@@ -1,7 +1,7 @@
-"""Methods of arrays that NumPy's arrays have: a name, NumPy's parameters, and a function of ours.
+"""What the methods of arrays do that NumPy's arrays have; loaded when one is first asked for.
 
 Each is the function under the policy, on ``x`` itself; only how arguments are written is NumPy's.
-The array API has none of them, and no function here asks for one.
+No function here asks for a method.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from promoarray.core.fast_path import fast_path
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
-from promoarray.functions.creation import asarray, zeros_like
+from promoarray.functions.creation import asarray
 from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
 from promoarray.functions.elementwise import round as whole
@@ -178,42 +178,7 @@ def _ravel(x: PArray) -> PArray:
     return _flat(x)
 
 
-# --- The table -----------------------------------------------------------------------------------
-
-_TABLE = """
-all           axis=None out=None keepdims=False
-any           axis=None out=None keepdims=False
-argmax        axis=None out=None * keepdims=False
-argmin        axis=None out=None * keepdims=False
-argsort       axis=-1 kind=None order=None * stable=None
-clip          min=None max=None out=None
-conj
-conjugate
-copy          order='C'
-cumprod       axis=None dtype=None out=None
-cumsum        axis=None dtype=None out=None
-dot           other out=None
-fill          value
-flatten       order='C'
-max           axis=None out=None keepdims=False
-mean          axis=None dtype=None out=None keepdims=False
-min           axis=None out=None keepdims=False
-nonzero
-prod          axis=None dtype=None out=None keepdims=False
-ravel         order='C'
-repeat        repeats axis=None
-round         decimals=0 out=None
-searchsorted  v side='left' sorter=None
-sort          axis=-1 kind=None order=None * stable=None
-squeeze       axis=None
-std           axis=None dtype=None out=None ddof=0 keepdims=False
-sum           axis=None dtype=None out=None keepdims=False
-swapaxes      axis1 axis2
-take          indices axis=None out=None mode='raise'
-transpose     *axes
-var           axis=None dtype=None out=None ddof=0 keepdims=False
-"""
-"""Methods with their parameters, in NumPy's order and with its defaults."""
+# --- Methods of functions -------------------------------------------------------------------------
 
 _RENAMED = {"ddof": "correction"}
 """From a parameter of NumPy's to that of the function."""
@@ -310,16 +275,6 @@ def _check_choice(name: str, key: str, value: Any) -> None:
         raise TypeError(f"x.{name} takes no {key}={quoted(value)}; {remedy}")
 
 
-def _real(x: PArray) -> PArray:
-    """The real parts; of real numbers the array itself."""
-    return real(x) if x.dtype.kind is Kind.COMPLEX else x
-
-
-def _imag(x: PArray) -> PArray:
-    """The imaginary parts; of real numbers zeros."""
-    return imag(x) if x.dtype.kind is Kind.COMPLEX else zeros_like(x)
-
-
 def _summary(function: Callable[..., Any]) -> str:
     """The docstring of a method: the summary of the function, and where the rest stands."""
     stands = unwrap(function).__doc__ or ""  # none under python -OO
@@ -333,44 +288,15 @@ def _is_fast(function: Any) -> bool:
     return isinstance(function, FastOperator)
 
 
-class _Made:
-    """A method that is made when it is first asked for: programs use few of them."""
-
-    def __init__(self, owner: type[PArray], name: str, parameters: list[str]) -> None:
-        self._owner, self._row = owner, (name, parameters)
-
-    def __get__(self, instance: PArray | None, cls: type[PArray]) -> Any:
-        name, parameters = self._row
-        made = _made(self._owner, name, parameters)
-        setattr(self._owner, name, made)
-        # Not what the class has: a subclass that overrides it asks for this one by super().
-        return made if instance is None else made.__get__(instance, cls)
-
-
-def _made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
+def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
+    """Make a method of a class of arrays."""
     function = unwrap(_FUNCTIONS[name], stop=_is_fast)
-    made = fast_path(_method(name, parameters, function), name, kind="slow")
-    vars(made).update(
+    method = fast_path(_method(name, parameters, function), name, kind="slow")
+    vars(method).update(
         __name__=name,
         __qualname__=f"{owner.__name__}.{name}",
-        __module__=__name__,
+        __module__=__name__.rpartition(".")[0],
         __doc__=partial(_summary, function),
         __text_signature__=f"({', '.join(('$self', '/', *parameters))})",
     )
-    return made
-
-
-def add_methods(cls: type[PArray]) -> None:
-    """Give a class of arrays the methods of the table, and ``real`` and ``imag``.
-
-    Parameters
-    ----------
-    cls : type
-        Its subclasses, the classes of bound arrays, have them too. What ``inspect`` and ``help``
-        show of the methods is written when they ask, as for functions that have a fast path.
-    """
-    for row in _TABLE.strip().splitlines():
-        name, *parameters = row.split()
-        setattr(cls, name, _Made(cls, name, parameters))
-    for name, function in {"real": _real, "imag": _imag}.items():
-        setattr(cls, name, property(function))
+    return method
