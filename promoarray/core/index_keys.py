@@ -10,11 +10,14 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.kept import Executable, types_of
 from promoarray.core.move import AnyArray, Move, require_taken
-from promoarray.core.operands import as_operand
+from promoarray.core.operands import array_class, as_operand
 from promoarray.dtypes import INTEGERS, Kind
 from promoarray.errors import kind_of
+from promoarray.promotion.in_force import get_policy
 
 
 def as_key(key: Any, x: Array) -> Any:
@@ -50,7 +53,12 @@ def _part(key: Any, x: Array) -> Any:
     if hasattr(index, "_buffer"):
         require_taken("getitem", x, index)
         backend = backend_of(x._buffer)
-        return _mask(index, backend) if index.dtype is dt.bool else positions(index, backend)
+        if index.dtype is dt.bool:
+            buffer = _moved(index._buffer, backend, dt.bool)
+        else:
+            buffer = positions(index, backend)
+        _keep(x, index)
+        return buffer
     if hasattr(type(key), "__index__"):
         return key.__index__()
     raise IndexError(
@@ -67,8 +75,23 @@ def _listed(key: list[Any] | range) -> Any:
         raise IndexError(f"a list as an index holds integers or bools: {error}") from None
 
 
-def _mask(array: Any, backend: Any) -> Any:
-    return _moved(array._buffer, backend, dt.bool)
+def _keep(x: Array, index: Array) -> None:
+    """Keep how arrays of a type are indexed by those of another, as ``native/keys.cpp`` looks it
+    up: nothing refuses them, and the dtypes tell what becomes of the indices."""
+    known = types_of(x, index)
+    if known is None:
+        return
+    policy = array_class((x, index))._policy or get_policy()
+    if ("getitem", *known, ...) in policy.executables:
+        return
+    source = storage_dtype(index)
+    if source in (dt.bool, dt.int64):
+        as_index = Executable(None, (), source, ())
+    else:
+        run, kernel = caster(source, dt.int64), short_caster(source, dt.int64)
+        as_index = Executable(run, (), dt.int64, (), kernel, (None,))
+    for name in ("getitem", "setitem"):
+        policy.executables[name, *known, ...] = as_index
 
 
 def positions(array: Any, backend: Any) -> Any:

@@ -28,7 +28,8 @@ class Executable(NamedTuple):
     ----------
     run : callable
         From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
-        options to the buffer of the result, or to a tuple of them where it has several.
+        options to the buffer of the result, or to a tuple of them where it has several. None of
+        index arrays that index as they are.
     scalars : tuple of (callable, None or ...)
         How each operand that is a Python scalar becomes a buffer; ``...`` of a dtype, which is
         looked up by what an array of it is.
@@ -47,7 +48,7 @@ class Executable(NamedTuple):
         Whether the result is written over the first operand.
     """
 
-    run: Callable[..., Any]
+    run: Any
     scalars: tuple[Any, ...]
     result: Any
     extra_results: tuple[DType, ...]
@@ -171,6 +172,20 @@ def key_of_array(dtype: DType, buffer: Buffer) -> Any:
 
 
 _WEAK_TYPES = frozenset(WEAK_TYPES)
+
+
+def types_of(*operands: Any) -> tuple[Any, ...] | None:
+    """What operands are looked up by one by one, whatever their classes; None where types do not
+    tell what NumPy's buffers hold."""
+    types: list[Any] = []
+    for x in operands:
+        if type(x) in WEAK:
+            types.append(type(x))
+        elif type(x._type) is DType and type(x._buffer) is np.ndarray:
+            types.append(key_of_array(x._type, x._buffer))
+        else:
+            return None
+    return tuple(types)
 
 
 def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:

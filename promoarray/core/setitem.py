@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend, find
+from promoarray.backends.numpy import write
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.kept import Executable, signature_of
+from promoarray.core.kept import Executable, types_of
 from promoarray.core.move import require_taken
 from promoarray.core.observers import (
     notify_setitem,
@@ -71,7 +71,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
     if common is dtype and not observers_anywhere:
-        _keep(policy, target, operand, source)
+        _keep(policy, target, key, operand, source)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
@@ -80,24 +80,33 @@ def assign(target: Array, key: Any, value: Any) -> None:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
 
-def _keep(policy: Policy, target: Array, operand: Any, source: DType) -> None:
-    """Keep how values are written at ints and slices, where all of them are: Python scalars, and
-    arrays of the target's own dtype."""
-    signature = signature_of("setitem", (target, operand))
-    if signature is None or signature.held is not np.ndarray or source is dt.string:
+def _keep(policy: Policy, target: Array, key: Any, operand: Any, source: DType) -> None:
+    """Keep how Python scalars, and arrays of a dtype, are written: at ints and slices, or at index
+    arrays and masks, where a policy may refuse some of the latter."""
+    types, dtype = types_of(target, operand), storage_dtype(target)
+    if types is None or dt.string in (source, dtype):
         return
-    key = signature.key
-    if key in policy.executables:
+    at_arrays = bool(_arrays(key))
+    known = "setitem", *types, *([True] if at_arrays else [])
+    if known in policy.executables:
         return
+    taken = policy.refuses.get("setitem") if at_arrays and not source.weak else None
+    if taken is not None and taken((dtype, source)):
+        return  # though one value may be written wherever a mask is true
+    enter: Any = None
+    run: Callable[..., None] = write
+    kernel = None
     if source.weak:
-        dtype = storage_dtype(target)
-        enter: Any = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
-    elif source is storage_dtype(target) and type(operand._buffer) is np.ndarray:
-        enter = None
-    else:
-        return
-    run = common_backend(target._buffer).write
-    policy.executables[key] = Executable(run, (None, enter), storage_dtype(target), ())
+        enter = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
+    elif source is not dtype:
+        way = source, dtype, *policy.cast.plan(source, dtype)
+        run, kernel = partial(_write_cast, caster(*way)), short_caster(*way)
+    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel)
+
+
+def _write_cast(cast: Callable[[Any], Any], target: Any, key: Any, values: Any) -> None:
+    """Write a buffer of another dtype into one."""
+    write(target, key, cast(values))
 
 
 def _as_assigned(
@@ -116,9 +125,14 @@ def _as_assigned(
 
 def _puts(key: Any, values: Array) -> bool:
     """Whether values are put where arrays say, and not one value wherever a mask is true."""
+    arrays = _arrays(key)
+    return bool(arrays) and (values.size != 1 or any(part.dtype != bool for part in arrays))
+
+
+def _arrays(key: Any) -> list[Any]:
+    """The index arrays and masks of a key."""
     parts = key if type(key) is tuple else (key,)
-    arrays = [part for part in parts if find(type(part)) is not None]
-    return bool(arrays) and (values.size != 1 or any(part.dtype != np.bool for part in arrays))
+    return [part for part in parts if find(type(part)) is not None]
 
 
 def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> Any:

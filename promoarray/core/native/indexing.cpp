@@ -1,21 +1,18 @@
-// `x[key]` and `x[key] = value` where the key is an int, a slice or `...`, as most are; and `reshape`.
+// `x[key]` and `x[key] = value` by keys and of values that were met before; and `reshape`.
 #include "../../kernels/cpu/float_state.h"
 #include "operator.h"
 
 namespace promoarray {
 namespace {
 
-bool is_simple(PyObject *key) {
-    return Py_TYPE(key) == &PyLong_Type || Py_TYPE(key) == &PySlice_Type ||
-           key == Py_Ellipsis;
-}
-
-// The one element at a key: in the array's memory, or its own where the policy copies it. Null
+// The one element at ints: in the array's memory, or its own where the policy copies it. Null
 // without an error if no policy is in force yet.
 Ref element(const FastOperator *self, PyTypeObject *cls, PyObject *buffer, PyObject *key) {
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return Ref(nullptr);
-    const Ref whole(PyTuple_Pack(2, key, Py_Ellipsis));
+    const Ref rest(PyTuple_Pack(1, Py_Ellipsis));
+    const Ref ints(PyTuple_CheckExact(key) ? Py_NewRef(key) : PyTuple_Pack(1, key));
+    const Ref whole(rest && ints ? PySequence_Concat(ints.get(), rest.get()) : nullptr);
     if (!whole) return Ref(nullptr);
     Ref view(PyObject_GetItem(buffer, whole.get()));
     const Ref copies(PyObject_GetAttr(policy.get(), self->parts[COPIES_NAME]));
@@ -27,14 +24,30 @@ Ref element(const FastOperator *self, PyTypeObject *cls, PyObject *buffer, PyObj
     return Ref(PyObject_VectorcallMethod(self->parts[COPY_NAME], args, 1, nullptr));
 }
 
+// What NumPy makes a scalar of, as an array again.
+Ref as_array(const FastOperator *self, PyObject *buffer, const Ref &scalar) {
+    const Ref stored(PyObject_GetAttr(buffer, self->parts[DTYPE_NAME]));
+    if (!stored) return Ref(nullptr);
+    return Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], scalar.get(), stored.get(), nullptr));
+}
+
+// `buffer[key]`; null with the error, or without one where the long way has to be taken.
+Ref items(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *given) {
+    const Key key = key_of(self, cls, x, given);
+    if (!key.native) return Ref(nullptr);
+    Ref out(PyObject_GetItem(x.buffer.get(), key.native.get()));
+    if (!out || self->is(NDARRAY, Py_TYPE(out.get()))) return out;
+    return key.is_ints ? element(self, cls, x.buffer.get(), key.native.get())
+                       : as_array(self, x.buffer.get(), out);
+}
+
 // False if the long way has to be taken.
-bool getitem(const FastOperator *self, PyObject *array, PyObject *key, PyObject **result) {
+bool getitem(FastOperator *self, PyObject *array, PyObject *key, PyObject **result) {
     PyTypeObject *cls = Py_TYPE(array);
-    if (!is_simple(key) || !self->is_array(cls)) return false;
+    if (!self->is_array(cls)) return false;
     const Read x = read(self, array, cls);
     if (!x.buffer || !x.key) return false;
-    Ref out(PyObject_GetItem(x.buffer.get(), key));
-    if (out && !self->is(NDARRAY, Py_TYPE(out.get()))) out = element(self, cls, x.buffer.get(), key);
+    Ref out = items(self, cls, x, key);
     if (!out) {
         if (PyErr_Occurred() && !is_told_better()) return *result = nullptr, true;
         PyErr_Clear();
@@ -44,27 +57,49 @@ bool getitem(const FastOperator *self, PyObject *array, PyObject *key, PyObject 
     return true;
 }
 
+// Values of an array as `buffer[key] = values` writes them. Those of another dtype are cast, by the
+// kernel where they are few; the others `run` writes, as those that may lie in the same memory.
+bool write(const Ref &executable, PyObject *buffer, PyObject *key, PyObject *values) {
+    if (field(executable, KERNEL) != Py_None) {
+        const Ref cast(PyObject_Vectorcall(field(executable, KERNEL), &values, 1, nullptr));
+        if (!cast) return false;
+        if (cast.get() != Py_None) return PyObject_SetItem(buffer, key, cast.get()) == 0;
+    }
+    PyObject *args[] = {buffer, key, values};
+    return static_cast<bool>(Ref(PyObject_Vectorcall(field(executable, RUN), args, 3, nullptr)));
+}
+
 // False if the long way has to be taken; else the error is set, or all is done.
 bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value) {
     PyTypeObject *cls = Py_TYPE(array);
-    if (!is_simple(key) || !self->is_array(cls) || self->is_observed()) return false;
-    Read given[] = {read(self, array, cls), read(self, value, cls)};
+    if (!self->is_array(cls) || self->is_observed()) return false;
+    // 1. What is written where, and whether all of that is known.
+    Read given[] = {read(self, array, cls), read(self, value, cls), Read()};
     if (!given[0].buffer || !given[0].key || !given[1].key || given[1].is_dtype) return false;
+    const Key meant = key_of(self, cls, given[0], key);
+    if (!meant.native) {
+        if (PyErr_Occurred() && !is_told_better()) return true;
+        PyErr_Clear();
+        return false;
+    }
+
+    // 2. How values of this type are written, which may be another way at arrays.
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return PyErr_Occurred() != nullptr;
-    PyObject *const operands[] = {array, value};
-    const Ref executable = executable_of(self, policy.get(), operands, given, 2);
+    if (meant.has_arrays) given[2].key = Ref::to(Py_True);
+    const Ref executable = kept_of(self, policy.get(), given, meant.has_arrays ? 3 : 2);
     if (!executable) return PyErr_Occurred() != nullptr;
-    Ref written(nullptr);
+
+    // 3. The values, and the writing of them.
+    PyObject *buffer = given[0].buffer.get();
+    bool written;
     if (given[1].buffer) {
-        PyObject *args[] = {given[0].buffer.get(), key, given[1].buffer.get()};
-        written = Ref(PyObject_Vectorcall(field(executable, RUN), args, 3, nullptr));
+        written = write(executable, buffer, meant.native.get(), given[1].buffer.get());
     } else {
-        const Ref buffer = scalar_buffer(self, executable, 1, value);
-        if (!buffer) return true;
-        if (buffer.get() == Py_None) return false;
-        if (PyObject_SetItem(given[0].buffer.get(), key, buffer.get()) == 0)
-            written = Ref::to(Py_None);
+        const Ref scalar = scalar_buffer(self, executable, 1, value);
+        if (!scalar) return true;
+        if (scalar.get() == Py_None) return false;
+        written = PyObject_SetItem(buffer, meant.native.get(), scalar.get()) == 0;
     }
     if (written || !is_told_better()) return true;
     PyErr_Clear();
@@ -117,7 +152,7 @@ PyObject *reshape_call(PyObject *object, PyObject *const *args, std::size_t narg
 
 PyObject *getitem_call(PyObject *object, PyObject *const *args, std::size_t nargs,
                        PyObject *names) {
-    const FastOperator *self = operator_of(object);
+    FastOperator *self = operator_of(object);
     PyObject *result;
     if (PyVectorcall_NARGS(nargs) == 2 && names == nullptr && getitem(self, args[0], args[1], &result))
         return result;

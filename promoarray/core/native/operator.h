@@ -110,6 +110,16 @@ Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operand
 // A Python scalar as the buffer an executable takes; None where the long way has to be asked.
 Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value);
 
+// --- keys.cpp ------------------------------------------------------------------------------------
+
+// The key of `x[key]` as NumPy takes it; null where the long way has to be asked, or with the error.
+struct Key {
+    Ref native = Ref(nullptr);
+    bool has_arrays = false;  // index arrays or masks
+    bool is_ints = true;      // and nothing else
+};
+Key key_of(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *key);
+
 // --- heard.cpp -----------------------------------------------------------------------------------
 
 // What is done for the one observer here with an operation that it has heard of: a Known. Null
