@@ -270,6 +270,22 @@ def test_the_loops_give_what_the_definition_gives(mode):
     assert not wrong
 
 
+@pytest.mark.parametrize("source", [*HALVES, dt.float32], ids=str)
+def test_registers_end_where_the_elements_do(source, level):
+    """Floats of 8 bits and fewer come 32 or 64 at a time, and what is left of those by itself."""
+    codes = random_codes(source, 200)
+    wrong = []
+    for target in FLOATS:
+        if target.bits > 8:
+            continue
+        want = cast_codes(codes, source, target, tuned=False)
+        for n in range(codes.size):
+            wrong += differences(
+                codes, cast_codes(codes[:n], source, target), want[:n], source, target
+            )
+    assert not wrong
+
+
 @pytest.mark.parametrize("wide", [*FLOATS, *INTEGERS], ids=str)
 def test_there_and_back_is_the_identity_for_all_that_the_other_type_holds(wide):
     small = every_code(dt.int8)
