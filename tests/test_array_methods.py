@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
+from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.array_methods import _TABLE, add_methods
+from promoarray.array_methods import _FUNCTIONS as FUNCTIONS
+from promoarray.array_methods import _TABLE, _any_arguments, add_methods
 
-METHODS = [row.split()[0] for row in _TABLE.strip().splitlines()]
+ROWS = {row.split()[0]: row.split()[1:] for row in _TABLE.strip().splitlines()}
+METHODS = [*ROWS]
+
+
+def written(parameters: list[str]) -> list[str]:
+    """The names of parameters."""
+    return [word.partition("=")[0] for word in parameters if word != "*"]
+
+
 CALLS: dict[str, list[Callable[[Any], Any]]] = {
     "all": [lambda x: x.all(), lambda x: x.all(1), lambda x: x.all(axis=0, keepdims=True)],
     "any": [lambda x: x.any(), lambda x: x.any((0, 1)), lambda x: x.any(0, None, True)],
@@ -183,3 +195,105 @@ def test_numpys_own_reductions_call_the_methods() -> None:
     for name in ("sum", "mean", "max", "cumsum", "squeeze", "transpose"):
         found = getattr(np, name)(pa.namespace("torch").asarray(x.astype(pa.float32)))
         assert found.dtype is pa.float32
+
+
+VALUES: dict[str, list[Any]] = {
+    "axis": [None, 0, -1, (0, 1), 2, "0"],
+    "keepdims": [True],
+    "ddof": [1, 0.5],
+    "dtype": [None, np.float32],
+    "out": [None],
+    "kind": [None, "stable"],
+    "stable": [True],
+    "side": ["left", "right", "middle"],
+    "sorter": [None],
+    "min": [1],
+    "max": [2, None],
+    "decimals": [0, 1],
+    "repeats": [2],
+    "axis1": [0],
+    "axis2": [1],
+    "v": [2.5],
+    "indices": [1],
+    "nothing": [1],
+}
+"""What is given for a parameter; each of the methods whose parameters are all here is tried."""
+TRIED = [name for name in METHODS if ROWS[name] and {*written(ROWS[name])} <= VALUES.keys()]
+
+
+def spelled(name: str) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """All ways to write up to three arguments, one of them perhaps unknown or given twice."""
+    names = written(ROWS[name])
+    for count in range(min(len(names), 3) + 1):
+        for first in product(*(VALUES[key] for key in names[:count])):
+            yield first, {}
+            for more in range(1, 4 - count):
+                for keys in combinations((*names, "nothing"), more):
+                    for values in product(*(VALUES[key] for key in keys)):
+                        yield first, dict(zip(keys, values, strict=True))
+
+
+def answered(call: Callable[[], Any]) -> tuple[Any, ...]:
+    """All of an answer, or of the error."""
+    try:
+        found = call()
+    except Exception as error:
+        return type(error), str(error)
+    return type(found), found.dtype, found.shape, found.tolist()
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_however_arguments_are_written(name: str) -> None:
+    """What is passed on by name answers, or fails, as what looks at every argument."""
+    x = pa.asarray([[3.0, 0.0], [1.0, 4.0]])
+    x = x[1] if name == "searchsorted" else x
+    method = getattr(pa.PArray, name)
+    row = {"names": written(ROWS[name]), "in_order": written(ROWS[name])}
+    if "*" in ROWS[name]:
+        row["in_order"] = written(ROWS[name][: ROWS[name].index("*")])
+    needed = [key for key in ROWS[name] if "=" not in key and key != "*"]
+    slow = _any_arguments(name, **row, needed=needed, function=FUNCTIONS[name])
+    ways = 0
+    for args, options in spelled(name):
+        wanted = answered(lambda a=args, o=options: slow(x, *a, **o))
+        found = answered(lambda a=args, o=options: method(x, *a, **o))
+        assert found == wanted, (args, options)
+        ways += 1
+    assert ways > 3
+
+
+def test_arguments_by_position_take_no_frame_of_the_methods() -> None:
+    """Nor those by name, of a function that has all of them."""
+    x, at = pa.asarray([[3.0, 0.0], [1.0, 4.0]]), pa.asarray([1])
+    calls: list[Callable[[], Any]] = [
+        lambda: x.sum(0),
+        lambda: x.sum((0, 1), keepdims=True),
+        lambda: x.mean(-1),
+        lambda: x.std(0, ddof=1),
+        lambda: x.var(axis=1, keepdims=True),
+        lambda: x.max(1),
+        lambda: x.all(0),
+        lambda: x.argmax(1, keepdims=True),
+        lambda: x.argsort(0),
+        lambda: x.clip(0, 1),
+        lambda: x.clip(min=1),
+        lambda: x.repeat(2, 0),
+        lambda: x.nonzero(),
+        lambda: x.take(at, 0),
+    ]
+    entered: list[str] = []
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_qualname == "_any_arguments.<locals>.method":
+            entered.append(frame.f_code.co_name)
+
+    for call in calls:
+        call()
+    sys.setprofile(look)
+    try:
+        for call in calls:
+            call()
+        x.sum(0, out=None)
+    finally:
+        sys.setprofile(None)
+    assert entered == ["method"]  # of the last call alone

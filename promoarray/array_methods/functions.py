@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from inspect import cleandoc, unwrap
+from sys import intern
 from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
-from promoarray.core._fast_path import FastOperator
+from promoarray.core._fast_path import ByName, FastOperator
 from promoarray.core.fast_path import fast_path
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
@@ -64,13 +65,15 @@ def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..
 
 
 def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A mean of another dtype: as for ``sum``, ``x`` is cast to it before."""
+    """A mean of another dtype: as for ``sum``, ``x`` is cast to it before; without one the function
+    itself."""
 
     def method(x: PArray, *, dtype: object = None, **options: Any) -> Any:
         if dtype is None:
             return function(x, **options)
         return astype(function(astype(x, dtype, copy=False), **options), dtype, copy=False)
 
+    vars(method)["__wrapped__"] = function
     return _as(function, method)
 
 
@@ -94,9 +97,9 @@ def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
 
 def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into the sorted elements to keep the order."""
-    if sorter is None and side == "left":
-        return searchsorted(x, _array(v))
-    return searchsorted(x, _array(v), side=side, sorter=None if sorter is None else _array(sorter))
+    if sorter is None:
+        return searchsorted(x, _array(v), side=side)
+    return searchsorted(x, _array(v), side=side, sorter=_array(sorter))
 
 
 def _squeeze(x: PArray, *, axis: Any = None) -> PArray:
@@ -183,6 +186,8 @@ def _ravel(x: PArray) -> PArray:
 _RENAMED = {"ddof": "correction"}
 """From a parameter of NumPy's to that of the function."""
 
+_NUMPYS = {own: numpys for numpys, own in _RENAMED.items()}
+
 _AS_FUNCTION = {"clip": 2}
 """How many arguments by position the function takes as they are, where these are not those that it
 needs."""
@@ -224,19 +229,47 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _method(name: str, parameters: list[str], function: Callable[..., Any]) -> Any:
+def _method(name: str, parameters: list[str], function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a method of a function whose arguments are written as NumPy writes them."""
     if parameters == ["*axes"]:
         return function
-    names = [word.partition("=")[0] for word in parameters]
-    known = {*names} - {"*"}
+    names = [intern(word.partition("=")[0]) for word in parameters]
     in_order = names[: names.index("*")] if "*" in names else names
+    names = [key for key in names if key != "*"]
     needed = [word for word in parameters if "=" not in word and word != "*"]
-    least, most = len(needed), _AS_FUNCTION.get(name, len(needed))
+    method = _any_arguments(name, names, in_order, needed, function)
+    fast = unwrap(function, stop=_is_fast)
+    takes = _by_name(fast)
+    return ByName(
+        fast,
+        method,
+        names=(*names,),
+        passed=(*(takes.get(key) for key in names),),
+        least=len(needed),
+        most=_AS_FUNCTION.get(name, len(needed)),
+        in_order=len(in_order),
+    )
+
+
+def _by_name(function: Callable[..., Any]) -> dict[str, str]:
+    """From parameters of NumPy's to those of a function that mean the same, to whatever value."""
+    code = unwrap(function).__code__
+    taken = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+    given = {_NUMPYS.get(key, key): key for key in taken}
+    return {key: given[key] for key in given.keys() - _ONE_CHOICE.keys()}
+
+
+def _any_arguments(
+    name: str,
+    names: list[str],
+    in_order: list[str],
+    needed: list[str],
+    function: Callable[..., Any],
+) -> Callable[..., Any]:
+    """Make what a method does with arguments that do not go to the function as they are."""
+    known = {*names}
 
     def method(self: PArray, *args: Any, **options: Any) -> Any:
-        if not options and least <= len(args) <= most:
-            return function(self, *args)
         if args:
             _take_in_order(name, in_order, args, options)
         if not options.keys() <= known:
@@ -290,7 +323,7 @@ def _is_fast(function: Any) -> bool:
 
 def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
     """Make a method of a class of arrays."""
-    function = unwrap(_FUNCTIONS[name], stop=_is_fast)
+    function = _FUNCTIONS[name]
     method = fast_path(_method(name, parameters, function), name, kind="slow")
     vars(method).update(
         __name__=name,

@@ -95,6 +95,23 @@ class Within:
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 
 @final
+class ByName:
+    """A function whose arguments may stand by position, called with those that it takes by name."""
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        otherwise: Callable[..., Any],
+        *,
+        names: tuple[str, ...],
+        passed: tuple[str | None, ...],
+        least: int,
+        most: int,
+        in_order: int,
+    ) -> Self: ...
+    def __call__(self, *args: Any, **options: Any) -> Any: ...
+
+@final
 class Heard:
     """What an observer knows of operations, as the fast path finds it: Knowns."""
 

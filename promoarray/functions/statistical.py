@@ -31,7 +31,12 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     if dtype is None:
         return call(name, x, **options)
     function: Any = globals()[name]  # which has a fast path
-    return astype(function(astype(x, dtype, copy=False), **options), dtype, copy=False)
+    array = astype(x, dtype, copy=False)
+    out = astype(function(array, **options), dtype, copy=False)
+    from promoarray.core.in_dtype import keep  # for programs that ask for one
+
+    keep(name, x, array, dtype)
+    return out
 
 
 _DTYPE = """
@@ -80,7 +85,7 @@ _cumulative = template(
     result="Of ``dtype``. 0 of no elements.",
     refuses="If the policy does not sum the dtype.",
 )
-@fast_function("sum", axis=None, keepdims=False)
+@fast_function("sum", "like", axis=None, keepdims=False)
 @names_keywords
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Sum elements.
@@ -102,7 +107,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     result="Of ``dtype``. 1 of no elements.",
     refuses="If the policy does not multiply the dtype.",
 )
-@fast_function("prod", axis=None, keepdims=False)
+@fast_function("prod", "like", axis=None, keepdims=False)
 @names_keywords
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Multiply elements.
@@ -227,7 +232,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
-@fast_function("cumulative_sum", axis=None, include_initial=False)
+@fast_function("cumulative_sum", "like", axis=None, include_initial=False)
 @names_keywords
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
@@ -244,7 +249,7 @@ def cumulative_sum(
 
 
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
-@fast_function("cumulative_prod", axis=None, include_initial=False)
+@fast_function("cumulative_prod", "like", axis=None, include_initial=False)
 @names_keywords
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False

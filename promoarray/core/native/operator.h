@@ -154,6 +154,6 @@ PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, Py
 PyObject *data_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *creation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
-extern PyType_Spec shared_spec, operator_spec, heard_spec, within_spec;
+extern PyType_Spec shared_spec, operator_spec, heard_spec, within_spec, by_name_spec;
 
 }  // namespace promoarray
