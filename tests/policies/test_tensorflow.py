@@ -184,6 +184,48 @@ def test_number_that_meets_no_tensor_has_its_own_dtype(
     assert answer == (expected and expected.name)
 
 
+@pytest.mark.parametrize("policy", ["tensorflow@all", "tensorflow@safe"])
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),  # TensorFlow 2.21, the same in both modes
+    [
+        ("logical_not", True, dt.bool),
+        ("logical_not", 2, None),
+        ("any", True, dt.bool),
+        ("any", 2.5, None),
+        ("all", True, dt.bool),
+        ("bitwise_invert", True, None),
+        ("bitwise_invert", 2, dt.int32),
+        ("bitwise_invert", 2.5, None),
+        ("imag", True, dt.bool),
+        ("imag", 2, dt.weak_int),
+        ("abs", True, None),
+        ("abs", 2, dt.weak_int),
+        ("abs", 1j, dt.weak_float),
+        ("log", 2, None),
+        ("mean", 2, dt.weak_int),
+        ("isnan", 2.5, dt.bool),
+    ],
+)
+def test_number_that_meets_no_tensor_is_weak_where_functions_know_weak_tensors(
+    policy: str, name: str, value: complex, expected: DType | None
+) -> None:
+    rule = as_policy(policy)
+    plan = rule.plan(name, (Operand(dt.WEAK[type(value)], Rank.SCALAR),), Form.FUNCTION)
+    assert (None if isinstance(plan, Refusal) else plan.result) is expected
+    if expected is not None:
+        with pa.policy(policy):
+            answer = getattr(pa, name)(value)
+        assert (answer.dtype, answer.weak_type) == (rule.strong(expected), expected.weak)
+
+
+@pytest.mark.parametrize("policy", ["tensorflow", "tensorflow@all", "tensorflow@safe"])
+@pytest.mark.parametrize("x1", [True, 2, 2.5, 1j])
+@pytest.mark.parametrize("x2", [True, 2, 2.5, 1j])
+def test_step_between_two_numbers_is_of_float32(policy: str, x1: complex, x2: complex) -> None:
+    answer = pa.explain("nextafter", x1, x2, policy=policy).dtype
+    assert answer == (None if 1j in (x1, x2) else "float32")
+
+
 @pytest.mark.parametrize(("value", "why"), [(2**31, "dtype=pa.int64"), (2**63, "out of range")])
 def test_int_that_is_an_int64_on_its_own_is_not_wrapped(value: int, why: str) -> None:
     with pa.policy("tensorflow"):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tables
 
+import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.policies import Operand, Plan, Rank, Refusal, as_policy
@@ -135,6 +137,15 @@ def test_scalars_wrap(value: object, dtype: DType, expected: object) -> None:
 def test_scalars_beyond_64_bits_are_refused(value: int) -> None:
     with pytest.raises(OverflowError, match=str(value)):
         TORCH.scalars.fit(value, dt.float32)
+
+
+@pytest.mark.parametrize("dtype", [dt.float16, dt.bfloat16])
+def test_products_of_16_bits_are_rounded_once(dtype: DType) -> None:
+    x = pa.asarray([300, 300, 0.001], dtype=dtype)
+    exact = np.prod([float(value) for value in x])
+    with pa.policy(TORCH):
+        assert pa.prod(x) == pa.asarray(float(exact), dtype=dtype)  # torch.prod on a CPU: inf
+        assert "as on a GPU" in " ".join(str(pa.explain("prod", x)).split())
 
 
 def test_losses() -> None:

@@ -66,6 +66,13 @@ def legacy(a: DType, b: DType) -> DType | None:
     return a if a is b or (b.weak and converts(b, a)) else None
 
 
+def stepped(a: DType, b: DType) -> DType | None:
+    """Common dtype of `nextafter`, whose list of types has a default: float32 of two numbers."""
+    if not (a.weak and b.weak):
+        return legacy(a, b)
+    return dt.float32 if converts(a, dt.float32) and converts(b, dt.float32) else None
+
+
 def alone_settles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Enter a Python scalar that meets no tensor as the dtype it has on its own."""
     entered = supported_types(policy, operands)
@@ -166,7 +173,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SHIFT: integers,
     Family.EXTREMUM: _extremum,
     Family.FLOAT_BINARY: _floats,
-    "nextafter": TypeRule(promote=legacy, admit=frozenset({dt.float32, dt.float64}), why=LISTED),
+    "nextafter": TypeRule(promote=stepped, admit=frozenset({dt.float32, dt.float64}), why=LISTED),
     Family.WHERE: same_dtype,
     Family.CLIP: _extremum,
     Family.MATMUL: TypeRule(

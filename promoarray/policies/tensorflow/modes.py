@@ -128,13 +128,20 @@ def clipped(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pla
     return policy.make_plan(name, x.type, x.type, len(operands))
 
 
+def bool_settles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Enter a Python bool that meets no tensor as a bool: no tensor of bools is weak."""
+    entered = supported_types(policy, operands)
+    return (dt.bool,) if entered == (dt.weak_bool,) else entered
+
+
 def held(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Count a weakly typed tensor as what it holds; Python scalars stay weak."""
+    """Count a weakly typed tensor as what it holds, and so a number alone; others stay weak."""
     types = supported_types(policy, operands)
     if isinstance(types, Refusal):
         return types
+    meets = len(types) > 1
     ranked = zip(types, operands, strict=True)
-    return tuple(t if o.rank is Rank.SCALAR else HELD.get(t, t) for t, o in ranked)
+    return tuple(t if meets and o.rank is Rank.SCALAR else HELD.get(t, t) for t, o in ranked)
 
 
 def strong(rule: OperationRule) -> OperationRule:
@@ -200,7 +207,7 @@ MODES = {
         promote=promote_all,
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,
-        operand_types=supported_types,
+        operand_types=bool_settles,
         scalars=Scalars(
             fit=fits_int32,
             fit_family=dict.fromkeys(_NOT_PATCHED, fits),

@@ -156,6 +156,10 @@ _INT64 = always(dt.int64)
 _OPMATH_NOTE = "beside float16 and bfloat16 a scalar is float32 and is not rounded first"
 _FLOAT_NOTE = "bool and integers compute in the default dtype, float32"
 _SUM_NOTE = "bool and integers, uint64 too, are summed in int64"
+_PROD_NOTE = (
+    "bool and integers, uint64 too, are multiplied in int64; a product of 16-bit floats is rounded "
+    "once, as on a GPU: on a CPU at each step, in an order that its vectors decide"
+)
 _NO_MEAN = "bools and integers have no mean"
 _NO_SPREAD = "std and var take bfloat16, float16, float32, float64 and complex"
 
@@ -243,6 +247,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "real": TypeRule(result=component),
     "imag": TypeRule(admit=frozenset({Kind.COMPLEX}), result=component),
     Family.SUM: TypeRule(compute=exact_to(dt.int64), note=_SUM_NOTE),
+    "prod": TypeRule(compute=exact_to(dt.int64), note=_PROD_NOTE),
     "mean": TypeRule(admit=INEXACT, why=_NO_MEAN),
     Family.MEAN: TypeRule(admit=_SPREAD, result=component, why=_NO_SPREAD),
     Family.EXTREME: TypeRule(admit=ORDERED),
