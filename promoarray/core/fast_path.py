@@ -35,9 +35,9 @@ _ADOPTED = {
 
 def in_parts(kernel: Any, *operands: Any) -> Any:
     """What a kernel answers of long operands, part by part; None of others."""
-    from promoarray.backends.numpy.parts import run  # which short operands never need
+    from promoarray.backends.numpy import parts  # which short operands never need
 
-    return run(kernel, *operands)
+    return parts.run(kernel, *operands)
 
 
 PARTS: dict[str, Any] = {
