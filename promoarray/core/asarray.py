@@ -7,7 +7,7 @@ policy never holds it (float64 in JAX without x64).
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from promoarray.errors import kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
 
-AnyArray = TypeVar("AnyArray", bound=Array)
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    AnyArray = TypeVar("AnyArray", bound=Array)
 
 
 @in_default_float_state
