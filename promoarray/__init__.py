@@ -223,7 +223,7 @@ __all__ = [
     "unstack",
     *dtypes.__all__,
 ]
-__all__ += [name for name in _HOMES if name not in __all__]
+__all__ += [*_HOMES.keys() - {*__all__}]
 
 _add_methods(PArray)
 

@@ -10,10 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any
 
-Key = TypeVarTuple("Key")
-T = TypeVar("T")
+__all__ = ["made_once", "once"]
+
+if TYPE_CHECKING:
+    from functools import cached_property as made_once
+    from typing import TypeVar, TypeVarTuple
+
+    Key = TypeVarTuple("Key")
+    T = TypeVar("T")
 
 
 def once(make: Callable[[*Key], T]) -> Callable[[*Key], T]:
@@ -31,15 +37,16 @@ def once(make: Callable[[*Key], T]) -> Callable[[*Key], T]:
     return get
 
 
-class made_once(Generic[T]):
-    """A property that is computed once an object, and kept in its ``__dict__``."""
+if not TYPE_CHECKING:
 
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self._make = make
-        self._name = make.__name__
-        self.__doc__ = make.__doc__
+    class made_once:
+        """A property that is computed once an object, and kept in its ``__dict__``."""
 
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
-        # Found in the instance from the second time on: there is no __set__.
-        found: T = instance.__dict__.setdefault(self._name, self._make(instance))
-        return found
+        def __init__(self, make):
+            self._make = make
+            self._name = make.__name__
+            self.__doc__ = make.__doc__
+
+        def __get__(self, instance, owner=None):
+            # Found in the instance from the second time on: there is no __set__.
+            return instance.__dict__.setdefault(self._name, self._make(instance))

@@ -22,7 +22,6 @@ from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
 from promoarray.core.operators import binary, comparison, equality, keep_ufunc, of_ufunc, unary
-from promoarray.core.setitem import assign
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
 from promoarray.errors import quoted
@@ -294,7 +293,9 @@ class PArray(Channels):
 
     @fast_method("setitem", kind="setitem")
     def __setitem__(self, key: Any, value: Any, /) -> None:
-        assign(self, as_key(key, self), value)
+        from promoarray.core import setitem
+
+        setitem.assign(self, as_key(key, self), value)
 
     # -- protocols --------------------------------------------------------------------------------
 

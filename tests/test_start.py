@@ -29,7 +29,9 @@ LATER = (
     *("promoarray.backends.numpy.short_folds", "promoarray.array_methods.functions"),
     *(f"promoarray.functions.{name}" for name in ("data_types", "elementwise", "indexing")),
     *(f"promoarray.functions.{name}" for name in ("linear_algebra", "searching", "statistical")),
-    "promoarray.functions.utility",
+    *("promoarray.functions.utility", "promoarray.core.inplace", "promoarray.core.made_of_data"),
+    *("promoarray.core.python_data", "promoarray.core.read_dtype", "promoarray.core.refusals"),
+    "promoarray.core.setitem",
 )
 SCRIPT = """
 import sys

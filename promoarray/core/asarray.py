@@ -7,7 +7,7 @@ policy never holds it (float64 in JAX without x64).
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,17 +16,17 @@ from promoarray.backends import backend_of, find, on_device
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.kept import Executable
-from promoarray.core.made_of_data import keep_data
 from promoarray.core.observers import notify_cast, notify_made, observers_anywhere
 from promoarray.core.operands import wrap
-from promoarray.core.python_data import from_python
-from promoarray.core.setitem import cast_strings
 from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
 
-AnyArray = TypeVar("AnyArray", bound=Array)
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    AnyArray = TypeVar("AnyArray", bound=Array)
 
 
 @in_default_float_state
@@ -50,6 +50,9 @@ def asarray(
     if source is None:
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
+        from promoarray.core.made_of_data import keep_data
+        from promoarray.core.python_data import from_python
+
         made = from_python(obj, wanted and canonical(wanted), name)
         if device is None and copy is None and name == "asarray":
             keep_data(obj, dtype, made)
@@ -160,6 +163,8 @@ def canonical(dtype: DType, x: Array | None = None) -> DType:
 def _cast(x: Array, dtype: DType) -> Array:
     policy = x._policy or get_policy()
     if dt.string in (x.dtype, dtype):
+        from promoarray.core.setitem import cast_strings
+
         return x._wrap(cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
     return x._wrap(convert(policy, x._buffer, storage_dtype(x), dtype), dtype)
 

@@ -12,8 +12,6 @@ from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.kept import Executable, signature_of
 from promoarray.core.observers import notify_cast, observers_anywhere
-from promoarray.core.read_dtype import ReadDType
-from promoarray.core.refusals import require_cast
 from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CastRule
@@ -138,6 +136,8 @@ def changes(array: Array, asked: object, target: DType) -> bool:
     if type_of(slot) is not target or not observers_anywhere:
         return type_of(slot) is not target
     if isinstance(slot, DType):
+        from promoarray.core.read_dtype import ReadDType  # while policies are compared
+
         return type(asked) is ReadDType
     return slot.read(target) is not asked
 
@@ -166,6 +166,8 @@ def checked(
     round_mode: str | None = None,
 ) -> Mapping[str, object]:
     """Return the settings of an admitted cast; see ``explicit`` for the errors."""
+    from promoarray.core.refusals import require_cast
+
     try:
         settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
     except (TypeError, ValueError) as error:

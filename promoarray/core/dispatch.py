@@ -29,7 +29,6 @@ from promoarray.core.operands import (
     operands_of,
     scalar_buffers,
 )
-from promoarray.core.refusals import promotion_error
 from promoarray.core.shapes import misfit
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.errors import kind_of
@@ -328,6 +327,8 @@ def mend(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
 
 
 def refusal_error(refused: RefusalEvent) -> Exception:
+    from promoarray.core.refusals import promotion_error
+
     name, form, policy, _, seen, refusal, _ = refused
     return refusal.error or promotion_error(policy, name, seen, refusal, form)
 

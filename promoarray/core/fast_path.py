@@ -6,7 +6,7 @@ It runs the executables that the dispatcher has kept; all else takes ``dispatch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,7 +22,10 @@ from promoarray.core.observers import (
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 _ADOPTED = {
     by: dtype
@@ -35,9 +38,9 @@ _ADOPTED = {
 
 def in_parts(kernel: Any, *operands: Any) -> Any:
     """What a kernel answers of long operands, part by part; None of others."""
-    from promoarray.backends.numpy.parts import run  # which short operands never need
+    from promoarray.backends.numpy import parts  # which short operands never need
 
-    return run(kernel, *operands)
+    return parts.run(kernel, *operands)
 
 
 PARTS: dict[str, Any] = {
@@ -108,7 +111,7 @@ def fast_method(name: str, kind: str = "operands") -> Callable[[Function], Funct
     """Make a decorator that gives a method its fast path."""
 
     def decorate(function: Function) -> Function:
-        return cast(Function, standing_for(function, fast_path(function, name, kind=kind)))
+        return cast("Function", standing_for(function, fast_path(function, name, kind=kind)))
 
     return decorate
 
@@ -153,6 +156,6 @@ def fast_function(
     def decorate(function: Function) -> Function:
         made = standing_for(function, fast_path(function, kept_as, **settings))
         vars(made)["fast"] = kept_as, settings
-        return cast(Function, made)
+        return cast("Function", made)
 
     return decorate

@@ -14,7 +14,6 @@ from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speak
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
 from promoarray.core.fast_path import PARTS, fast_path, standing_for
-from promoarray.core.inplace import apply_inplace
 from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 
@@ -45,7 +44,9 @@ def binary(name: str) -> tuple[Binary, Binary, Binary]:
         return _or_foreign(apply(name, other, self), symbol, other, first=True)
 
     def inplace(self: Array, other: Any, /) -> Any:
-        return _or_foreign(apply_inplace(name, self, other), f"{symbol}=", other)
+        from promoarray.core import inplace as in_memory
+
+        return _or_foreign(in_memory.apply_inplace(name, self, other), f"{symbol}=", other)
 
     shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
     for method, words in zip((forward, reflected, inplace), shown, strict=True):

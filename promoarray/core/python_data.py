@@ -19,7 +19,6 @@ from promoarray.core.cast import convert
 from promoarray.core.observers import notify_default, notify_made, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered
-from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
 from promoarray.operations import Form
@@ -194,6 +193,8 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
         operands = operands_of(tuple(members), policy, policy.result_type, "concat", Form.FUNCTION)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
+            from promoarray.core.refusals import promotion_error
+
             raise promotion_error(policy, "stack", operands, common)
         dtype = policy.strong(common)
         read = answered("asarray", policy, tuple(members), dtype, Policy.result_type)

@@ -28,7 +28,6 @@ from promoarray.core.operands import (
     scalar_buffer,
     scalar_buffers,
 )
-from promoarray.core.refusals import require_cast
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
@@ -214,6 +213,7 @@ def _write(target: Any, key: Any, values: Any) -> None:
 def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
     """Cast between strings and numbers, which only some policies do (``core.string_cast``)."""
     from promoarray.core import string_cast  # regular expressions, for few programs
+    from promoarray.core.refusals import require_cast
 
     require_cast(policy, source, target)
     return string_cast.cast(buffer, source, target, partial(convert, policy))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from promoarray.errors import quoted
 
-Function = TypeVar("Function", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def names_keywords(function: Function) -> Function:
@@ -34,4 +37,4 @@ def names_keywords(function: Function) -> Function:
                     raise TypeError(wrong + instead) from None
             raise
 
-    return cast(Function, called)
+    return cast("Function", called)

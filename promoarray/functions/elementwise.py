@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function, fast_path
@@ -145,7 +145,10 @@ def _unary(name: str, title: str) -> Callable[[Any], PArray]:
     return _named(function, name, title, _UNARY)
 
 
-Function = TypeVar("Function", bound=Callable[..., PArray])
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., PArray])
 
 
 def _named(function: Function, name: str, title: str, words: dict[str, str]) -> Function:

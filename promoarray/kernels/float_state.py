@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from promoarray.kernels._cpu import StateGuard
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def in_default_float_state(function: Function) -> Function:
@@ -30,4 +33,4 @@ def in_default_float_state(function: Function) -> Function:
     -------
     callable
     """
-    return cast(Function, wraps(function)(StateGuard(function)))
+    return cast("Function", wraps(function)(StateGuard(function)))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any
 
 from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import WEAK, DType, Kind, weak_int
@@ -41,10 +41,15 @@ from promoarray.promotion.type_steps import component
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
+    from typing import Self, TypeVar, TypeVarTuple
+
     from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.signatures import Arrays
     from promoarray.promotion.table_text import TableLike
+
+    T = TypeVar("T")
+    Key = TypeVarTuple("Key")
 
 
 def no_imaginary_dropped(source: DType, target: DType) -> str | None:
@@ -58,9 +63,6 @@ def _real_and_fitting(fit: Callable[[Any, DType], Any], value: Any, dtype: DType
 
 
 NO_OPTIONS: Mapping[str, Any] = {}
-
-T = TypeVar("T")
-Key = TypeVarTuple("Key")
 
 BRANCHES = frozenset({"bool"})
 """``if x:`` alone takes an array of one element: so NumPy 2, JAX, TensorFlow, and ONNX's ``If``,

@@ -260,9 +260,9 @@ def compile(
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer:
     """Count the elements that are not zero, of long buffers without a copy; not of strings."""
-    from promoarray.backends.numpy.folds import LONG, count
+    from promoarray.backends.numpy import folds
 
-    found = count(buffer, dtype, axis, keepdims) if buffer.size >= LONG else None
+    found = folds.count(buffer, dtype, axis, keepdims) if buffer.size >= folds.LONG else None
     if found is not None:
         return found
     if axis is None and not keepdims:

@@ -145,14 +145,14 @@ class Compiled:
         if not options:
             return None
         if self._folds is not None:
-            from promoarray.backends.numpy.folds import run as fold
+            from promoarray.backends.numpy import folds
 
-            out = fold(self._folds, *buffers, **options)
+            out = folds.run(self._folds, *buffers, **options)
             return out if out is None or self._folds.runs else self._stored(0, out)
         if self._positions is not None:
-            from promoarray.backends.numpy.positions import run as find
+            from promoarray.backends.numpy import positions
 
-            out = find(self._positions, *buffers, **options)
+            out = positions.run(self._positions, *buffers, **options)
             return None if out is None else self._stored(0, out)
         if self._gaps is not None:
             pair = neighbours(*buffers, **options)
@@ -321,9 +321,9 @@ class Compiled:
 
 def _in_threads(kernel: Any, *operands: Buffer) -> Buffer | None:
     """The result of a ufunc of long operands, part by part; None where it is to be called once."""
-    from promoarray.backends.numpy.parts import run
+    from promoarray.backends.numpy import parts
 
-    return run(kernel, *operands)
+    return parts.run(kernel, *operands)
 
 
 def _has_no_loop(error: TypeError) -> bool:

@@ -15,13 +15,16 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context, ContextVar
 from functools import wraps
 from types import FrameType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from promoarray.kernels._cpu import StateGuard
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _NOT_THE_PROGRAM = _PACKAGE + os.sep, os.path.dirname(np.__file__) + os.sep
@@ -101,14 +104,14 @@ def telling(function: Function) -> Function:
     """Have NumPy warn at the line of the program of what a function of ours computes."""
     if _DEFAULT is not None:
         state = _STATE.get, _STATE.set, _STATE.reset, _DEFAULT, _LOGGING
-        return cast(Function, wraps(function)(StateGuard(function, state=state)))
+        return cast("Function", wraps(function)(StateGuard(function, state=state)))
 
     @wraps(function)
     def told(*args: Any, **options: Any) -> Any:
         with at_the_program():
             return function(*args, **options)
 
-    return cast(Function, told)
+    return cast("Function", told)
 
 
 def is_usual() -> bool:
