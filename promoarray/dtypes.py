@@ -405,7 +405,20 @@ def as_dtype(dtype: object) -> DType:
     if found is None or found.weak:
         names = ", ".join(row.name for row in (*CONCRETE, string))
         raise TypeError(f"{quoted(dtype)} is not a dtype promoarray knows. Write one of: {names}")
+    if _is_lasting(dtype, found):
+        NAMED[dtype] = found
     return found
+
+
+NAMED: dict[Any, DType] = {}
+"""Texts, dtypes of NumPy's and classes that were read as a dtype, which the fast path looks up."""
+
+
+def _is_lasting(named: Any, found: DType) -> builtins.bool:
+    """Whether there are few such objects, so that all may be kept: no classes of a program's."""
+    if isinstance(named, type):
+        return named in _PYTHON or named is found.storage.type
+    return found is not string and (type(named) is str or isinstance(named, np.dtype))
 
 
 def _from_text(text: str) -> DType | None:

@@ -13,9 +13,10 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, on_device
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.kept import Executable
+from promoarray.core.kept import Executable, types_of
 from promoarray.core.observers import notify_cast, notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.dtypes import WEAK, DType, as_dtype
@@ -55,7 +56,7 @@ def asarray(
 
         made = from_python(obj, wanted and canonical(wanted), name)
         if device is None and copy is None and name == "asarray":
-            keep_data(obj, dtype, made)
+            keep_data(obj, wanted, made)
         return asked_for(made if device is None else made.to_device(device), dtype)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.
@@ -72,18 +73,42 @@ def asarray(
     shared = out._buffer is source._buffer and _is_shared(obj)
     if copy is False and not shared:
         raise ValueError(f"copy=False: {out.dtype} from {kind_of(obj)} needs a copy")
-    if out is source and dtype is None and device is None and copy is None and name == "asarray":
-        _keep(obj, out)
+    if device is None and copy is None and name == "asarray" and not observers_anywhere:
+        _keep(obj, source, wanted, out)
     if copy and shared and _is_ours(obj):
         return out._wrap(backend_of(out._buffer).copy(out._buffer), out._type)
     return out
 
 
-def _keep(obj: Any, out: Array) -> None:
-    """Keep that NumPy's arrays of a dtype are wrapped as they are."""
-    if type(obj) is np.ndarray and obj.dtype == out._buffer.dtype and out.dtype is not dt.string:
-        view = Executable(np.ndarray.view, (None,), out.dtype, ())
-        (out._policy or get_policy()).executables["asarray", obj.dtype] = view
+def _keep(obj: Any, source: Array, wanted: DType | None, out: Array) -> None:
+    """Keep how arrays of a dtype, ours and NumPy's, become arrays of the one that is asked for."""
+    held, dtype = storage_dtype(source), storage_dtype(out)
+    types = types_of(source)
+    if types is None or dt.string in (held, dtype):
+        return
+    if not isinstance(obj, Array):
+        if not isinstance(obj, np.generic) and type(obj) is not np.ndarray:
+            return
+        types = (obj.dtype,)
+        if obj.dtype != source._buffer.dtype:  # of the other byte order
+            return
+    policy = out._policy or get_policy()
+    known = "asarray", *types, *(() if wanted is None else (wanted,))
+    if known in policy.executables:
+        return
+    run: Any = np.ndarray.view
+    kernel = None
+    if held is not dtype:
+        way = held, dtype, *policy.cast.plan(held, dtype)
+        run, kernel = caster(*way), short_caster(*way)
+    elif isinstance(obj, Array):
+        run = None if out is obj else _itself
+    scalars = (None,) if wanted is None else (None, ...)
+    policy.executables[known] = Executable(run, scalars, out._type, (), kernel, (None,))
+
+
+def _itself(buffer: Any) -> Any:
+    return buffer
 
 
 def _is_shared(obj: Any) -> bool:

@@ -96,7 +96,7 @@ def astype(
         elif not changes(array, dtype, target):
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
     result = array._wrap(buffer, target)
-    if given_dtype is dtype and copy and saturate is None and round_mode is None:
+    if copy and saturate is None and round_mode is None:
         _keep(policy, backend, array, source, given_dtype, target)
     if observers_anywhere and saturate is None and round_mode is None:
         from promoarray.core.events import CastEvent

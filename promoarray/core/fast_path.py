@@ -61,11 +61,14 @@ PARTS: dict[str, Any] = {
     "stored": {},
     "adopted": _ADOPTED,
     "ufuncs": {},
+    "named": dt.NAMED,
+    "numpy_dtype": np.dtype,
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
 ``backends`` has the back ends of the classes of buffers that were met,
 ``stored`` what weakly typed arrays are looked up by, ``adopted`` what NumPy's arrays and scalars
-are wrapped as, and ``ufuncs`` the operators that its ufuncs mean."""
+are wrapped as, ``ufuncs`` the operators that its ufuncs mean, and ``named`` the dtypes that texts
+and NumPy's dtypes were read as."""
 
 SHARED = Shared(**PARTS)
 

@@ -12,7 +12,7 @@ from typing import Any
 from promoarray.core.array_base import Array
 from promoarray.core.kept import Executable, Scalar, signature_of
 from promoarray.core.observers import observers_anywhere
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
@@ -25,8 +25,8 @@ the function."""
 
 def keep_shaped(policy: Policy, name: str, asked: object, make: Make, result: DType) -> None:
     """Keep how a function makes arrays of any shape."""
-    if _is_plain(asked):
-        key = name + Form.FUNCTION, None, asked
+    if not observers_anywhere:
+        key = name + Form.FUNCTION, None, _read(asked)
         policy.executables[key] = Executable(make, (), result, ())
 
 
@@ -54,12 +54,12 @@ def keep_like(
         The class of the number that the function is given, too, and how one becomes a buffer.
     """
     signature = signature_of(name + Form.FUNCTION, (array,))
-    if signature is None or not _is_plain(asked):
+    if signature is None or observers_anywhere:
         return
     if len(signature.key) > 2:  # of another library
         return
     given, scalars = ((), ()) if number is None else ((number[0],), (number[1],))
-    wanted = () if asked is None else (asked,)
+    wanted = () if asked is None else (_read(asked),)
     own = array._type if asked is None else result  # which may be weak
     known = Executable(make, (None, *scalars, *(... for _ in wanted)), own, ())
     policy.executables[*signature.key, *given, *wanted] = known
@@ -110,10 +110,10 @@ def keep_made(
     What it makes of numbers of some classes may hang on their values: then only what is of the
     first one's dtype.
     """
-    if not _is_plain(asked) or any(type(number) not in WEAK for number in numbers):
+    if observers_anywhere or any(type(number) not in WEAK for number in numbers):
         return
     highest = max(map(type, numbers), key=_CLASSES.index)
-    key = name + Form.FUNCTION, highest, asked
+    key = name + Form.FUNCTION, highest, _read(asked)
     made = policy.once(Made, *key, result)
     known = policy.executables.setdefault(key, Executable(make_of(made), (), result, ()))
     if known.result is result:
@@ -139,5 +139,5 @@ _HELD_BY_FLOAT16 = 60000.0
 """Of what is beyond 65504, the largest float16, NumPy may warn."""
 
 
-def _is_plain(asked: object) -> bool:
-    return not observers_anywhere and (asked is None or type(asked) is DType)
+def _read(asked: object) -> DType | None:
+    return None if asked is None else as_dtype(asked)

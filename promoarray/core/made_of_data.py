@@ -38,10 +38,10 @@ _PROBES: dict[type, tuple[Any, ...]] = {
 """Numbers by which it is asked whether a policy stores them as they are."""
 
 
-def keep_data(data: Any, asked: object, out: Array) -> None:
+def keep_data(data: Any, asked: DType | None, out: Array) -> None:
     """Keep how ``asarray`` made an array of a number, or of nested lists, under what
     ``native/creation.cpp`` looks it up by: the kinds of numbers, and the dtype asked for."""
-    if observers_anywhere or not (asked is None or type(asked) is DType):
+    if observers_anywhere:
         return
     classes = frozenset(_classes(data))
     if not classes or not classes <= WEAK.keys():
@@ -68,7 +68,7 @@ def _classes(data: Any) -> set[type]:
 
 
 def _maker(
-    policy: Policy, classes: frozenset[type], highest: type, target: DType, asked: object
+    policy: Policy, classes: frozenset[type], highest: type, target: DType, asked: DType | None
 ) -> Callable[[Any], Any] | None:
     """From numbers of these classes, or of lower kinds than the highest, to a buffer of a dtype;
     None where the policy does more than to cast them."""
@@ -140,7 +140,7 @@ def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType |
 
 
 def _as_they_are(
-    policy: Policy, given: list[tuple[Any, ...]], target: DType, asked: object
+    policy: Policy, given: list[tuple[Any, ...]], target: DType, asked: DType | None
 ) -> bool:
     """Whether a policy refuses none of several lists of numbers, and gives them no other dtype and
     no other values."""

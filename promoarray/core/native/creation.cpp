@@ -55,7 +55,7 @@ int kinds_in(PyObject *data, int depth) {
 PyObject *asked_for(const FastOperator *self, PyObject *const *values, PyObject *names) {
     if (names == nullptr) return Py_None;
     const bool alone = PyTuple_Size(names) == 1 && self->is(DTYPE_NAME, PyTuple_GetItem(names, 0));
-    return alone && self->may_ask_for(values[0]) ? values[0] : nullptr;
+    return alone ? self->asked_for(values[0]) : nullptr;
 }
 
 // An array of a class, of what the executable for a key makes of numbers. False if the long way has
@@ -107,6 +107,21 @@ bool make_of_data(FastOperator *self, PyObject *const *args, PyObject *names, Py
     return make_by(self, cls, key, 3, args, 1, result);
 }
 
+// An array of which nothing else is made: itself, or of a bound function a new one in its memory. False
+// if it is another.
+bool make_of_array(FastOperator *self, PyObject *const *args, PyObject *names, PyObject **result) {
+    PyTypeObject *cls = Py_TYPE(args[0]);
+    if (!self->is(ADOPTS, cls) || self->is_observed()) return false;
+    if (asked_for(self, args + 1, names) != Py_None) return false;
+    Read x = read(self, args[0], cls);
+    const Ref policy = x.key ? policy_in_force(self, cls) : Ref(nullptr);
+    const Ref found = policy ? kept_of(self, policy.get(), &x, 1) : Ref(nullptr);
+    if (!found) return *result = nullptr, PyErr_Occurred() != nullptr;
+    if (field(found, RUN) != Py_None) return false;
+    *result = self->is(BOUND, Py_None) ? Py_NewRef(args[0]) : wrap(cls, x.buffer, x.type.get());
+    return true;
+}
+
 }  // namespace
 
 PyObject *creation_call(PyObject *object, PyObject *const *args, std::size_t nargs,
@@ -123,8 +138,9 @@ PyObject *data_call(PyObject *object, PyObject *const *args, std::size_t nargs, 
     PyObject *result;
     {
         const FloatStateGuard state;
-        const bool alone = PyVectorcall_NARGS(nargs) == 1;
-        if (alone && make_of_data(self, args, names, &result)) return result;
+        if (PyVectorcall_NARGS(nargs) == 1 && (make_of_array(self, args, names, &result) ||
+                                               make_of_data(self, args, names, &result)))
+            return result;
     }
     return operation_call(object, args, nargs, names);
 }

@@ -165,14 +165,17 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls, Librar
         if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type ||
             type == &PyComplex_Type) {
             out.key = Ref::to(reinterpret_cast<PyObject *>(type));
-        } else if (self->is(DTYPE_CLASS, type)) {
-            out.key = Ref::to(operand);
+        } else if (PyObject *dtype = self->dtype_of(operand)) {
+            out.key = Ref::to(dtype);
             out.is_dtype = true;
         } else if (self->is(ADOPTS, Py_None)) {
             if (!self->typed) adopt(self, operand, out);
         } else if (self->is(NDARRAY, type)) {
             out.key = Ref(PyObject_GetAttr(operand, self->parts[DTYPE_NAME]));
             out.buffer = Ref::to(operand);
+        } else if (item_of(self->parts[ADOPTED], reinterpret_cast<PyObject *>(type))) {
+            out.buffer = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], operand, nullptr));
+            if (out.buffer) out.key = Ref(PyObject_GetAttr(out.buffer.get(), self->parts[DTYPE_NAME]));
         }
         return out;
     }

@@ -54,8 +54,9 @@ bool take_options(const FastOperator *self, Arguments &taken, PyObject *const *v
     const Py_ssize_t given = names != nullptr ? PyTuple_Size(names) : 0;
     for (Py_ssize_t k = 0; k < given; ++k) {
         if (self->typed && self->is(DTYPE_NAME, PyTuple_GetItem(names, k))) {
-            if (!self->may_ask_for(values[k])) return false;
-            dtype = values[k] == Py_None ? nullptr : values[k];
+            PyObject *asked = self->asked_for(values[k]);
+            if (asked == nullptr) return false;
+            dtype = asked == Py_None ? nullptr : asked;
             continue;
         }
         Py_ssize_t at = 0;

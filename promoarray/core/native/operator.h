@@ -11,7 +11,7 @@ namespace promoarray {
 enum Part {
     OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS, WEAK_BOOL, WEAK_INT, WEAK_FLOAT,
-    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS,
+    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME, CANONICAL_NAME,
@@ -57,9 +57,20 @@ struct FastOperator {
     bool is_array(PyTypeObject *type) const {
         return PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(parts[ARRAY_SLOTS]));
     }
-    // Whether the fast path knows of a dtype that is given as `dtype=`: one of ours, or none.
-    bool may_ask_for(PyObject *dtype) const {
-        return dtype == Py_None || is(DTYPE_CLASS, Py_TYPE(dtype));
+    // The dtype of ours that something is or names; null if it is none, or was not read before.
+    PyObject *dtype_of(PyObject *given) const {
+        PyTypeObject *type = Py_TYPE(given);
+        if (is(DTYPE_CLASS, type)) return given;
+        if (!PyUnicode_CheckExact(given) && !PyType_Check(given) &&
+            !PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(parts[NUMPY_DTYPE])))
+            return nullptr;
+        PyObject *found = PyDict_GetItemWithError(parts[NAMED], given);  // which keeps it
+        if (found == nullptr) PyErr_Clear();
+        return found;
+    }
+    // What is asked for by `dtype=`: a dtype of ours or None; null if the fast path does not know.
+    PyObject *asked_for(PyObject *dtype) const {
+        return dtype == Py_None ? dtype : dtype_of(dtype);
     }
     // Whether a type is one of those that leave open what an array is stored in.
     bool is_weak(PyObject *type) const {
