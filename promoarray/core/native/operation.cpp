@@ -18,11 +18,17 @@ struct Arguments {
     void add(PyObject *operand) { operands[count++] = Ref::to(operand); }
 };
 
-// Whether an option is one of Python's own values: no array, no number of NumPy's.
-bool is_plain(PyObject *value) {
+// Whether an option is one of Python's own values: no array, no number of NumPy's, and of texts
+// one of those that the function takes.
+bool is_plain(const FastOperator *self, PyObject *value) {
     const PyTypeObject *type = Py_TYPE(value);
-    return value == Py_None || type == &PyBool_Type || type == &PyLong_Type ||
-           type == &PyFloat_Type || type == &PyTuple_Type;
+    if (value == Py_None || type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type ||
+        type == &PyTuple_Type)
+        return true;
+    if (type != &PyUnicode_Type) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self->parts[TEXTS]); ++i)
+        if (PyUnicode_Compare(value, PyTuple_GetItem(self->parts[TEXTS], i)) == 0) return true;
+    return false;
 }
 
 // Take the items of a list or tuple as operands; false if there are too many, or none.
@@ -61,7 +67,7 @@ bool take_options(const FastOperator *self, Arguments &taken, PyObject *const *v
         Py_ssize_t at = 0;
         while (at < known && PyTuple_GetItem(self->parts[OPTION_NAMES], at) != PyTuple_GetItem(names, k))
             ++at;
-        if (at == known || !is_plain(values[k])) return false;
+        if (at == known || !is_plain(self, values[k])) return false;
         taken.options[at] = values[k];
     }
     return true;
