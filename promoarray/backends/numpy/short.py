@@ -36,7 +36,7 @@ from promoarray.backends.numpy.kernels import (
     is_along_axes,
     kernel_of,
 )
-from promoarray.backends.numpy.short_folds import FEW, WITH_OPTIONS, with_options
+from promoarray.backends.numpy.short_folds import FEW, MOVING, WITH_OPTIONS, with_options
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
@@ -60,7 +60,7 @@ def short_kernel(
     """
     common = plan.compute or plan.inputs[0]
     if len(held) > MOST:
-        return None
+        return _of_many(name, held, plan)
     if plan.compute is None and {*plan.inputs} != {common}:
         return _of_unlike(name, held, plan, casts)
     if plan.decomposition is not None:
@@ -97,7 +97,13 @@ def short_kernel(
 
 
 MOST = 3
-"""Operands of what is called from C++."""
+"""Operands of what is called from C++, but for arrays that are joined as they are."""
+
+
+def _of_many(name: str, held: tuple[DType, ...], plan: Plan) -> Callable[..., Any] | None:
+    common = plan.compute or plan.inputs[0]
+    as_they_are = {*held, *plan.inputs, plan.result} == {common}
+    return KERNELS[name] if as_they_are and name in MOVING else None
 
 
 def _of_unlike(

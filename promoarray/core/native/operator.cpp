@@ -33,7 +33,8 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     self->conditional = std::strcmp(kind, "conditional") == 0;
     self->sequence = std::strcmp(kind, "sequence") == 0;
     self->typed = std::strcmp(kind, "like") == 0;
-    const bool known = self->reflected || self->conditional || self->sequence || self->typed ||
+    if (self->sequence) return sequence_call;
+    const bool known = self->reflected || self->conditional || self->typed ||
                        std::strcmp(kind, "operands") == 0;
     return known ? operation_call : nullptr;
 }

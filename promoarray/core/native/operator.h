@@ -37,7 +37,7 @@ constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"by_value", "kept"};
 enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_TALLY, KNOWN_FIELDS };
 constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell", "tally"};
 
-constexpr Py_ssize_t MOST = 3;          // operands
+constexpr Py_ssize_t MOST = 3;          // operands, but for arrays in a list
 constexpr Py_ssize_t MOST_OPTIONS = 4;  // what an operation takes besides
 
 struct FastOperator {
@@ -135,6 +135,7 @@ PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type);
 // --- The calls -----------------------------------------------------------------------------------
 
 PyObject *operation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *sequence_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *ufunc_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *getitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
