@@ -4,7 +4,9 @@ as the long way, with whatever arguments come next."""
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -47,6 +49,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         f"fft.{name}": [{}, {"s": (2, 3)}, {"axes": (0,)}, {"axes": [0, 0]}, {"s": (1,)}, *NORMS]
         for name in ("fftn", "ifftn", "rfftn", "irfftn")
     },
+    "diff": [{}, {"n": 2}, {"n": 3, "axis": 0}, {"n": -1}, {"axis": 2}, {"n": 2, "prepend": 1.0}],
     "argsort": [{}, {"descending": True}, {"axis": 0}, {"axis": "0"}, {"axis": 3}],
 }
 
@@ -91,6 +94,23 @@ def test_the_short_way_answers_as_the_long_one(policy: str, name: str) -> None:
                 wanted = [outcome(call) for call in calls]
             for _ in range(2):
                 assert [outcome(call) for call in calls] == wanted, dtype
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_warnings_name_the_line_of_the_program(name: str) -> None:
+    told = []
+    for value in (3e38, math.inf):
+        x = pa.asarray(np.full((2, 2), value, np.float32))
+        for way in (pa.trace(), nullcontext(), nullcontext()):
+            with way, warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                for options in CALLS[name]:
+                    with suppress(ValueError, TypeError):
+                        function(name)(x, **options)
+                told.append([(str(w.message), w.filename, w.lineno) for w in found])
+        assert told[0] == told[1] == told[2]
+        assert {filename for _, filename, _ in told[0]} <= {__file__}
+        told.clear()
 
 
 def test_two_operands() -> None:
