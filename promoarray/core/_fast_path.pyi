@@ -70,6 +70,7 @@ class FastOperator:
         option_names: tuple[str, ...] = (),
         passed_names: tuple[str, ...] = (),
         defaults: tuple[Any, ...] = (),
+        texts: tuple[str, ...] = (),
         bound: type | None = None,
         adopts: type | None = None,
     ) -> Self: ...

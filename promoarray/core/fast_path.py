@@ -90,8 +90,8 @@ def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
         and of arrays as ``"operands"``; ``"ufunc"`` is ``__array_ufunc__``; ``"slow"`` has no fast
         path.
         ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what
-        executables call it; ``bound`` is the class of its arrays if it takes no other, ``adopts``
-        that of the arrays it makes of NumPy's.
+        executables call it, ``texts`` what may be given as a text; ``bound`` is the class of its
+        arrays if it takes no other, ``adopts`` that of the arrays it makes of NumPy's.
     """
     return FastOperator(slow, name, SHARED, **own)
 
@@ -125,6 +125,7 @@ def fast_function(
     form: Form = Form.FUNCTION,
     adopts: type | None = None,
     passed: dict[str, str] | None = None,
+    texts: tuple[str, ...] = (),
     **options: Any,
 ) -> Callable[[Function], Function]:
     """Make a decorator that gives a function its fast path.
@@ -140,6 +141,8 @@ def fast_function(
         Of the arrays it makes of NumPy's.
     passed : dict, optional
         What executables call an option, if it is not what the function does.
+    texts : tuple of str, optional
+        What may be given as a text; what else is goes to the function.
     **options
         What the operation takes besides, with the defaults.
 
@@ -148,7 +151,7 @@ def fast_function(
     callable
         What it makes bears ``fast``, by which namespaces make a fast path of their own.
     """
-    settings: dict[str, Any] = {"kind": kind}
+    settings: dict[str, Any] = {"kind": kind, "texts": texts}
     if options:
         settings["option_names"], settings["defaults"] = (*options,), (*options.values(),)
         settings["passed_names"] = (*((passed or {}).get(each, each) for each in options),)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from promoarray.core.dispatch import call
+from promoarray.core.fast_call import fast_call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
@@ -36,6 +36,18 @@ __all__ = [
 ]
 
 Norm = Literal["backward", "ortho", "forward"]
+_NORMS = "backward", "ortho", "forward"
+
+_RUN = {
+    **{
+        name: fast_call(name, "n", "axis", "norm", texts=_NORMS)
+        for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+    },
+    **{
+        name: fast_call(name, "s", "axes", "norm", texts=_NORMS)
+        for name in ("fftn", "ifftn", "rfftn", "irfftn")
+    },
+}
 
 
 _along = template(
@@ -318,7 +330,7 @@ def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray
         raise ValueError(f"{name}: n must be 1 or more, not {quoted(n)}")
     if n is None and not array.shape[axis]:
         raise ValueError(f"{name}: axis {axis} has length 0; write n= to pad it with zeros")
-    return call(name, array, n=n, axis=axis, norm=norm)
+    return _RUN[name](array, n=n, axis=axis, norm=norm)
 
 
 def _transform_n(
@@ -330,11 +342,11 @@ def _transform_n(
     _check(name, array, tuple(axes), norm)
     if s is not None and len(s) != len(axes):
         raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes")
-    return call(name, array, s=None if s is None else tuple(s), axes=tuple(axes), norm=norm)
+    return _RUN[name](array, s=None if s is None else tuple(s), axes=tuple(axes), norm=norm)
 
 
 def _check(name: str, array: PArray, axes: tuple[int, ...], norm: str) -> None:
     for axis in axes:  # one may be named twice: it is transformed again
         axis_in(name, axis, array.ndim)
-    if norm not in ("backward", "ortho", "forward"):
+    if norm not in _NORMS:
         raise ValueError(f"{name}: norm is 'backward', 'ortho' or 'forward', not {quoted(norm)}")

@@ -24,6 +24,7 @@ from promoarray.promotion.in_force import policy as in_force
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
+_SIDES = "left", "right"
 
 _extreme = template(
     """
@@ -230,7 +231,7 @@ def _counting(array: PArray) -> tuple[DType, Callable[..., Any]]:
     return index, as_index
 
 
-@fast_function("searchsorted", side="left")
+@fast_function("searchsorted", texts=_SIDES, side="left")
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into sorted ones to keep the order.
 
@@ -265,7 +266,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     array = as_array(x1, "searchsorted")
     if array.ndim != 1:
         raise ValueError(f"searchsorted: x1 must be one-dimensional, not of shape {array.shape}")
-    if side not in ("left", "right"):
+    if side not in _SIDES:
         raise ValueError(f"searchsorted: side is 'left' or 'right', not {quoted(side)}")
     if sorter is None:
         return call("searchsorted", array, x2, side=side)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_call import fast_call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
 from promoarray.functions._keywords import names_keywords
+from promoarray.functions.joining import concat
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
@@ -107,7 +109,10 @@ def diff(
         return array
     around = [part for part in (prepend, array, append) if part is not None]
     if len(around) > 1:
-        array = call("concat", *around, axis=axis)
+        array = concat(around, axis=axis)
     for _ in range(min(n, array.shape[axis] + 1)):  # then there is nothing left
-        array = call("diff", array, axis=axis)
+        array = _gaps(array, axis=axis)
     return array
+
+
+_gaps = fast_call("diff", "axis")

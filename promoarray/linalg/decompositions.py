@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from promoarray.core.dispatch import call
+from promoarray.core.fast_call import fast_call
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
 from promoarray.linalg.arguments import matrices, square, tolerance
 from promoarray.parray import PArray
+
+_solve, _inv, _det, _slogdet = map(fast_call, ("solve", "inv", "det", "slogdet"))
+_eig, _eigvals, _eigh, _eigvalsh = map(fast_call, ("eig", "eigvals", "eigh", "eigvalsh"))
+_pinv, _cholesky = fast_call("pinv", "rtol"), fast_call("cholesky", "upper")
+_qr = fast_call("qr", "mode", texts=("reduced", "complete"))
+_svd, _svdvals = fast_call("svd", "full_matrices"), fast_call("svdvals")
 
 
 class EigResult(NamedTuple):
@@ -94,7 +100,7 @@ def solve(x1: Any, x2: Any, /) -> PArray:
             f"solve: shapes {stack.shape} and {sides.shape} do not match: "
             f"x1 has {stack.shape[-1]} rows, x2 has {rows}"
         )
-    return call("solve", stack, sides)
+    return _solve(stack, sides)
 
 
 @_shared
@@ -122,7 +128,7 @@ def inv(x: Any, /) -> PArray:
     PArray([[0.5 , 0.  ],
             [0.  , 0.25]], dtype=float64)
     """
-    return call("inv", square(x, "inv"))
+    return _inv(square(x, "inv"))
 
 
 @_shared
@@ -154,7 +160,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
             [0. , 0. ]], dtype=float64)
     """
     array = matrices(x, "pinv")
-    return call("pinv", array, rtol=tolerance(rtol, array))
+    return _pinv(array, rtol=tolerance(rtol, array))
 
 
 @_shared
@@ -184,7 +190,7 @@ def det(x: Any, /) -> PArray:
     ...     linalg.det(x)
     PArray(-1., dtype=float32)
     """
-    return call("det", square(x, "det"))
+    return _det(square(x, "det"))
 
 
 @_shared
@@ -212,7 +218,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
     >>> linalg.slogdet(asarray([[0.0, 1.0], [1.0, 0.0]], dtype=float32))
     SlogdetResult(sign=PArray(-1., dtype=float32), logabsdet=PArray(0., dtype=float32))
     """
-    return SlogdetResult(*call("slogdet", square(x, "slogdet")))
+    return SlogdetResult(*_slogdet(square(x, "slogdet")))
 
 
 @_shared
@@ -243,7 +249,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     PArray([[2., 0.],
             [1., 2.]], dtype=float32)
     """
-    return call("cholesky", square(x, "cholesky"), upper=upper)
+    return _cholesky(square(x, "cholesky"), upper=upper)
 
 
 @_shared
@@ -275,7 +281,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
     """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode is 'reduced' or 'complete', not {quoted(mode)}")
-    return QRResult(*call("qr", matrices(x, "qr"), mode=mode))
+    return QRResult(*_qr(matrices(x, "qr"), mode=mode))
 
 
 @_shared
@@ -306,7 +312,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     >>> S
     PArray([3., 2.], dtype=float64)
     """
-    return SVDResult(*call("svd", matrices(x, "svd"), full_matrices=full_matrices))
+    return SVDResult(*_svd(matrices(x, "svd"), full_matrices=full_matrices))
 
 
 @_shared
@@ -334,7 +340,7 @@ def svdvals(x: Any, /) -> PArray:
     ...     linalg.svdvals(asarray([[0.0, 3.0], [2.0, 0.0]], dtype=bfloat16))
     PArray([3., 2.], dtype=bfloat16)
     """
-    return call("svdvals", matrices(x, "svdvals"))
+    return _svdvals(matrices(x, "svdvals"))
 
 
 @_shared
@@ -364,7 +370,7 @@ def eig(x: Any, /) -> EigResult:
     >>> values.dtype, vectors.shape
     (promoarray.complex128, (2, 2))
     """
-    return EigResult(*call("eig", square(x, "eig")))
+    return EigResult(*_eig(square(x, "eig")))
 
 
 @_shared
@@ -391,7 +397,7 @@ def eigvals(x: Any, /) -> PArray:
     >>> linalg.eigvals(asarray([[2.0, 1.0], [0.0, 1.0]]))
     PArray([2.+0.j, 1.+0.j], dtype=complex128)
     """
-    return call("eigvals", square(x, "eigvals"))
+    return _eigvals(square(x, "eigvals"))
 
 
 @_shared
@@ -422,7 +428,7 @@ def eigh(x: Any, /) -> EighResult:
     >>> vectors.shape
     (2, 2)
     """
-    return EighResult(*call("eigh", square(x, "eigh")))
+    return EighResult(*_eigh(square(x, "eigh")))
 
 
 @_shared
@@ -449,4 +455,4 @@ def eigvalsh(x: Any, /) -> PArray:
     >>> linalg.eigvalsh(asarray([[2.0, 0.0], [0.0, 1.0]]))
     PArray([1., 2.], dtype=float64)
     """
-    return call("eigvalsh", square(x, "eigvalsh"))
+    return _eigvalsh(square(x, "eigvalsh"))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from promoarray.core.dispatch import call
+from promoarray.core.fast_call import fast_call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in, number
 from promoarray.errors import quoted
 from promoarray.functions._keywords import names_keywords
 from promoarray.linalg.arguments import matrices, tolerance
 from promoarray.parray import PArray
+
+_matrix_norm = fast_call("matrix_norm", "keepdims", "ord", texts=("fro", "nuc"))
+_vector_norm = fast_call("vector_norm", "axis", "keepdims", "ord")
+_matrix_rank = fast_call("matrix_rank", "rtol")
 
 
 @names_keywords
@@ -49,7 +53,7 @@ def matrix_norm(
     array = matrices(x, "matrix_norm")
     if ord is not None and ord not in ("fro", "nuc", 1, 2, -1, -2, float("inf"), -float("inf")):
         raise ValueError(f"matrix_norm: ord is 'fro', 'nuc', ±1, ±2 or ±inf, not {quoted(ord)}")
-    return call("matrix_norm", array, keepdims=keepdims, ord=ord)
+    return _matrix_norm(array, keepdims=keepdims, ord=ord)
 
 
 @names_keywords
@@ -95,7 +99,7 @@ def vector_norm(
     array = as_array(x, "vector_norm")
     axes = axes_in("vector_norm", axis, array.ndim)
     power = number("vector_norm", "ord", ord)
-    return call("vector_norm", array, axis=axes, keepdims=keepdims, ord=power)
+    return _vector_norm(array, axis=axes, keepdims=keepdims, ord=power)
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
@@ -126,4 +130,4 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
     PArray(1, dtype=int64)
     """
     array = matrices(x, "matrix_rank")
-    return call("matrix_rank", array, rtol=tolerance(rtol, array))
+    return _matrix_rank(array, rtol=tolerance(rtol, array))

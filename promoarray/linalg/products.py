@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.fast_call import fast_call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
@@ -13,6 +14,9 @@ from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.linalg.decompositions import inv
 from promoarray.parray import PArray
+
+_cross, _matrix_power = fast_call("cross", "axis"), fast_call("matrix_power", "n")
+_diagonal, _trace = fast_call("diagonal", "offset"), fast_call("trace", "offset", "axis1", "axis2")
 
 
 @fast_function("outer")
@@ -81,7 +85,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     for x in arrays:
         if x.shape[axis_in("cross", axis, x.ndim)] != 3:
             raise ValueError(f"cross takes 3 elements along axis {axis}, not shape {x.shape}")
-    return call("cross", *arrays, axis=axis)
+    return _cross(*arrays, axis=axis)
 
 
 def matrix_power(x: Any, n: int, /) -> PArray:
@@ -119,7 +123,7 @@ def matrix_power(x: Any, n: int, /) -> PArray:
         raise TypeError(f"matrix_power takes an int, not {quoted(n)}")
     if n < 0:
         array = inv(array)
-    return call("matrix_power", array, n=abs(n))
+    return _matrix_power(array, n=abs(n))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
@@ -147,7 +151,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
     >>> linalg.diagonal(asarray([[1, 2], [3, 4]], dtype=int4))
     PArray([1, 4], dtype=int4)
     """
-    return call("diagonal", matrices(x, "diagonal"), offset=offset)
+    return _diagonal(matrices(x, "diagonal"), offset=offset)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
@@ -185,5 +189,5 @@ def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
     array = matrices(x, "trace")
     if dtype is not None:
         array = astype(array, dtype, copy=False)
-    out = call("trace", array, offset=offset, axis1=-2, axis2=-1)
+    out = _trace(array, offset=offset, axis1=-2, axis2=-1)
     return out if dtype is None else astype(out, dtype, copy=False)

@@ -61,6 +61,27 @@ def test_what_is_not_contiguous_and_what_has_no_elements(name: str) -> None:
     assert empty.shape[0] == 0
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "float64"])
+@pytest.mark.parametrize("name", [*ONE, *MANY])
+def test_zeros_are_appended_to_nothing(name: str, dtype: str) -> None:
+    """NumPy reads memory behind it: here sevens."""
+    nothing = np.full((2, 3), 7, dtype)[:, :0]
+    if name in ("rfft", "rfftn", "ihfft") and dtype.startswith("complex"):
+        return
+    for x in (nothing, nothing[:0], nothing.T, nothing.T[:, :0]):
+        ways: list[dict[str, Any]] = [{"n": 4, "axis": 0}, {"n": 1}, {"n": 3}]
+        if name in MANY:
+            ways = [
+                {"s": (2, 3), "axes": (0, 1)},
+                {"s": (4,), "axes": (0,)},
+                {"s": (1, 4), "axes": (1, 0)},
+            ]
+        for options in ways:
+            found = getattr(fft, name)(pa.asarray(x), **options)
+            assert found.shape == getattr(np.fft, name)(np.zeros_like(x), **options).shape
+            assert not np.asarray(found).any()
+
+
 @pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
 def test_samples_without_a_distance_have_no_frequencies(name: str) -> None:
     with pytest.raises(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -218,25 +219,40 @@ def call(
     """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
     function = kernel_of(kernel, compute)
     if function is None:
-        return _linalg(kernel, buffers, compute, **options)
+        return _linalg(kernel, compute)(*buffers, **options)
     out = function(*buffers, **options)
     results = map(np.asarray, out if isinstance(out, tuple) else (out,))
     return tuple((result, _known(result)) for result in results)
 
 
-def _linalg(
-    name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
-) -> linalg.Results:
-    """Run a kernel of linear algebra, sets or sorting; tell the dtype of each result."""
-    if "descending" in options:
-        _require_axis(buffers[0], options["axis"])
+@cache
+def _linalg(name: str, compute: DType) -> Callable[..., linalg.Results]:
+    """A kernel of linear algebra, sets or sorting, which tells the dtype of each result."""
     from promoarray.backends.numpy import ordering  # what is short has kernels of its own
 
     if ordering.computes(name, compute):
-        return ordering.KERNELS[name](*buffers, compute, **options)
-    from promoarray.kernels.portable import linalg
+        kernel = ordering.KERNELS[name]
 
-    return linalg.call(sys.modules[__name__], name, buffers, compute, **options)
+        def run(*buffers: Buffer, **options: Any) -> linalg.Results:
+            return kernel(*buffers, compute, **options)
+
+    else:
+        from promoarray.kernels.portable import linalg
+
+        backend = sys.modules[__name__]
+
+        def run(*buffers: Buffer, **options: Any) -> linalg.Results:
+            return linalg.call(backend, name, buffers, compute, **options)
+
+    return _of_an_axis(run) if name in ("sort", "argsort") else run
+
+
+def _of_an_axis(sort: Callable[..., linalg.Results]) -> Callable[..., linalg.Results]:
+    def run(x: Buffer, *, axis: Any, **options: Any) -> linalg.Results:
+        _require_axis(x, axis)
+        return sort(x, axis=axis, **options)
+
+    return run
 
 
 def _require_axis(x: Buffer, axis: Any) -> None:
@@ -293,12 +309,13 @@ class _Functions:
     asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np if name in _AS_THE_STANDARD else _compat(), name)
+        found = getattr(np if name in _AS_THE_STANDARD else _compat(), name)
+        return vars(self).setdefault(name, found)
 
 
 _AS_THE_STANDARD = frozenset(
-    {"abs", "arange", "bool", "eye", "floor", "int64", "linspace", "ones", "sqrt", "stack"}
-) | {"tril", "triu"}
+    {"abs", "arange", "asarray", "bool", "eye", "floor", "int64", "linspace", "ones", "sqrt"}
+) | {"stack", "tril", "triu"}
 
 
 def _compat() -> Any:

@@ -163,7 +163,7 @@ class Compiled:
 
     def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
         """Of what moves values the results hold what was computed in, which NumPy may not know."""
-        found = self._linalg(self._name, tuple(values), self._compute, **options)
+        found = self._linalg(self._name, self._compute)(*values, **options)
         outs = tuple(self._stored(i, *each) for i, each in enumerate(found))
         return outs if self._plan.extra_results else outs[0]
 

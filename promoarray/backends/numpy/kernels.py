@@ -7,7 +7,6 @@ NumPy's, or a tuple of them where the operation has several results.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -45,9 +44,11 @@ def _stack(*buffers: Buffer, axis: int = 0) -> Buffer:
     if type(axis) is int and -ndim <= axis + 1 <= ndim + 1:
         along = axis % (ndim + 1)
         new = _new_axis(along)
-        with suppress(ValueError, IndexError):
+        try:
             return np.concatenate([x[new] for x in buffers], axis=along)
-    return np.stack(buffers, axis=axis)  # which has the words for what is wrong
+        except (ValueError, IndexError):
+            return np.stack(buffers, axis=axis)  # which has the words for what is wrong
+    return np.stack(buffers, axis=axis)
 
 
 @cache

@@ -58,7 +58,7 @@ def short_kernel(
     """
     common = plan.compute or plan.inputs[0]
     if len(held) > MOST:
-        return None
+        return _of_many(name, held, plan)
     if plan.compute is None and {*plan.inputs} != {common}:
         return _of_unlike(name, held, plan, casts)
     if plan.decomposition is not None:
@@ -98,7 +98,15 @@ def short_kernel(
 
 
 MOST = 3
-"""Operands of what is called from C++."""
+"""Operands of what is called from C++, but for arrays that are joined as they are."""
+
+
+def _of_many(name: str, held: tuple[DType, ...], plan: Plan) -> Callable[..., Any] | None:
+    from promoarray.backends.numpy.short_folds import MOVING
+
+    common = plan.compute or plan.inputs[0]
+    as_they_are = {*held, *plan.inputs, plan.result} == {common}
+    return KERNELS[name] if as_they_are and name in MOVING else None
 
 
 def _of_unlike(

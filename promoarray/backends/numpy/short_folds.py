@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
 
 
-_MOVING = frozenset({"where", "concat", "stack"})
+MOVING = frozenset({"where", "concat", "stack"})
 """What answers in the dtype of its buffers, whatever that is."""
 
-_BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *_MOVING})
+_BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *MOVING})
 """What looks itself whether its operands are long."""
 
 
@@ -31,7 +31,7 @@ def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, y: kernel(x, y) if x.size * y.size <= FEW else None
 
 
-_SILENT = frozenset({"max", "min", "searchsorted", *_MOVING})
+_SILENT = frozenset({"max", "min", "searchsorted", *MOVING})
 """What NumPy has nothing to tell of."""
 
 WITH_OPTIONS = _BY_ITSELF | {
@@ -45,7 +45,7 @@ def with_options(
 ) -> Callable[..., Any] | None:
     """A function along axes, or of all that it is given."""
     common = plan.compute or plan.inputs[0]
-    if name in _MOVING:
+    if name in MOVING:
         made: DType | None = common if {*plan.inputs} == {plan.inputs[0]} else None
     else:
         made = answer_in(kernel, common, len(held))

@@ -31,9 +31,10 @@ _NOT_THE_PROGRAM = _PACKAGE + os.sep, os.path.dirname(np.__file__) + os.sep
 
 
 def warn(message: str) -> None:
-    """Warn of a floating-point exception at the innermost line outside promoarray and NumPy."""
+    """Warn of a floating-point exception at the innermost line outside promoarray, NumPy and what
+    lies between them."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
+    while frame is not None and _is_between(frame):
         frame = frame.f_back
     if frame is None:
         warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -46,6 +47,12 @@ def warn(message: str) -> None:
         module=frame.f_globals.get("__name__") or "<unknown>",
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
+
+
+def _is_between(frame: FrameType) -> bool:
+    if frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
+        return True
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "array_api_compat"
 
 
 class _Log:

@@ -1,5 +1,6 @@
 // What is looked up before an operation runs: its operands, the policy, the executable, scalars.
 #include <utility>
+#include <vector>
 
 #include "operator.h"
 
@@ -124,8 +125,10 @@ bool canonicalize(const FastOperator *self, const Ref &policy, Read &given) {
 
 Ref kept_of(FastOperator *self, PyObject *policy, const Read *given, Py_ssize_t count,
             PyObject *backend) {
-    PyObject *keys[MOST + 1];
-    for (Py_ssize_t i = 0; i < MOST; ++i) keys[i] = i < count ? given[i].key.get() : Py_None;
+    PyObject *few[MOST + 1];
+    std::vector<PyObject *> many(count > MOST ? count + 1 : 0);
+    PyObject **keys = count > MOST ? many.data() : few;
+    for (Py_ssize_t i = 0; i < MOST || i < count; ++i) keys[i] = i < count ? given[i].key.get() : Py_None;
     if (backend != nullptr) keys[count] = backend;
     return kept_for(self, policy, keys, backend != nullptr ? count + 1 : count);
 }

@@ -1,6 +1,7 @@
 // An operation that was met before: operands, executable, buffers, kernel, array. Python calls it as
 // a method or a function; what it does not know goes to a Python function, `slow`.
 #include <cstring>
+#include <vector>
 
 #include "../../kernels/cpu/float_state.h"
 #include "operator.h"
@@ -18,11 +19,17 @@ struct Arguments {
     void add(PyObject *operand) { operands[count++] = Ref::to(operand); }
 };
 
-// Whether an option is one of Python's own values: no array, no number of NumPy's.
-bool is_plain(PyObject *value) {
+// Whether an option is one of Python's own values: no array, no number of NumPy's, and of texts
+// one of those that the function takes.
+bool is_plain(const FastOperator *self, PyObject *value) {
     const PyTypeObject *type = Py_TYPE(value);
-    return value == Py_None || type == &PyBool_Type || type == &PyLong_Type ||
-           type == &PyFloat_Type || type == &PyTuple_Type;
+    if (value == Py_None || type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type ||
+        type == &PyTuple_Type)
+        return true;
+    if (type != &PyUnicode_Type) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self->parts[TEXTS]); ++i)
+        if (PyUnicode_Compare(value, PyTuple_GetItem(self->parts[TEXTS], i)) == 0) return true;
+    return false;
 }
 
 // Take the items of a list or tuple as operands; false if there are too many, or none.
@@ -62,7 +69,7 @@ bool take_options(const FastOperator *self, Arguments &taken, PyObject *const *v
         Py_ssize_t at = 0;
         while (at < known && PyTuple_GetItem(self->parts[OPTION_NAMES], at) != PyTuple_GetItem(names, k))
             ++at;
-        if (at == known || !is_plain(values[k])) return false;
+        if (at == known || !is_plain(self, values[k])) return false;
         taken.options[at] = values[k];
     }
     return true;
@@ -284,6 +291,55 @@ PyObject *operation_call(PyObject *object, PyObject *const *args, std::size_t na
         fast_path(self, taken, &result))
         return result;
     return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+}
+
+namespace {
+
+// More arrays in a list or tuple than operations have operands: all of one class, over NumPy's buffers.
+// False if the long way has to be taken; else there is a result, null with the error set.
+bool join(FastOperator *self, const Ref &items, Arguments &taken, PyObject **result) {
+    *result = nullptr;
+    const Py_ssize_t count = PyTuple_Size(items.get());
+    PyTypeObject *cls = Py_TYPE(PyTuple_GetItem(items.get(), 0));
+    if (!self->is_array(cls) || (!self->is(BOUND, Py_None) && !self->is(BOUND, cls))) return false;
+    std::vector<Read> given(count);
+    std::vector<PyObject *> arrays(count), passed(count + MOST_OPTIONS);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        arrays[i] = PyTuple_GetItem(items.get(), i);
+        if (Py_TYPE(arrays[i]) != cls) return false;
+        given[i] = read(self, arrays[i], cls);
+        if (!given[i].key) return PyErr_Occurred() != nullptr;
+        passed[i] = given[i].buffer.get();
+    }
+    const Ref policy = policy_in_force(self, cls);
+    const Ref executable =
+        policy ? executable_of(self, policy.get(), arrays.data(), given.data(), count) : Ref(nullptr);
+    if (!executable) return PyErr_Occurred() != nullptr;
+    PyObject *names = self->parts[PASSED_NAMES];
+    for (Py_ssize_t k = 0; k < PyTuple_Size(names); ++k) passed[count + k] = taken.options[k];
+    Ref out = run(self, executable, passed.data(), count, names);
+    if (!out && is_told_better()) return PyErr_Clear(), false;
+    if (out) *result = wrap(cls, out, field(executable, RESULT));
+    return true;
+}
+
+}  // namespace
+
+PyObject *sequence_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
+    FastOperator *self = operator_of(object);
+    const Py_ssize_t count = PyVectorcall_NARGS(nargs);
+    if (count == 1 && !self->is_observed() && (PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])) &&
+        PyObject_Size(args[0]) > MOST) {
+        const FloatStateGuard state;
+        Arguments taken;
+        PyObject *dtype = nullptr, *result = nullptr;
+        const Ref items(PySequence_Tuple(args[0]));  // which nobody changes
+        if (!items) return nullptr;
+        if (PyTuple_Size(items.get()) > MOST && take_options(self, taken, args + count, names, dtype) &&
+            join(self, items, taken, &result))
+            return result;
+    }
+    return operation_call(object, args, nargs, names);
 }
 
 // `__array_ufunc__(self, ufunc, method, *inputs)` of a ufunc that is an operation.

@@ -33,7 +33,8 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     self->reflected = std::strcmp(kind, "reflected") == 0;
     self->conditional = std::strcmp(kind, "conditional") == 0;
     self->sequence = std::strcmp(kind, "sequence") == 0;
-    const bool known = self->reflected || self->conditional || self->sequence || self->typed ||
+    if (self->sequence) return sequence_call;
+    const bool known = self->reflected || self->conditional || self->typed ||
                        std::strcmp(kind, "operands") == 0;
     return known ? operation_call : nullptr;
 }
@@ -90,18 +91,19 @@ int shared_release(PyObject *object) {
 }
 
 PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"slow",         "name",     "shared", "kind",   "option_names",
-                                  "passed_names", "defaults", "bound",  "adopts", nullptr};
+    static const char *names[] = {"slow",         "name",     "shared", "kind",  "option_names",
+                                  "passed_names", "defaults", "texts",  "bound", "adopts",
+                                  nullptr};
     const Ref none(PyTuple_New(0));
     PyObject *given[PARTS] = {}, *shared;
     const char *kind = "operands";
-    for (Part part : {OPTION_NAMES, PASSED_NAMES, DEFAULTS}) given[part] = none.get();
+    for (Part part : {OPTION_NAMES, PASSED_NAMES, DEFAULTS, TEXTS}) given[part] = none.get();
     for (Part part : {BOUND, ADOPTS}) given[part] = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO|s$O!O!O!OO", const_cast<char **>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO|s$O!O!O!O!OO", const_cast<char **>(names),
                                      &given[SLOW], &given[NAME], &shared, &kind, &PyTuple_Type,
                                      &given[OPTION_NAMES], &PyTuple_Type, &given[PASSED_NAMES],
-                                     &PyTuple_Type, &given[DEFAULTS], &given[BOUND],
-                                     &given[ADOPTS])) {
+                                     &PyTuple_Type, &given[DEFAULTS], &PyTuple_Type, &given[TEXTS],
+                                     &given[BOUND], &given[ADOPTS])) {
         return nullptr;
     }
     if (PyType_GetSlot(Py_TYPE(shared), Py_tp_new) != reinterpret_cast<void *>(shared_new)) {

@@ -15,7 +15,7 @@ enum Part {
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME, CANONICAL_NAME,
-    SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, BOUND, ADOPTS,
+    SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, TEXTS, BOUND, ADOPTS,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
 };
@@ -37,7 +37,7 @@ constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"by_value", "kept"};
 enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_TALLY, KNOWN_FIELDS };
 constexpr const char *KNOWN_FIELD_NAMES[KNOWN_FIELDS] = {"executable", "types", "tell", "tally"};
 
-constexpr Py_ssize_t MOST = 3;          // operands
+constexpr Py_ssize_t MOST = 3;          // operands, but for arrays in a list
 constexpr Py_ssize_t MOST_OPTIONS = 4;  // what an operation takes besides
 
 struct FastOperator {
@@ -156,6 +156,7 @@ PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type);
 // --- The calls -----------------------------------------------------------------------------------
 
 PyObject *operation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *sequence_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *ufunc_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *getitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);

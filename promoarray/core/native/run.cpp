@@ -119,12 +119,22 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
     return out;
 }
 
+// The same of many operands, of which none is widened.
+Ref run_kernel_of_many(const Ref &executable, PyObject *const *buffers, Py_ssize_t count,
+                       PyObject *option_names) {
+    Ref out(PyObject_Vectorcall(field(executable, KERNEL), buffers, count, option_names));
+    if (out && out.get() == Py_None) return Ref(nullptr);
+    return out;
+}
+
 }  // namespace
 
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names, PyObject *backend) {
     Ref out(nullptr);
-    if (field(executable, KERNEL) != Py_None) out = run_kernel(self, executable, buffers, count, option_names);
+    if (field(executable, KERNEL) != Py_None)
+        out = count > MOST ? run_kernel_of_many(executable, buffers, count, option_names)
+                           : run_kernel(self, executable, buffers, count, option_names);
     if (!out && !PyErr_Occurred())
         out = Ref(PyObject_Vectorcall(field(executable, RUN), buffers, count, option_names));
     if (out && backend == nullptr && !self->is(NDARRAY, Py_TYPE(out.get())) &&

@@ -43,9 +43,17 @@ def call(
         out = KERNELS[name](backend.xp, *buffers, **options)
     except LinAlgError as error:
         raise type(error)(f"{name}: {_why(name, str(error))}") from None
-    results = map(backend.xp.asarray, out if isinstance(out, tuple) else (out,))
-    apart = (x.copy() if any(x is buffer for buffer in buffers) else x for x in results)
-    return tuple((result, backend.dtype_of(result)) for result in apart)
+    outs = out if isinstance(out, tuple) else (out,)
+    results = [_apart(backend.xp.asarray(each), buffers) for each in outs]
+    return tuple([(result, backend.dtype_of(result)) for result in results])
+
+
+def _apart(result: Buffer, buffers: tuple[Buffer, ...]) -> Buffer:
+    """A result in memory of its own, where it is an operand."""
+    for buffer in buffers:
+        if result is buffer:
+            return result.copy()
+    return result
 
 
 def _why(name: str, said: str) -> str:
@@ -119,6 +127,8 @@ def _vector_norm(
 
 def _flat(xp: Any, x: Buffer, axes: tuple[int, ...]) -> tuple[Buffer, tuple[int, ...]]:
     """The axes that are reduced as one, the last; and the shape with 1 in their place."""
+    if axes == (0,) and x.ndim == 1:
+        return x, (1,)
     every = range(x.ndim)
     kept = [a for a in every if a not in axes]
     shape = tuple(1 if a in axes else x.shape[a] for a in every)
@@ -133,6 +143,23 @@ def _pinv(xp: Any, x: Buffer, *, rtol: Any) -> Buffer:
     if x.size:
         return xp.linalg.pinv(x, rtol=rtol)
     return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype)
+
+
+def _half(name: str) -> Kernel:
+    """A transform of a first half: where there is none of it, and zeros are to be appended, NumPy
+    reads memory behind it."""
+    transform = _of("fft", name)
+
+    def kernel(xp: Any, x: Buffer, **options: Any) -> Any:
+        axis = options["axes"][-1] if "axes" in options else options["axis"]
+        length = options["n"] if "n" in options else (options["s"] or (None,))[-1]
+        if not x.shape[axis] and length and length > 0:
+            shape = list(x.shape)
+            shape[axis] = 1
+            x = xp.zeros(tuple(shape), dtype=x.dtype)
+        return transform(xp, x, **options)
+
+    return kernel
 
 
 KERNELS: dict[str, Kernel] = {
@@ -152,11 +179,9 @@ KERNELS: dict[str, Kernel] = {
     "pinv": _pinv,
     **{
         name: _of("fft", name)
-        for name in (
-            *("fft", "ifft", "fftn", "ifftn", "rfft", "rfftn", "ihfft"),
-            *("irfft", "irfftn", "hfft"),
-        )
+        for name in ("fft", "ifft", "fftn", "ifftn", "rfft", "rfftn", "ihfft")
     },
+    **{name: _half(name) for name in ("irfft", "irfftn", "hfft")},
 }
 
 MOVES: dict[str, Kernel] = {
