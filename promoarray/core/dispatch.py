@@ -18,7 +18,7 @@ from promoarray.backends import find as backend_for
 from promoarray.backends.numpy.told import at_the_program
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.executable import Executable, compiled, find, keep
+from promoarray.core.executable import Executable, compiled, find, is_beyond, keep, keep_beyond
 from promoarray.core.kept import Signature, bounded, signature_of
 from promoarray.core.observers import notify, observers_anywhere, recovery_from
 from promoarray.core.operands import (
@@ -30,7 +30,7 @@ from promoarray.core.operands import (
     scalar_buffers,
 )
 from promoarray.core.shapes import misfit
-from promoarray.dtypes import INTEGERS, WEAK, DType
+from promoarray.dtypes import WEAK, DType
 from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
@@ -139,11 +139,15 @@ def _resolve(
             from promoarray.core.observed import keep as keep_observed
 
             keep_observed(name, kept_as, policy, entered, seen, plan, executable, bounds)
-    elif obeyed is plan:
+    else:
+        usual = executable
+        if obeyed is not plan:
+            usual = compiled(backend, name, policy, plan, values, seen[0].type, bounds)
+            keep_beyond(usual, executable)
         if signature is None:
             signature = signature_of(bounded(name + kept_as, bounds), entered, options)
         if signature is not None:
-            keep(signature, name, kept_as, policy, entered, seen, executable)
+            keep(signature, name, kept_as, policy, entered, seen, usual)
     if values is entered:
         buffers = tuple([x._buffer for x in values])
     else:
@@ -376,6 +380,6 @@ def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> 
     if int not in map(type, entered) or float not in map(type, values):
         return None
     for given, value, dtype in zip(entered, values, plan.inputs, strict=True):
-        if type(given) is int and type(value) is float and dtype.kind in INTEGERS:
+        if is_beyond(given, value, dtype):
             return Plan((dt.float64,) * len(values), dt.float64, plan.result)
     return None

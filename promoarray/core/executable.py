@@ -20,12 +20,12 @@ from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
-from promoarray.operations import Form
+from promoarray.operations import Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.ranks import same_for_all_ranks
-from promoarray.promotion.scalars import held_by_floats
+from promoarray.promotion.scalars import COMPARED, held_by_floats
 from promoarray.promotion.variants import VARIANTS
 
 Buffer = Any
@@ -61,6 +61,9 @@ def find(signature: Signature, operands: tuple[Any, ...]) -> Call | None:
         buffer = x._buffer if as_buffer is None else as_buffer(x)
         if buffer is None:
             return None
+        if type(buffer) is Executable:
+            executable = buffer
+            buffer = _infinity(x)
         buffers.append(buffer)
     return Call(executable, cls, tuple(buffers))
 
@@ -86,6 +89,15 @@ def keep(
     if len(choice.kept) >= MOST_VALUES:
         choice.kept.clear()
     choice.kept[told_apart(operands, by_value)] = executable
+
+
+def keep_beyond(usual: Executable, executable: Executable) -> None:
+    """Keep what compares with ints that no value of a dtype reaches, for the executable that is
+    found by their class."""
+    scalars = tuple([way and _infinity for way in executable.scalars])
+    for way in usual.scalars:
+        if type(way) is _Compared:
+            way.beyond = executable._replace(scalars=scalars)
 
 
 def keep_rebinding(name: str, policy: Policy, operands: tuple[Any, ...]) -> None:
@@ -159,10 +171,12 @@ def _compiled(
     enter: list[Scalar | None] = [None] * len(held)
     if True in scalars:
         buffer, low, rule = scalar_buffers(policy), limits.get("low", True), policy.scalars.rule
+        is_compared = operation(name).family in COMPARED
         for index, dtype in enumerate(held):
             if scalars[index]:
                 fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
-                enter[index] = partial(_as_buffer, buffer, fit, dtype)
+                as_is = buffer, fit, dtype
+                enter[index] = _Compared(*as_is) if is_compared else partial(_as_buffer, *as_is)
     found = getattr(backend, "short_kernel", _none)
     kernel = found(kernel_name, held, strong, casts, **limits)
     widen: tuple[Any, ...] = (None,) * len(held)
@@ -226,15 +240,53 @@ def _as_buffer(
     return None if value is None else buffer(value, dtype)
 
 
+class _Compared:
+    """A Python scalar that is compared with as a 0-d buffer; an int that no value of the dtype
+    reaches as the executable that compares with such, once there is one.
+
+    Attributes
+    ----------
+    beyond : Executable or None
+    """
+
+    __slots__ = ("_buffer", "_dtype", "_fit", "beyond")
+
+    def __init__(
+        self, buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType
+    ) -> None:
+        self._buffer, self._fit, self._dtype = buffer, fit, dtype
+        self.beyond: Executable | None = None
+
+    def __call__(self, x: Any) -> Buffer | Executable | None:
+        value = _entered(self._fit, self._dtype, x)
+        if value is None:
+            return None
+        return self.beyond if is_beyond(x, value, self._dtype) else self._buffer(value, self._dtype)
+
+
+def _infinity(x: int) -> Buffer:
+    return _INFINITIES[x > 0]
+
+
+_INFINITIES = tuple([np.asarray(end) for end in (-np.inf, np.inf)])
+
+
 def fitting(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
     """A Python scalar as a value of the dtype it becomes; None where it asks for another plan."""
+    value = _entered(fit, dtype, x)
+    return None if is_beyond(x, value, dtype) else value
+
+
+def _entered(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
     try:
-        value = held_by_floats(fit(x, dtype), dtype)
+        return held_by_floats(fit(x, dtype), dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
-    if type(x) is int and type(value) is float and dtype.kind in INTEGERS:
-        return None  # an int beyond all others, which compares as an infinity
-    return value
+
+
+def is_beyond(x: Any, value: Any, dtype: DType) -> bool:
+    """Whether an int has become an infinity, as no integer of the dtype reaches it."""
+    return type(x) is int and type(value) is float and dtype.kind in INTEGERS
 
 
 # NumPy's own casts of floats to wider ones warn of a signalling NaN.

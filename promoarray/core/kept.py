@@ -17,8 +17,9 @@ from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.policy import NO_OPTIONS
 
 Buffer = Any
-Scalar = Callable[[Any], Buffer | None]
-"""From a Python scalar to a 0-d buffer; None where a plan for its value has to be made first."""
+Scalar = Callable[[Any], Any]
+"""From a Python scalar to a 0-d buffer; None where a plan for its value has to be made first, and
+the Executable for its value where there is another one, whose own answers with a buffer."""
 
 
 class Executable(NamedTuple):

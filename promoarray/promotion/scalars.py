@@ -250,7 +250,7 @@ class Scalars(NamedTuple):
         # What `where` chooses from meets the mask, which is an array and none of its values.
         if alone and index == 0 and self.fit_alone and family is not Family.WHERE:
             return self.fit_alone
-        if family in _COMPARED:
+        if family in COMPARED:
             usual = self.fit_compared or usual
         elif family is Family.CLIP:
             if index and self.fit_bound is not None:
@@ -261,4 +261,5 @@ class Scalars(NamedTuple):
         return own.get(name, own.get(family, usual)) if own else usual
 
 
-_COMPARED = frozenset({Family.EQUALITY, Family.ORDER, Family.ISIN})
+COMPARED = frozenset({Family.EQUALITY, Family.ORDER, Family.ISIN})
+"""Operations that compare."""

@@ -246,6 +246,13 @@ bool fast_path(FastOperator *self, const Arguments &args, PyObject **result) {
         if (given[i].is_dtype) continue;
         if (!buffer) buffer = scalar_buffer(self, executable, i, operands[i]);
         if (!buffer) return true;
+        if (PyTuple_Check(buffer.get())) {  // the executable for an int that no value reaches
+            if (known) return false;
+            executable = std::move(buffer);
+            scalars = field(executable, SCALARS);
+            buffer = scalar_buffer(self, executable, i, operands[i]);
+            if (!buffer) return true;
+        }
         if (buffer.get() == Py_None) return false;
         passed[count++] = buffer.get();
     }
