@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.array_methods import _FUNCTIONS as FUNCTIONS
-from promoarray.array_methods import _TABLE, _any_arguments, add_methods
+from promoarray.array_methods import _TABLE, add_methods
+from promoarray.array_methods.functions import _FUNCTIONS as FUNCTIONS
+from promoarray.array_methods.functions import _any_arguments
 
 ROWS = {row.split()[0]: row.split()[1:] for row in _TABLE.strip().splitlines()}
 METHODS = [*ROWS]
