@@ -155,6 +155,7 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work);
 // machine_truncation.cpp: to integers of 32 and 64 bits by the machine; words.cpp: to 16 bits and
 // fewer, and to 32 by other modes, in registers.
 Loop machine_loop(bool is_double, const Limits &limit, Type source, Work &work);
+Loop short_machine_loop(const Limits &limit, Type source, Type target);  // from floats of 16 bits
 Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work);
 Loop word_loop(bool is_double, const Limits &limit);
 Loop half_away_loop(bool is_double);             // words.cpp: the nearest integer, of fewer than 8 bits

@@ -180,6 +180,7 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work) {
     }
 
     // 2. By the machine, if it does as the mode says.
+    if (const Loop at_once = short_machine_loop(limit, source, work.target)) return at_once;
     const Loop machine = machine_loop(is_double, limit, source, work);
     if (machine != nullptr) return first != nullptr ? chain(work, first, machine) : machine;
 
