@@ -109,12 +109,13 @@ functions.creation           zeros zeros_like
 functions.data_types         astype can_cast finfo iinfo isdtype promote_types result_type
 functions.elementwise        abs acos acosh add asin asinh atan atan2 atanh bitwise_and
 functions.elementwise        bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift
-functions.elementwise        bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1
-functions.elementwise        floor floor_divide fmax fmin greater greater_equal hypot imag isfinite
-functions.elementwise        isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and
-functions.elementwise        logical_not logical_or logical_xor maximum minimum multiply negative
-functions.elementwise        nextafter not_equal positive pow real reciprocal remainder round sign
-functions.elementwise        signbit sin sinh sqrt square subtract tan tanh trunc
+functions.elementwise        bitwise_xor ceil clip conj copysign cos cosh divide equal exp
+functions.elementwise        expm1 floor floor_divide fmax fmin greater greater_equal hypot
+functions.elementwise        imag isfinite isinf isnan less less_equal log log1p log2 log10
+functions.elementwise        logaddexp logical_and logical_not logical_or logical_xor maximum
+functions.elementwise        minimum multiply negative nextafter not_equal positive pow real
+functions.elementwise        reciprocal remainder round sign signbit sin sinh sqrt square
+functions.elementwise        subtract tan tanh trunc
 functions.grids              eye meshgrid tril triu
 functions.indexing           take take_along_axis
 functions.info               __array_namespace_info__

@@ -53,10 +53,10 @@ else:
         options: dict
         """What the class was made with."""
 
-    def _constructor(owner, record, kw_only):
-        """The constructor: ``_init`` under the names of the record."""
+    def _constructor(owner, record, kw_only, init):
+        """The constructor: ``init`` under the names of the record."""
         asked = record.asked
-        code = _init.__code__.replace(
+        code = init.__code__.replace(
             co_varnames=("self", *asked),
             co_nlocals=1 + len(asked),
             co_argcount=1 if kw_only else 1 + len(asked),
@@ -75,6 +75,10 @@ else:
 
     def _init():
         _keep(locals())
+
+    def _init_as_given():
+        given = locals()
+        given.pop("self").__dict__.update(given)  # in one step, where nothing is made anew
 
     def _keep(given):
         self = given.pop("self")
@@ -192,10 +196,11 @@ else:
                 values=attrgetter(*types),
                 options=options,
             )
+            init = _init if made or slots else _init_as_given
             own = {
                 "_record": record,
                 "__match_args__": () if kw_only else record.asked,
-                "__init__": _constructor(cls.__qualname__, record, kw_only),
+                "__init__": _constructor(cls.__qualname__, record, kw_only, init),
                 **_SHARED,
                 **(_EQUAL if eq else {}),
                 **(_ORDERED if order else {}),

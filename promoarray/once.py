@@ -9,10 +9,11 @@ kept is everybody's: ``dict.setdefault`` is one step, with the GIL and without.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["made_once", "once"]
+__all__ = ["made_once", "module", "once"]
 
 if TYPE_CHECKING:
     from functools import cached_property as made_once
@@ -35,6 +36,11 @@ def once(make: Callable[[*Key], T]) -> Callable[[*Key], T]:
         return kept.setdefault(key, make(*key))
 
     return get
+
+
+module = cache(import_module)
+"""A module by its name, sooner than an import statement finds it again: for what is loaded with the
+first operation that needs it, and is asked each time."""
 
 
 if not TYPE_CHECKING:

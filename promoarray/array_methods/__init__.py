@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.dtypes import Kind
+from promoarray.once import module
 from promoarray.parray import PArray
 
 _TABLE = """
@@ -66,20 +67,17 @@ def _real(x: PArray) -> PArray:
     """The real parts; of real numbers the array itself."""
     if x.dtype.kind is not Kind.COMPLEX:
         return x
-    from promoarray.functions.elementwise import real
-
-    return real(x)
+    parts: PArray = module("promoarray.functions.elementwise").real(x)
+    return parts
 
 
 def _imag(x: PArray) -> PArray:
     """The imaginary parts; of real numbers zeros."""
     if x.dtype.kind is not Kind.COMPLEX:
-        from promoarray.functions.creation import zeros_like
-
-        return zeros_like(x)
-    from promoarray.functions.elementwise import imag
-
-    return imag(x)
+        zeros: PArray = module("promoarray.functions.creation").zeros_like(x)
+        return zeros
+    parts: PArray = module("promoarray.functions.elementwise").imag(x)
+    return parts
 
 
 def add_methods(cls: type[PArray]) -> None:

@@ -51,12 +51,11 @@ def asarray(
     if source is None:
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
-        from promoarray.core.made_of_data import keep_data
-        from promoarray.core.python_data import from_python
+        from promoarray.core import made_of_data, python_data
 
-        made = from_python(obj, wanted and canonical(wanted), name)
+        made = python_data.from_python(obj, wanted and canonical(wanted), name)
         if device is None and copy is None and name == "asarray":
-            keep_data(obj, wanted, made)
+            made_of_data.keep_data(obj, wanted, made)
         return asked_for(made if device is None else made.to_device(device), dtype)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.

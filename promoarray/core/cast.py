@@ -166,13 +166,13 @@ def checked(
     round_mode: str | None = None,
 ) -> Mapping[str, object]:
     """Return the settings of an admitted cast; see ``explicit`` for the errors."""
-    from promoarray.core.refusals import require_cast
+    from promoarray.core import refusals
 
     try:
         settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
     except (TypeError, ValueError) as error:
         raise type(error)(f"policy {quoted(policy.name)}: {error}") from None
-    require_cast(policy, source, target)
+    refusals.require_cast(policy, source, target)
     return settings
 
 

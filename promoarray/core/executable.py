@@ -20,13 +20,11 @@ from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
-from promoarray.operations import Form, operation
+from promoarray.operations import OPERATIONS, Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.ranks import same_for_all_ranks
 from promoarray.promotion.scalars import COMPARED, held_by_floats
-from promoarray.promotion.variants import VARIANTS
 
 Buffer = Any
 
@@ -80,7 +78,7 @@ def keep(
     """Keep an executable for all operands of a signature, or for their ranks or values, where those
     matter."""
     by_value = policy.by_value is not None or policy.may_square(name, seen, form)
-    if not by_value and same_for_all_ranks(policy, name, seen, form):
+    if not by_value and _is_same_for_all_ranks(policy, name, seen, form):
         policy.executables[signature.key] = executable
         return
     if by_value and signature.held is not np.ndarray:
@@ -98,6 +96,16 @@ def keep_beyond(usual: Executable, executable: Executable) -> None:
     for way in usual.scalars:
         if type(way) is _Compared:
             way.beyond = executable._replace(scalars=scalars)
+
+
+def _is_same_for_all_ranks(
+    policy: Policy, name: str, seen: tuple[Operand, ...], form: Form
+) -> bool:
+    if not policy.ranks and name not in policy.ranked:
+        return True
+    from promoarray.promotion.ranks import same_for_all_ranks  # which not all policies need
+
+    return same_for_all_ranks(policy, name, seen, form)
 
 
 def keep_rebinding(name: str, policy: Policy, operands: tuple[Any, ...]) -> None:
@@ -202,7 +210,7 @@ def _run(
     casts = policy.cast.plan
     if plan.decomposition is None:
         run: Callable[..., Any] = backend.compile(kernel, held, plan, casts, **bounds)
-        standard = VARIANTS[kernel].of_one_shape if kernel in VARIANTS else ""
+        standard = "" if kernel in OPERATIONS else _standard_of(kernel)
         return _by_shapes(backend.compile(standard, held, plan, casts), run) if standard else run
     # The first part is rounded as the operation's own result is.
     first, at, then = plan.decomposition
@@ -220,6 +228,13 @@ def _run(
         return end(*given, **options)
 
     return both
+
+
+def _standard_of(kernel: str) -> str:
+    """The standard kernel that gives the same values of operands of one shape, if any does."""
+    from promoarray.promotion.variants import VARIANTS
+
+    return VARIANTS[kernel].of_one_shape if kernel in VARIANTS else ""
 
 
 def _by_shapes(alike: Callable[..., Any], others: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,7 +38,6 @@ from promoarray.promotion.source import Source
 from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
 from promoarray.promotion.type_steps import component
-from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from typing import Self, TypeVar, TypeVarTuple
@@ -381,6 +380,8 @@ class Policy:
             return plan.kernel
         if name not in self.kernels:
             return name
+        from promoarray.promotion.variants import VARIANTS
+
         computed = plan.compute or plan.inputs[0]
         return next((v for v in self.kernels[name] if computed.kind in VARIANTS[v].kinds), name)
 

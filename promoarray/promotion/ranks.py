@@ -161,9 +161,8 @@ def same_for_all_ranks(
     policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
 ) -> bool:
     """Whether arrays of no axes and others have the same plan, as operands that have one, under a
-    policy that looks at no values."""
-    if not policy.ranks and name not in policy.ranked:
-        return True
+    policy that looks at no values. Where an operation tells no ranks (``policy.ranks``,
+    ``policy.ranked``) they have, and nobody need ask."""
     if len(operands) > _FEW:
         return False
     written = Form.OPERATOR if form is Form.INPLACE else form  # whose result is the target's

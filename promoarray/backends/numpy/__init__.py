@@ -24,6 +24,7 @@ from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.backends.numpy.short import short_kernel as short_kernel
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
+from promoarray.once import module
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.loops import Casts
@@ -276,9 +277,10 @@ def compile(
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer:
     """Count the elements that are not zero, of long buffers without a copy; not of strings."""
-    from promoarray.backends.numpy import folds
-
-    found = folds.count(buffer, dtype, axis, keepdims) if buffer.size >= folds.LONG else None
+    folds = module("promoarray.backends.numpy.folds")
+    found: Buffer | None = None
+    if buffer.size >= folds.LONG:
+        found = folds.count(buffer, dtype, axis, keepdims)
     if found is not None:
         return found
     if axis is None and not keepdims:

@@ -13,10 +13,15 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import exponents, loops, told
 from promoarray.backends.numpy.cast import caster
-from promoarray.backends.numpy.kernels import POSITIONS, is_elementwise, kernel_of, neighbours
+from promoarray.backends.numpy.kernels import (
+    POSITIONS,
+    is_elementwise,
+    is_variant,
+    kernel_of,
+    neighbours,
+)
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.once import made_once
-from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.blocks import BlockPlan
@@ -256,7 +261,7 @@ class Compiled:
         try:
             return self._loops[name]
         except KeyError:
-            ours = self._name in VARIANTS
+            ours = is_variant(self._name)
             found = loops.loop_plan(name, self._held, self._plan, self._casts, ours=ours)
             return self._loops.setdefault(name, found)
 

@@ -16,7 +16,7 @@ import numpy as np
 from promoarray import kernels
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.once import once
-from promoarray.promotion.variants import VARIANTS
+from promoarray.operations import OPERATIONS
 
 Buffer = np.ndarray[Any, Any]
 
@@ -228,7 +228,7 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     name : str
     compute : DType
     """
-    if name not in KERNELS and name not in _HOMES and name not in VARIANTS:
+    if name not in KERNELS and name not in _HOMES and not is_variant(name):
         return None
     if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
         return formula
@@ -278,9 +278,18 @@ _ELEMENTWISE = frozenset(
 ) | {*OF_ONE_CALL, "l1_loss", "mse_loss", "huber_loss", "poisson_nll_loss"}
 
 
+def is_variant(name: str) -> bool:
+    """Whether a kernel is one that single policies have in place of the standard one."""
+    if name in OPERATIONS:
+        return False
+    from promoarray.promotion.variants import VARIANTS
+
+    return name in VARIANTS
+
+
 def is_elementwise(name: str) -> bool:
     """Whether a kernel computes each element by itself, whatever lies around it."""
-    if name not in VARIANTS:
+    if not is_variant(name):
         return name in _ELEMENTWISE
     from promoarray.backends.numpy.variants import ELEMENTWISE
 
@@ -289,7 +298,7 @@ def is_elementwise(name: str) -> bool:
 
 def is_along_axes(name: str) -> bool:
     """Whether a kernel of single policies goes along axes."""
-    if name not in VARIANTS:
+    if not is_variant(name):
         return False
     from promoarray.backends.numpy.variants import ALONG_AXES
 

@@ -30,13 +30,13 @@ from promoarray.backends.numpy.kernels import (
     formula_of_complex,
     is_along_axes,
     is_elementwise,
+    is_variant,
     kernel_of,
 )
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
 from promoarray.promotion.plan import Plan
-from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.programs import Written
@@ -87,7 +87,7 @@ def short_kernel(
 
         if is_by_exponent(name, common):
             return power_kernel(name, kernel, held, plan, common, casts)
-    if name in VARIANTS or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
+    if is_variant(name) or (common.kind is Kind.COMPLEX and formula_of_complex(name)):
         found = between_casts(name, None, held, plan, common, casts)
         return found or of_each_element(name, kernel, held, plan, common, casts)
     if name in _OF_ONE_ARRAY and kernel is not None and not isinstance(kernel, np.ufunc):
