@@ -15,7 +15,15 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.kept import MOST_VALUES, Choice, Scalar, Signature, signature_of, told_apart
+from promoarray.core.kept import (
+    MOST_VALUES,
+    Choice,
+    Scalar,
+    Signature,
+    Sort,
+    signature_of,
+    told_apart,
+)
 from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
@@ -53,7 +61,7 @@ def find(signature: Signature, operands: tuple[Any, ...]) -> Call | None:
     policy = cls._policy or get_policy()
     executable = policy.executables.get(signature.key)
     if type(executable) is Choice:
-        executable = executable.kept.get(told_apart(operands, executable.by_value))
+        executable = executable.kept.get(told_apart(operands, executable))
     if executable is None:
         return None
     buffers = []
@@ -79,16 +87,34 @@ def keep(
 ) -> None:
     """Keep an executable for all operands of a signature, or for their ranks or values, where those
     matter."""
-    by_value = policy.by_value is not None or policy.may_square(name, seen, form)
-    if not by_value and same_for_all_ranks(policy, name, seen, form):
+    sort = _sort_of(policy)
+    scalar = sort or (_is_two if policy.may_square(name, seen, form) else None)
+    if scalar is None and same_for_all_ranks(policy, name, seen, form):
         policy.executables[signature.key] = executable
         return
-    if by_value and signature.held is not np.ndarray:
+    if sort is not None and signature.held is not np.ndarray:
         return  # to look at values may mean to compute them, or to wait for a device
-    choice = policy.executables.setdefault(signature.key, Choice(by_value, {}))
+    choice = policy.executables.setdefault(signature.key, Choice(scalar, sort, {}))
     if len(choice.kept) >= MOST_VALUES:
         choice.kept.clear()
-    choice.kept[told_apart(operands, by_value)] = executable
+    choice.kept[told_apart(operands, choice)] = executable
+
+
+def _sort_of(policy: Policy) -> Sort | None:
+    """What a policy that looks at values tells them apart by."""
+    if policy.by_value is None:
+        return None
+    sort: Sort = getattr(policy.by_value, "sort_of", _itself)
+    return sort
+
+
+def _itself(value: Any) -> Any:
+    """The sort of a value under a policy that does not say which values it tells apart."""
+    return value
+
+
+def _is_two(exponent: Any) -> bool:
+    return bool(exponent == 2)
 
 
 def keep_beyond(usual: Executable, executable: Executable) -> None:
