@@ -262,8 +262,11 @@ def _as_buffer(
     buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType, x: Any
 ) -> Buffer | None:
     """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
-    value = fitting(fit, dtype, x)
-    return None if value is None else buffer(value, dtype)
+    try:
+        value = fit(x, dtype)
+        return None if is_beyond(x, value, dtype) else buffer(value, dtype)
+    except (OverflowError, ValueError):
+        return None  # the dispatcher says why
 
 
 class _Compared:
@@ -284,10 +287,12 @@ class _Compared:
         self.beyond: Executable | None = None
 
     def __call__(self, x: Any) -> Buffer | Executable | None:
-        value = _entered(self._fit, self._dtype, x)
-        if value is None:
-            return None
-        return self.beyond if is_beyond(x, value, self._dtype) else self._buffer(value, self._dtype)
+        dtype = self._dtype
+        try:
+            value = self._fit(x, dtype)
+            return self.beyond if is_beyond(x, value, dtype) else self._buffer(value, dtype)
+        except (OverflowError, ValueError):
+            return None  # the dispatcher says why
 
 
 def _infinity(x: int) -> Buffer:
@@ -299,15 +304,11 @@ _INFINITIES = tuple([np.asarray(end) for end in (-np.inf, np.inf)])
 
 def fitting(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
     """A Python scalar as a value of the dtype it becomes; None where it asks for another plan."""
-    value = _entered(fit, dtype, x)
-    return None if is_beyond(x, value, dtype) else value
-
-
-def _entered(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
     try:
-        return held_by_floats(fit(x, dtype), dtype)
+        value = held_by_floats(fit(x, dtype), dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
+    return None if is_beyond(x, value, dtype) else value
 
 
 def is_beyond(x: Any, value: Any, dtype: DType) -> bool:
