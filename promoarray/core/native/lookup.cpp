@@ -44,9 +44,9 @@ Ref kept_for(FastOperator *self, PyObject *policy, PyObject *const *keys, Py_ssi
 // The sort of a Python scalar, as a Choice tells scalars apart.
 Ref sort_of(FastOperator *self, PyObject *sort, PyObject *value) {
     if (sort == Py_None) return Ref::to(Py_None);
-    if (Ref known = self->scalars.find(sort, sort, value)) return known;
+    if (Ref known = self->sorts.find(sort, sort, value)) return known;
     Ref found(PyObject_CallOneArg(sort, value));
-    if (found) self->scalars.keep(sort, sort, value, Py_None, sort, found);
+    if (found) self->sorts.keep(sort, sort, value, Py_None, sort, found);
     return found;
 }
 

@@ -52,6 +52,7 @@ struct FastOperator {
     PyObject *weak;     // references, as functions of Python's have them
     Cache executables;  // (policy, up to three operands), as `read` names operands
     Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
+    Cache sorts;        // (what tells values apart, the same, scalar): its sort
 
     bool is(Part part, const void *object) const { return object == parts[part]; }
     bool is_array(PyTypeObject *type) const {
