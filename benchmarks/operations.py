@@ -6,10 +6,11 @@ All of them would be some hundred thousand. Every run has the same lot; ``--lot`
 
 from __future__ import annotations
 
+import operator
 import random
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import count, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,18 @@ class Group(NamedTuple):
 
 GROUPS = {
     "operators": Group(3, "x {} y", "+ - * / // % ** == != < <= > >= & | ^ << >>", 4),
+    "operators of 0-d": Group(
+        3, "x_0d {}", "+y *y_0d -y_0d /y **y_0d <y_0d ==y &y >>y_0d //y_0d %y", 4
+    ),
+    "reflected": Group(3, "y {} x", "+ - * / // % ** < == & <<", 4),
+    "of new numbers": Group(3, "x {} new()", "+ <", 4),
+    "in place": Group(
+        3,
+        "operator.i{}(x, y)",
+        "add sub mul truediv floordiv mod pow and or xor lshift rshift",
+        4,
+    ),
+    "in place of 0-d": Group(3, "operator.i{}(x_0d, y_0d)", "add sub mul truediv", 4),
     "functions of two": Group(
         3,
         "xp.{}(x, y)",
@@ -118,6 +131,9 @@ GROUPS = {
 }
 """What is measured, and its budgets."""
 
+OPERAND = r"\b([xy])(_0d)?\b"
+"""An operand in an expression, an array of no axes where that is written."""
+
 Given = Mapping[str, Any]
 """What stands for x and y: dtypes, or the names of Python scalars and weakly typed arrays."""
 
@@ -136,13 +152,14 @@ def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
 
 
 def _written(text: str, given: Given) -> str:
-    return re.sub(r"\b[xy]\b", lambda found: str(given[found[0]]), text)
+    return re.sub(OPERAND, lambda found: f"{given[found[1]]}{'[]' if found[2] else ''}", text)
 
 
 def drawn(text: str, count: int, by: str = "") -> Iterator[tuple[str, Given]]:
     """Policies, and what stands for x and y; then of weakly typed arrays some more."""
-    firsts: list[Any] = [*dt.CONCRETE] if re.search(r"\bx\b", text) else [None]
-    seconds = [*firsts, *SCALARS] if re.search(r"\by\b", text) else [None]
+    found = {name for name, _ in re.findall(OPERAND, text)}
+    firsts: list[Any] = [*dt.CONCRETE] if "x" in found else [None]
+    seconds = [*firsts, *SCALARS] if "y" in found else [None]
     yield from _drawn(text, count, by, [*product(POLICIES, firsts, seconds)])
     if firsts != [None]:
         seconds = seconds if seconds == [None] else [*seconds, *WEAKLY]
@@ -177,15 +194,18 @@ def _runs(text: str, policy: str, given: Given) -> bool:
 
 def _call(text: str, given: Given, policy: str) -> Call:
     """An expression of one element."""
-    names: dict[str, Any] = {"xp": pa, "mask": _MASK, "index": _INDEX}
+    names: dict[str, Any] = {"xp": pa, "mask": _MASK, "index": _INDEX, "operator": operator}
+    names["new"] = count(0.1).__next__
     for name, what in given.items():
         if isinstance(what, dt.DType):
             names[name] = pa.asarray([1], dtype=pa.float32).astype(what)
+            names[f"{name}_0d"] = pa.asarray(1, dtype=pa.float32).astype(what)
         elif what in WEAKLY:
             with pa.policy(policy):
                 names[name] = pa.PArray([WEAKLY[what]], weak_type=True)
+                names[f"{name}_0d"] = pa.PArray(WEAKLY[what], weak_type=True)
         else:
-            names[name] = what and SCALARS[what]
+            names[name] = names[f"{name}_0d"] = what and SCALARS[what]
     made: Call = eval(f"lambda: {text}", names)
     return made
 

@@ -414,6 +414,7 @@ class PArray(Channels):
             )
         return format(self.item(), spec)
 
+    @fast_method("round()")
     def __round__(self, ndigits: int | None = None) -> Self:
         """``round(x)``: to nearest, ties to even, as ``promoarray.round``.
 

@@ -15,7 +15,15 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.kept import MOST_VALUES, Choice, Scalar, Signature, signature_of, told_apart
+from promoarray.core.kept import (
+    MOST_VALUES,
+    Choice,
+    Scalar,
+    Signature,
+    Sort,
+    signature_of,
+    told_apart,
+)
 from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
@@ -51,7 +59,7 @@ def find(signature: Signature, operands: tuple[Any, ...]) -> Call | None:
     policy = cls._policy or get_policy()
     executable = policy.executables.get(signature.key)
     if type(executable) is Choice:
-        executable = executable.kept.get(told_apart(operands, executable.by_value))
+        executable = executable.kept.get(told_apart(operands, executable))
     if executable is None:
         return None
     buffers = []
@@ -77,16 +85,34 @@ def keep(
 ) -> None:
     """Keep an executable for all operands of a signature, or for their ranks or values, where those
     matter."""
-    by_value = policy.by_value is not None or policy.may_square(name, seen, form)
-    if not by_value and _is_same_for_all_ranks(policy, name, seen, form):
+    sort = _sort_of(policy)
+    scalar = sort or (_is_two if policy.may_square(name, seen, form) else None)
+    if scalar is None and _is_same_for_all_ranks(policy, name, seen, form):
         policy.executables[signature.key] = executable
         return
-    if by_value and signature.held is not np.ndarray:
+    if sort is not None and signature.held is not np.ndarray:
         return  # to look at values may mean to compute them, or to wait for a device
-    choice = policy.executables.setdefault(signature.key, Choice(by_value, {}))
+    choice = policy.executables.setdefault(signature.key, Choice(scalar, sort, {}))
     if len(choice.kept) >= MOST_VALUES:
         choice.kept.clear()
-    choice.kept[told_apart(operands, by_value)] = executable
+    choice.kept[told_apart(operands, choice)] = executable
+
+
+def _sort_of(policy: Policy) -> Sort | None:
+    """What a policy that looks at values tells them apart by."""
+    if policy.by_value is None:
+        return None
+    sort: Sort = getattr(policy.by_value, "sort_of", _itself)
+    return sort
+
+
+def _itself(value: Any) -> Any:
+    """The sort of a value under a policy that does not say which values it tells apart."""
+    return value
+
+
+def _is_two(exponent: Any) -> bool:
+    return bool(exponent == 2)
 
 
 def keep_beyond(usual: Executable, executable: Executable) -> None:
@@ -251,8 +277,11 @@ def _as_buffer(
     buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType, x: Any
 ) -> Buffer | None:
     """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
-    value = fitting(fit, dtype, x)
-    return None if value is None else buffer(value, dtype)
+    try:
+        value = fit(x, dtype)
+        return None if is_beyond(x, value, dtype) else buffer(value, dtype)
+    except (OverflowError, ValueError):
+        return None  # the dispatcher says why
 
 
 class _Compared:
@@ -273,10 +302,12 @@ class _Compared:
         self.beyond: Executable | None = None
 
     def __call__(self, x: Any) -> Buffer | Executable | None:
-        value = _entered(self._fit, self._dtype, x)
-        if value is None:
-            return None
-        return self.beyond if is_beyond(x, value, self._dtype) else self._buffer(value, self._dtype)
+        dtype = self._dtype
+        try:
+            value = self._fit(x, dtype)
+            return self.beyond if is_beyond(x, value, dtype) else self._buffer(value, dtype)
+        except (OverflowError, ValueError):
+            return None  # the dispatcher says why
 
 
 def _infinity(x: int) -> Buffer:
@@ -288,15 +319,11 @@ _INFINITIES = tuple([np.asarray(end) for end in (-np.inf, np.inf)])
 
 def fitting(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
     """A Python scalar as a value of the dtype it becomes; None where it asks for another plan."""
-    value = _entered(fit, dtype, x)
-    return None if is_beyond(x, value, dtype) else value
-
-
-def _entered(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
     try:
-        return held_by_floats(fit(x, dtype), dtype)
+        value = held_by_floats(fit(x, dtype), dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
+    return None if is_beyond(x, value, dtype) else value
 
 
 def is_beyond(x: Any, value: Any, dtype: DType) -> bool:

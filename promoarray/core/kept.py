@@ -5,7 +5,7 @@ The fast path (``native/``) and the dispatcher find the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ class Executable(NamedTuple):
     into: bool = False
 
 
+Sort = Callable[[Any], Hashable]
+"""From a value to what values that have the same plan have in common."""
+
+
 class Choice(NamedTuple):
     """The executables for operands of some types, where types alone do not decide.
 
@@ -65,32 +69,36 @@ class Choice(NamedTuple):
 
     Attributes
     ----------
-    by_value : bool
-        Whether the policy looks at values; else ranks decide.
+    scalar : callable or None
+        From a Python scalar to its sort, where values decide: scalars of a sort have one plan.
+    flat : callable or None
+        The same of the values of arrays that have no axes; None where ranks alone decide.
     kept : dict
         From what tells the operands apart (``told_apart``), or a call that moves values
         (``move.py``), to an Executable.
     """
 
-    by_value: bool
+    scalar: Sort | None
+    flat: Sort | None
     kept: dict[tuple[Any, ...], Executable]
 
 
 MOST_VALUES = 4096
-"""How many values a Choice keeps executables for; then it begins anew."""
+"""How many sorts of values a Choice keeps executables for; then it begins anew."""
 
 
-def told_apart(operands: tuple[Any, ...], by_value: bool) -> tuple[Any, ...]:
-    """What tells operands of the same types apart: which arrays have no axes, or the values of
-    those and of Python scalars; None of all others."""
+def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:
+    """What tells operands of the same types apart: which arrays have no axes, or the sorts of their
+    values and of Python scalars; None of all others."""
+    scalar, flat = choice.scalar, choice.flat
     return tuple(
         [
-            (x if by_value else None)
+            (scalar and scalar(x))
             if type(x) in WEAK
             else None
             if x._buffer.ndim
-            else x._buffer.item()
-            if by_value
+            else flat(x._buffer.item())
+            if flat
             else True
             for x in operands
         ]

@@ -122,7 +122,7 @@ def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, 
     if not all(map(is_plain, beside)):
         return
     policy = arrays[0]._policy or get_policy()
-    choice = policy.executables.setdefault((name, *types), Choice(False, {}))
+    choice = policy.executables.setdefault((name, *types), Choice(None, None, {}))
     if len(choice.kept) >= MOST_VALUES:
         choice.kept.clear()
     key = *(x._buffer.ndim for x in arrays), *beside, tuple(options) or None

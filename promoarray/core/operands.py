@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, is_lazy
+from promoarray.backends.numpy.cast import short_caster
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import held
 from promoarray.core.kept import Executable
@@ -258,22 +260,53 @@ def scalar_buffers(policy: Policy) -> Callable[[Any, DType], Any]:
 
 
 def _scalar_buffers(cast: CastRule) -> Callable[[Any, DType], Any]:
-    make = partial(_scalar, cast)
-    kept = lru_cache(maxsize=1024, typed=True)(make)
+    casters: dict[DType, Callable[[Any], Any]] = {}
+
+    def of_float(value: float, dtype: DType) -> Any:
+        if dtype not in casters:
+            casters[dtype] = _caster_of_floats(cast, dtype)
+        buffer = casters[dtype](np.array(value))
+        if buffer is None:
+            buffer = held(cast, value, dtype)
+        buffer.setflags(write=False)
+        return buffer
+
+    @lru_cache(maxsize=1024, typed=True)
+    def kept(value: int, dtype: DType) -> Any:
+        if type(value) is int and dtype.kind is Kind.FLOAT and -_WHOLE < value < _WHOLE:
+            return of_float(float(value), dtype)
+        buffer = held(cast, value, dtype)
+        buffer.setflags(write=False)
+        return buffer
 
     def buffer(value: Any, dtype: DType) -> Any:
-        # -0.0 and 0.0 are equal, and so are 1-0j and 1+0j: they would share one place in the cache.
+        # Floats are new each time, more often than not. And -0.0 and 0.0 are equal, as are 1-0j and
+        # 1+0j: they would share one place in the cache.
         kind = type(value)
-        is_told = kind is int or (kind is not complex and value) or kind is bool
-        return kept(value, dtype) if is_told else make(value, dtype)
+        if kind is float:
+            return of_float(value, dtype)
+        return (kept.__wrapped__ if kind is complex else kept)(value, dtype)
 
     return buffer
 
 
-def _scalar(cast: CastRule, value: Any, dtype: DType) -> Any:
-    buffer = held(cast, value, dtype)
-    buffer.flags.writeable = False
+_WHOLE = 1 << 53
+"""All ints below have a float."""
+
+
+def _caster_of_floats(cast: CastRule, dtype: DType) -> Callable[[Any], Any]:
+    """What casts a 0-d buffer of float64, or answers None, as ``held`` does it all."""
+    if dtype is dt.float64:
+        return _itself
+    return short_caster(dt.float64, dtype, *cast.plan(dt.float64, dtype)) or _none
+
+
+def _itself(buffer: Any) -> Any:
     return buffer
+
+
+def _none(_: Any) -> None:
+    """What casts nothing."""
 
 
 def require_one_namespace(*operands: Any) -> None:

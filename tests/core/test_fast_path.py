@@ -13,7 +13,7 @@ import sysconfig
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -25,6 +25,7 @@ from operator_table import FORWARD, MIRRORED
 
 import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray import parray
 from promoarray.core import dispatch, events, observers, operators
 from promoarray.core._fast_path import CHOICE_FIELDS, FIELDS, FastOperator, Shared
 from promoarray.core.fast_path import PARTS
@@ -132,6 +133,23 @@ def test_the_second_call_is_a_short_one(policy: str, long_calls: list[str]) -> N
             long_calls.clear()
             assert outcome(run) == outcome(run)
             assert long_calls == []
+
+
+def test_pythons_round_is_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    for policy, dtype in product(POLICIES, STANDARD):
+        x = sample(dtype, 1)
+        with pa.policy(policy):
+            expected = outcome(partial(pa.round, x))
+            assert [outcome(partial(round, x)) for _ in range(2)] == [expected] * 2
+    x, y = sample(dt.bfloat16, 1), sample(dt.float32, 0)
+    expected = [outcome(partial(round, each)) for each in (x, y)]
+    monkeypatch.setattr(parray, "call", None)
+    assert [outcome(partial(round, each)) for each in (x, y)] == expected
+    for digits in (0, 2):
+        with pytest.raises(TypeError, match="not in the array API"):
+            round(x, digits)
+    with pytest.raises(TypeError, match="not in the array API"):
+        x.__round__(ndigits=1)
 
 
 def test_the_fast_path_does_not_wait_for_a_default(long_calls: list[str]) -> None:

@@ -42,25 +42,38 @@ Ref kept_for(FastOperator *self, PyObject *policy, PyObject *const *keys, Py_ssi
     return found;
 }
 
-// The executable of a Choice: `told_apart` (executable.py) makes the same key.
-Ref chosen(const FastOperator *self, const Ref &choice, PyObject *const *operands,
-           const Read *given, Py_ssize_t count) {
-    const bool by_value = PyTuple_GetItem(choice.get(), CHOICE_BY_VALUE) == Py_True;
+// The sort of a Python scalar, as a Choice tells scalars apart.
+Ref sort_of(FastOperator *self, PyObject *sort, PyObject *value) {
+    if (sort == Py_None) return Ref::to(Py_None);
+    if (Ref known = self->sorts.find(sort, sort, value)) return known;
+    Ref found(PyObject_CallOneArg(sort, value));
+    if (found) self->sorts.keep(sort, sort, value, Py_None, sort, found);
+    return found;
+}
+
+// The same of the value of an array that has no axes; that it has none, where ranks decide.
+Ref sort_of_flat(const FastOperator *self, PyObject *sort, PyObject *buffer) {
+    if (sort == Py_None) return Ref::to(Py_True);
+    const Ref value(PyObject_VectorcallMethod(self->parts[ITEM_NAME], &buffer, 1, nullptr));
+    return Ref(value ? PyObject_CallOneArg(sort, value.get()) : nullptr);
+}
+
+// The executable of a Choice: `told_apart` (kept.py) makes the same key.
+Ref chosen(FastOperator *self, const Ref &choice, PyObject *const *operands, const Read *given,
+           Py_ssize_t count) {
+    PyObject *scalar = PyTuple_GetItem(choice.get(), CHOICE_SCALAR);
+    PyObject *flat = PyTuple_GetItem(choice.get(), CHOICE_FLAT);
     const Ref key(PyTuple_New(count));
     if (!key) return Ref(nullptr);
     for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject *buffer = given[i].buffer.get(), *part = nullptr;
-        const int flat = buffer != nullptr ? is_flat(self, buffer) : 0;
-        if (flat < 0) return Ref(nullptr);
-        if (flat && by_value) {
-            part = PyObject_VectorcallMethod(self->parts[ITEM_NAME], &buffer, 1, nullptr);
-            if (part == nullptr) return Ref(nullptr);
-        } else if (flat) {
-            part = Py_NewRef(Py_True);
-        } else {
-            part = Py_NewRef(buffer == nullptr && by_value ? operands[i] : Py_None);
-        }
-        PyTuple_SetItem(key.get(), i, part);
+        PyObject *buffer = given[i].buffer.get();
+        const int has_no_axes = buffer != nullptr ? is_flat(self, buffer) : 0;
+        if (has_no_axes < 0) return Ref(nullptr);
+        Ref part = buffer == nullptr ? sort_of(self, scalar, operands[i])
+                   : has_no_axes     ? sort_of_flat(self, flat, buffer)
+                                     : Ref::to(Py_None);
+        if (!part) return Ref(nullptr);
+        PyTuple_SetItem(key.get(), i, part.release());
     }
     return item_of(PyTuple_GetItem(choice.get(), CHOICE_KEPT), key.get());
 }

@@ -150,7 +150,7 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
     FastOperator *self = operator_of(object);
     Py_VISIT(Py_TYPE(object));
     for (PyObject *part : self->parts) Py_VISIT(part);
-    for (const Cache *cache : {&self->executables, &self->scalars})
+    for (const Cache *cache : {&self->executables, &self->scalars, &self->sorts})
         if (const int stop = cache->traverse(visit, arg)) return stop;
     return 0;
 }
@@ -161,7 +161,7 @@ int operator_release(PyObject *object) {
     FastOperator *self = operator_of(object);
     PyObject_ClearWeakRefs(object);
     for (PyObject *&part : self->parts) Py_CLEAR(part);
-    for (Cache *cache : {&self->executables, &self->scalars}) cache->clear();
+    for (Cache *cache : {&self->executables, &self->scalars, &self->sorts}) cache->clear();
     return 0;
 }
 

@@ -30,8 +30,8 @@ inline PyObject *field(const Ref &executable, Field which) {
 }
 
 // The fields of a Choice (executable.py), a named tuple, in its order.
-enum ChoiceField { CHOICE_BY_VALUE, CHOICE_KEPT, CHOICE_FIELDS };
-constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"by_value", "kept"};
+enum ChoiceField { CHOICE_SCALAR, CHOICE_FLAT, CHOICE_KEPT, CHOICE_FIELDS };
+constexpr const char *CHOICE_FIELD_NAMES[CHOICE_FIELDS] = {"scalar", "flat", "kept"};
 
 // The fields of a Known (repeats.py), a named tuple, in its order.
 enum KnownField { KNOWN_EXECUTABLE, KNOWN_TYPES, KNOWN_TELL, KNOWN_TALLY, KNOWN_FIELDS };
@@ -52,6 +52,7 @@ struct FastOperator {
     PyObject *weak;     // references, as functions of Python's have them
     Cache executables;  // (policy, up to three operands), as `read` names operands
     Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
+    Cache sorts;        // (what tells values apart, the same, scalar): its sort
 
     bool is(Part part, const void *object) const { return object == parts[part]; }
     bool is_array(PyTypeObject *type) const {

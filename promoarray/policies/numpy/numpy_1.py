@@ -16,6 +16,8 @@ numpy/core/src/umath/ufunc_type_resolution.c. Recorded: conformance/golden/numpy
 from __future__ import annotations
 
 import math
+import sys
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +94,13 @@ class ByValue:
     """``by_value``, and which values it tells apart."""
 
     __call__ = staticmethod(by_value)
+
+    @staticmethod
+    def sort_of(value: Any) -> Hashable:
+        """The sort of a value: others of it have the same answer, whatever the operation."""
+        if type(value) is complex:
+            return bisect_right(_BORDERS, value.real), bisect_right(_BORDERS, value.imag)
+        return bisect_right(_BORDERS, value)
 
     def by_name(self, name: str) -> Hashable:
         """All that it knows of an operation, the same for most."""
@@ -212,6 +221,21 @@ _RUNGS = {
     Kind.COMPLEX: ((dt.complex64, 3.4e38),),
 }
 """NumPy's own limits, which are a little below the largest values."""
+
+
+def _borders() -> list[float]:
+    """Where a sort of values begins, in their order: NaN is of the last one, with the infinity."""
+    found: set[float] = {0, 1 << 64, -sys.float_info.max, math.inf}
+    for low, high in map(bounds, _INTEGERS):
+        found |= {low, high + 1}
+    for _, limit in (rung for rungs in _RUNGS.values() for rung in rungs):
+        found |= {limit, math.nextafter(-limit, 0)}
+    for exponent in (-1, 0, 0.5, 1, 2):  # each one apart from the numbers above it
+        found |= {exponent, math.nextafter(exponent, math.inf)}
+    return sorted(found)
+
+
+_BORDERS = _borders()
 
 
 def fit_64_bits(value: Any, dtype: DType) -> Any:

@@ -1,0 +1,150 @@
+"""The sorts of values that NumPy 1 tells apart, by which executables are found for its policy."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from operator_table import FORWARD, INPLACE
+
+import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.core import operators
+from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.operations import OPERATIONS, Form
+from promoarray.policies import Operand, Rank, Refusal, as_policy
+from promoarray.promotion.scalars import bounds
+
+NUMPY_1 = as_policy("numpy@1")
+INTS = sorted(
+    {
+        sign * 2**bits + more
+        for bits in (0, 1, 7, 8, 15, 16, 31, 32, 63, 64, 100)
+        for sign in (1, -1)
+        for more in (-2, -1, 0, 1, 2)
+    }
+)
+AROUND = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 127.0, 65000.0, 65504.0, 3.4e38, 3.5e38, 1e300)
+FLOATS = [
+    sign * end
+    for value in (*AROUND, 1.7976931348623157e308, math.inf)
+    for end in (math.nextafter(value, -math.inf), value, math.nextafter(value, math.inf))
+    for sign in (1, -1)
+] + [math.nan]
+COMPLEX = [complex(x, y) for x, y in product((0.0, 1.0, 2.0, -3.4e38, 3.5e38, math.nan), repeat=2)]
+
+
+def values_of(dtype: DType) -> list[Any]:
+    """Values of a dtype, on either side of whatever a policy may ask of them."""
+    if dtype.kind is Kind.BOOL:
+        return [False, True]
+    if dtype.kind is Kind.COMPLEX:
+        return COMPLEX
+    if dtype.kind is Kind.FLOAT:
+        with np.errstate(over="ignore"):
+            return FLOATS if dtype.weak else np.asarray(FLOATS, dtype.storage).tolist()
+    low, high = (-(2**200), 2**200) if dtype.weak else bounds(dtype)
+    return [value for value in INTS if low <= value <= high]
+
+
+def alike(name: str) -> Any:
+    return NUMPY_1.by_value.by_name(name)  # type: ignore[union-attr]
+
+
+NAMES = [*{alike(name): name for name, row in OPERATIONS.items() if row.arity == 2}.values()]
+"""An operation of each of those that it asks the same of."""
+
+
+def answer(name: str, form: Form, *operands: Operand) -> Any:
+    plan = NUMPY_1.plan(name, operands, form)
+    return plan.reason if isinstance(plan, Refusal) else plan
+
+
+@pytest.mark.parametrize("dtype", [*WEAK.values(), *NUMPY_1.dtypes], ids=str)
+def test_values_of_a_sort_have_one_plan(dtype: DType) -> None:
+    sort_of: Callable[[Any], Any] = NUMPY_1.by_value.sort_of  # type: ignore[union-attr]
+    sorts, wrong = defaultdict(list), []
+    for value in values_of(dtype):
+        sorts[sort_of(value)].append(value)
+    rank = Rank.SCALAR if dtype.weak else Rank.ZERO_D
+    others = [Operand(d, r, 1 if r is Rank.ZERO_D else None) for d in NUMPY_1.dtypes for r in Rank]
+    others = [other for other in others if other.rank is not Rank.SCALAR]
+    for name, form, other in product(NAMES, (Form.OPERATOR, Form.FUNCTION), others):
+        for values in sorts.values():
+            those = [Operand(dtype, rank, value) for value in values]
+            for pairs in ([(x, other) for x in those], [(other, x) for x in those]):
+                first, *rest = [answer(name, form, *pair) for pair in pairs]
+                wrong += [(name, form, other, values) for each in rest if each != first]
+    assert wrong == []
+
+
+def outcome(run: Callable[[], Any]) -> Any:
+    try:
+        z = run()
+    except (TypeError, ValueError, OverflowError) as error:
+        return type(error), str(error)
+    return z.dtype, z.shape, z._buffer.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [pa.bool, pa.uint8, pa.int64, pa.float32, pa.complex64], ids=str)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_value_is_computed_with_as_under_a_policy_that_knows_nothing(dtype: DType) -> None:
+    """Fresh values, and then all of them once more: each as the long way has it."""
+    known, wrong = NUMPY_1.derive(NUMPY_1.name), []
+    x = pa.asarray([1, 0], dtype=dtype)
+    scalars = [*INTS, *FLOATS, *COMPLEX, True, False]
+    zero_ds = [pa.asarray(value) for value in scalars if -(2**63) <= abs(value) < 2**63]
+    for name in ("add", "pow", "less", "bitwise_and"):
+        expected, again = [], []
+        for value in (*scalars, *zero_ds):
+            with pa.policy(NUMPY_1.derive(NUMPY_1.name)):
+                expected.append(outcome(lambda: FORWARD[name](x, value)))  # noqa: B023
+        for _ in range(2):
+            with pa.policy(known):
+                again += [outcome(lambda: FORWARD[name](x, y)) for y in (*scalars, *zero_ds)]  # noqa: B023
+        wrong += [(name, a, b) for a, b in zip(expected * 2, again, strict=True) if a != b]
+    assert wrong == []
+
+
+def test_a_fresh_value_takes_no_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, i = pa.asarray([1.0], dtype=pa.float32), pa.asarray([1], dtype=pa.int32)
+    flat = [pa.asarray(0.0), *(pa.asarray(n + 0.125) for n in range(3, 60))]
+    with pa.policy(NUMPY_1.derive("mine")):
+        for run in (lambda n: x * (n + 0.125), lambda n: i + (n + 300), lambda n: x + flat[n]):
+            run(3)
+        for _ in range(2):  # 0.0 is an exponent that NumPy knows, and 3.0 is none
+            INPLACE["add"](flat[0], 3)
+        monkeypatch.setattr(operators, "apply", None)
+        monkeypatch.setattr(operators, "apply_inplace", None)
+        for n in range(4, 30):
+            assert (x * (n + 0.125)).tolist() == [n + 0.125]
+            assert (i + (n + 300)).tolist() == [n + 301]
+            assert (x + flat[n]).tolist() == [flat[n].item() + 1]
+            INPLACE["add"](flat[0], 3)
+        assert flat[0].item() == 3 * 28
+
+
+def test_policies_that_do_not_say_tell_all_values_apart() -> None:
+    def by_value(_: Any, name: str, operands: tuple[Operand, ...], form: Form) -> Any:
+        values = {o.value for o in operands}
+        return tuple(Operand(dt.int32 if 7 in values else dt.int64) for _ in operands)
+
+    x = pa.asarray([1], dtype=pa.int64)
+    with pa.policy(as_policy("numpy@2").derive("mine", by_value=by_value)):
+        for _ in range(2):
+            assert [(x + n).dtype for n in (6, 7, 8)] == [pa.int64, pa.int32, pa.int64]
+            assert [(x + pa.asarray(n)).dtype for n in (7, 8)] == [pa.int32, pa.int64]
+
+
+def test_powers_of_bools_are_known_whatever_a_flat_base_holds() -> None:
+    with pa.policy(as_policy("numpy@2").derive("mine")):
+        for _ in range(2):
+            for base, exponent in product((True, False), (0, 1, 2, 3)):
+                made = pa.asarray(base) ** exponent
+                assert made.dtype is (pa.int8 if exponent == 2 else pa.int64)
+                assert int(made) == base**exponent
