@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
+from operator import setitem
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,6 +115,12 @@ GROUPS = {
         round() clip(0,1) item() tolist() dot(y) searchsorted(y) sum() mean() max() argmax() all()
         """,
     ),
+    "indexed": Group(3, "x[{}]", "0 0:1 ... None None,0 ...,0 ()"),
+    "indexed by arrays": Group(8, "x[{}]", "index mask [0] None,mask"),
+    "assigned": Group(3, "setitem(x, {}, y)", "0 ... None (0,)"),
+    "assigned at arrays": Group(8, "setitem(x, {}, y)", "index mask [0]"),
+    "asarray": Group(3, "xp.asarray(x{})", ",dtype=xp.float32 ,dtype='int8'"),
+    "dtypes": Group(1, "xp.{}", "result_type(x,y) can_cast(x,xp.float32)"),
     "of lists": Group(4, "xp.asarray({})", "[1.5] [1,2,3] [True] [1j] [[1.5,2.5],[3.5,4.5]] 1.5 2"),
 }
 """What is measured, and its budgets."""
@@ -177,7 +184,7 @@ def _runs(text: str, policy: str, given: Given) -> bool:
 
 def _call(text: str, given: Given, policy: str) -> Call:
     """An expression of one element."""
-    names: dict[str, Any] = {"xp": pa, "mask": _MASK, "index": _INDEX}
+    names: dict[str, Any] = {"xp": pa, "mask": _MASK, "index": _INDEX, "setitem": setitem}
     for name, what in given.items():
         if isinstance(what, dt.DType):
             names[name] = pa.asarray([1], dtype=pa.float32).astype(what)
