@@ -32,6 +32,12 @@ OPERANDS = {
     "into_bf16": _ONE.astype(dt.bfloat16.storage),
     "four": np.arange(4, dtype=np.float32),
     "rows": np.ones((4, 1), np.float32),
+    "square": np.ones((2, 2), np.float32),
+    "two": np.ones(2, np.float32),
+    "two_f64": np.ones(2),
+    "index": np.asarray([0, 2]),
+    "index_i32": np.asarray([0, 2], np.int32),
+    "every_other": np.asarray([True, False, True, False]),
     "n_f32": _ONE,
 }
 
@@ -56,8 +62,22 @@ GROUPS: list[tuple[float, str, tuple[str, ...]]] = [
     (8, "", ("xp.mean(f32)", "xp.max(f32)", "xp.max(bf16)")),
     (3, "", ("f32[0]", "rows[0]", "four[1:3]")),
     (3, "", ("setitem(four, slice(1, 3), 2.0)", "setitem(four, 0, 2.0)")),
-    (3, "torch", ("f32[0]", "xp.asarray(n_f32)")),
-    (3, "", ("xp.asarray(n_f32)",)),
+    (3, "", ("square[0, 1]", "square[1:, 0]", "square[..., 0]", "square[None]")),
+    (3, "", ("setitem(four, slice(1, 3), two)", "setitem(four, slice(1, 3), two_f64)")),
+    (3, "", ("setitem(square, (0, 1), 2.0)", "setitem(square, (slice(1, 2), 0), 2.0)")),
+    (8, "", ("four[index]", "four[index_i32]", "four[every_other]", "four[[0, 2]]")),
+    (8, "", ("square[:, [0]]", "setitem(four, index, 2.0)", "setitem(four, [0, 2], 2.0)")),
+    (8, "", ("setitem(four, every_other, 2.0)", "setitem(four, index, two)")),
+    (8, "", ("setitem(four, index, two_f64)", "setitem(four, every_other, two)")),
+    (3, "torch", ("f32[0]", "xp.asarray(n_f32)", "setitem(four, slice(1, 3), two_f64)")),
+    (8, "torch", ("four[index]", "setitem(four, every_other, 2.0)")),
+    (9, "jax", ("setitem(four, slice(1, 3), two_f64)",)),  # all of four is cast there and back
+    (3, "", ("xp.asarray(n_f32)", "xp.asarray(f32)", "xp.asarray(n_f32, dtype=xp.float64)")),
+    (3, "", ("xp.asarray(f32, dtype=xp.bfloat16)", "xp.asarray(f32, dtype='float64')")),
+    (4, "", ("f32.astype('float64')", "xp.zeros(3, dtype='float32')")),
+    (1, "", ("xp.result_type(f32, f64)", "xp.result_type(f32, 1.5)", "xp.finfo(xp.float32)")),
+    (1, "", ("xp.promote_types(xp.float32, xp.int8)", "xp.can_cast(f32, xp.float64)")),
+    (8, "", ("bool(f32)", "float(f32_0d)", "f32.item()", "f32.tolist()", "len(four)")),
     (4, "", ("four.reshape(2, 2)", "xp.reshape(four, (2, 2))")),
     (4, "", ("xp.zeros(3)", "xp.zeros((3,), dtype=xp.int8)")),
 ]
@@ -65,7 +85,8 @@ BOUND_GROUPS: list[tuple[float, tuple[str, ...]]] = [
     (3, ("f32 + f32",)),
     (3 * BOUND, ("xp.add(f32, f32)", "xp.asarray(n_f32)")),
     (4 * BOUND, ("xp.exp(f32)", "xp.zeros(3)")),
-    (8 * BOUND, ("xp.sum(f32)",)),
+    (8 * BOUND, ("xp.sum(f32)", "four[index]", "setitem(four, every_other, 2.0)")),
+    (BOUND, ("xp.result_type(f32, 1.5)",)),
 ]
 
 SPELLED: dict[str, Spelled] = {

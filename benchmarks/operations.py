@@ -127,6 +127,12 @@ GROUPS = {
         round() clip(0,1) item() tolist() dot(y) searchsorted(y) sum() mean() max() argmax() all()
         """,
     ),
+    "indexed": Group(3, "x[{}]", "0 0:1 ... None None,0 ...,0 ()"),
+    "indexed by arrays": Group(8, "x[{}]", "index mask [0] None,mask"),
+    "assigned": Group(3, "operator.setitem(x, {}, y)", "0 ... None (0,)"),
+    "assigned at arrays": Group(8, "operator.setitem(x, {}, y)", "index mask [0]"),
+    "asarray": Group(3, "xp.asarray(x{})", ",dtype=xp.float32 ,dtype='int8'"),
+    "dtypes": Group(1, "xp.{}", "result_type(x,y) can_cast(x,xp.float32)"),
     "of lists": Group(4, "xp.asarray({})", "[1.5] [1,2,3] [True] [1j] [[1.5,2.5],[3.5,4.5]] 1.5 2"),
 }
 """What is measured, and its budgets."""

@@ -61,6 +61,10 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     return array_type(policy)._wrap(made._buffer, made._type)
 
 
+_ASKED_FOR = frozenset({"__array_interface__", "__array_struct__"})
+"""What NumPy asks every object for that it makes an array of."""
+
+
 class PArray(Channels):
     """An array whose every operation obeys the policy in force.
 
@@ -304,6 +308,9 @@ class PArray(Channels):
         def __getattr__(self, name: str) -> Any:
             """What only arrays have that are computed later. Else refuse an unknown attribute; for
             one of another library, name what to write."""
+            if name in _ASKED_FOR and type(self._buffer) is np.ndarray:
+                message = f"'PArray' object has no attribute {name!r}"
+                raise AttributeError(message, name=name, obj=self)
             if name != "_buffer" and is_lazy(backend_of(self._buffer)):
                 more = import_module("promoarray.io.dask_arrays").ATTRIBUTES  # which stands above
                 if name in more:

@@ -87,8 +87,8 @@ def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
         ``"move"`` (arrays, and what is known by its value); ``"like"`` takes a ``dtype=`` besides,
         as the last operand; ``"shape"`` (and numbers) and ``"numbers"`` (alone) make arrays, of a
         ``dtype=`` or none (``core.made``), and so does ``"data"`` of numbers in lists or alone,
-        and of arrays as ``"operands"``; ``"ufunc"`` is ``__array_ufunc__``; ``"slow"`` has no fast
-        path.
+        and of arrays as ``"operands"``; ``"question"`` is about dtypes (``core.answers``);
+        ``"ufunc"`` is ``__array_ufunc__``; ``"slow"`` has no fast path.
         ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what
         executables call it, ``texts`` what may be given as a text; ``bound`` is the class of its
         arrays if it takes no other, ``adopts`` that of the arrays it makes of NumPy's.

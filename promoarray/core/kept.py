@@ -46,7 +46,7 @@ class Executable(NamedTuple):
         What each operand is widened to for it: None if to nothing, the storage dtype where NumPy's
         own cast will do, and the dtype in a tuple where floats are to be doubled.
     into : bool
-        Whether the result is written over the first operand.
+        Whether the result is written over the first operand; of an assignment, over all of it.
     """
 
     run: Any

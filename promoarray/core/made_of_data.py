@@ -1,4 +1,5 @@
-"""How arrays are made of Python's numbers, alone or in lists, kept for the fast path.
+"""How arrays are made of Python's numbers, alone or in lists, kept for the fast path; and of a few
+arrays in a list.
 
 NumPy makes them, where a policy stores every number as it is; what NumPy refuses, ragged lists and
 ints that do not fit, the long way has the words for.
@@ -17,7 +18,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.kept import Executable
+from promoarray.core.kept import Executable, signature_of
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.promotion.in_force import get_policy
@@ -157,3 +158,59 @@ def _as_they_are(
         return True
     classes = [*map(type, numbers)], [*map(type, stored)]
     return classes[0] == classes[1] and [*map(repr, numbers)] == [*map(repr, stored)]
+
+
+# --- Of arrays in a list -------------------------------------------------------------------------
+
+
+def joined_again(members: Any, dtype: DType | None) -> Array | None:
+    """Join a list of arrays of types that were joined before; None of all others.
+
+    Parameters
+    ----------
+    members : list or tuple
+    dtype : DType or None
+        What is asked for.
+    """
+    cls = type(members[0]) if members else None
+    if observers_anywhere or not (isinstance(cls, type) and issubclass(cls, Array)):
+        return None
+    key = _joined_key(members, dtype)
+    kept = key and (cls._policy or get_policy()).executables.get(key)
+    if not kept:
+        return None
+    buffers = [
+        x._buffer if cast is None else cast(x._buffer)
+        for x, cast in zip(members, kept.scalars, strict=True)
+    ]
+    if len({buffer.shape for buffer in buffers}) > 1:
+        return None  # which is told
+    return cls._wrap(np.array(buffers, kept.result.storage), kept.result)
+
+
+def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
+    """Keep what dtype arrays were joined in."""
+    key, policy = _joined_key(members, dtype), out._policy or get_policy()
+    result = storage_dtype(out)
+    held = [storage_dtype(x) for x in members if isinstance(x, Array)]
+    if key is None or policy.by_value is not None or dt.string in (result, *held):
+        return
+    casts = [None if x is result else caster(x, result, *policy.cast.plan(x, result)) for x in held]
+    policy.executables[key] = Executable(None, (*casts,), result, ())
+
+
+def _joined_key(members: Any, dtype: DType | None) -> tuple[Any, ...] | None:
+    """The types of arrays of one class and which have no axes; None where types do not tell."""
+    if observers_anywhere or len(members) > _MOST_JOINED:
+        return None
+    signature = signature_of("asarray joined", tuple(members))
+    if signature is None or signature.held is not np.ndarray:
+        return None
+    for x in members:
+        if not isinstance(x, Array):
+            return None
+    return *signature.key, *[x._buffer.ndim == 0 for x in members], dtype
+
+
+_MOST_JOINED = 8
+"""Arrays of a list, of which the types are kept one by one."""

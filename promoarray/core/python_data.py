@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
+from promoarray.core.made_of_data import joined_again, keep_joined
 from promoarray.core.observers import notify_default, notify_made, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered
@@ -49,6 +50,8 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     """
     if type(obj) in WEAK and not observers_anywhere:
         return _from_number(obj, dtype, name)
+    if type(obj) in (list, tuple) and (joined := joined_again(obj, dtype)) is not None:
+        return joined
     if isinstance(obj, range) and (counted := _from_range(obj, dtype, name)) is not None:
         return counted
     return _from_nested(obj, dtype, name)
@@ -188,7 +191,7 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
             raise TypeError(f"asarray found a {kind} among the numbers: {quoted(leaf)}")
     cls = array_class(tuple(members))
     policy = cls._policy or get_policy()
-    read = dtype
+    read = given = dtype
     if dtype is None:
         operands = operands_of(tuple(members), policy, policy.result_type, "concat", Form.FUNCTION)
         common = policy.result_type(operands)
@@ -211,6 +214,8 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     out = cls._wrap(backend.move("reshape", joined, shape), dtype)
     if read is not dtype:
         notify_made(policy, out, read)
+    if type(obj) in (list, tuple):
+        keep_joined(obj, given, out)
     return out
 
 

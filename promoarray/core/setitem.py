@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
+from itertools import pairwise
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend, find
-from promoarray.backends.numpy import write
+from promoarray.backends.numpy import read, write
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
@@ -69,8 +70,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
         notify_write(SetitemEvent(policy, target, operand, source, dtype))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
-    if common is dtype and not observers_anywhere:
-        _keep(policy, target, key, operand, source)
+    if not observers_anywhere:
+        _keep(policy, target, key, operand, source, common)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
@@ -79,7 +80,9 @@ def assign(target: Array, key: Any, value: Any) -> None:
         notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
 
 
-def _keep(policy: Policy, target: Array, key: Any, operand: Any, source: DType) -> None:
+def _keep(
+    policy: Policy, target: Array, key: Any, operand: Any, source: DType, common: DType
+) -> None:
     """Keep how Python scalars, and arrays of a dtype, are written: at ints and slices, or at index
     arrays and masks, where a policy may refuse some of the latter."""
     types, dtype = types_of(target, operand), storage_dtype(target)
@@ -92,20 +95,47 @@ def _keep(policy: Policy, target: Array, key: Any, operand: Any, source: DType) 
     taken = policy.refuses.get("setitem") if at_arrays and not source.weak else None
     if taken is not None and taken((dtype, source)):
         return  # though one value may be written wherever a mask is true
-    enter: Any = None
-    run: Callable[..., None] = write
-    kernel = None
+    enter, kernel, run = None, None, write
     if source.weak:
         enter = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
     elif source is not dtype:
-        way = source, dtype, *policy.cast.plan(source, dtype)
-        run, kernel = partial(_write_cast, caster(*way)), short_caster(*way)
-    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel)
+        cast = _chain(policy, source, common, dtype)
+        run = partial(_write_cast, cast)
+        if common is dtype:
+            kernel = short_caster(source, dtype, *policy.cast.plan(source, dtype))
+    if common is not dtype:
+        run = partial(_write_meeting, run, _chain(policy, dtype, common, dtype))
+    more = common is not dtype
+    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel, (), more)
+
+
+def _chain(policy: Policy, *dtypes: DType) -> Callable[[Any], Any]:
+    """The casts from each dtype to the next, as one."""
+    pairs = [(a, b) for a, b in pairwise(dtypes) if a is not b]
+    casts = [caster(a, b, *policy.cast.plan(a, b)) for a, b in pairs]
+    return casts[0] if len(casts) == 1 else lambda buffer: reduce(_apply, casts, buffer)
+
+
+def _apply(buffer: Any, cast: Callable[[Any], Any]) -> Any:
+    return cast(buffer)
 
 
 def _write_cast(cast: Callable[[Any], Any], target: Any, key: Any, values: Any) -> None:
     """Write a buffer of another dtype into one."""
     write(target, key, cast(values))
+
+
+def _write_meeting(
+    write_values: Callable[[Any, Any, Any], None],
+    there_and_back: Callable[[Any], Any],
+    target: Any,
+    key: Any,
+    values: Any,
+) -> None:
+    """Write a buffer into one that is all cast to the dtype both meet in, and back."""
+    write_values(target, key, values)
+    if read(target, key).size:
+        write(target, ..., there_and_back(target))
 
 
 def _as_assigned(

@@ -101,6 +101,13 @@ def astype(
     return out if device is None else out.to_device(device)
 
 
+def _keep(policy: Policy, name: str, given: tuple[Any, ...], answer: object, **how: bool) -> None:
+    """Keep an answer, so that the fast path has it the next time."""
+    from promoarray.core.answers import keep_answer  # for programs that ask
+
+    keep_answer(policy, name, given, answer, **how)
+
+
 def _entered(x: Any, policy: Policy) -> Any:
     """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
     entered = as_operand(x)
@@ -117,6 +124,7 @@ def _operand(x: Any, policy: Policy) -> Operand:
     return Operand(policy.canonical.get(dtype, dtype))
 
 
+@fast_function("result_type", kind="question", adopts=PArray)
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Return the common dtype of operands under the policy in force.
 
@@ -151,9 +159,12 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
         raise promotion_error(policy, "result_type", operands, common)
-    return answered("result_type", policy, entered, policy.strong(common), Policy.result_type)
+    answer = policy.strong(common)
+    _keep(policy, "result_type", arrays_and_dtypes, answer, by_rank=True)
+    return answered("result_type", policy, entered, answer, Policy.result_type)
 
 
+@fast_function("promote_types", kind="question", adopts=PArray)
 def promote_types(type1: object, type2: object, /) -> DType:
     """Return the common dtype of two dtypes under the policy in force.
 
@@ -182,7 +193,9 @@ def promote_types(type1: object, type2: object, /) -> DType:
     if common is None:
         raise promotion_error(policy, "promote_types", operands, Refusal(policy.refusal))
     asked = tuple(x if isinstance(x, DType) else as_dtype(x) for x in (type1, type2))
-    return answered("promote_types", policy, asked, policy.strong(common), _promoted)
+    answer = policy.strong(common)
+    _keep(policy, "promote_types", (type1, type2), answer)
+    return answered("promote_types", policy, asked, answer, _promoted)
 
 
 def _promoted(policy: Policy, operands: tuple[Operand, ...]) -> DType | Refusal:
@@ -190,6 +203,7 @@ def _promoted(policy: Policy, operands: tuple[Operand, ...]) -> DType | Refusal:
     return Refusal(policy.refusal) if common is None else policy.strong(common)
 
 
+@fast_function("can_cast", kind="question", adopts=PArray)
 def can_cast(from_: Any, to: object, /) -> bool:
     """Return whether the policy in force calls a cast allowed.
 
@@ -224,6 +238,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
     policy = array_class((from_,))._policy or get_policy()
     target = to if isinstance(to, DType) else as_dtype(to)
     answer: bool = decided(_can_cast, _row(from_), target, policy=policy)
+    _keep(policy, "can_cast", (from_, to), answer)
     return answer
 
 
@@ -297,6 +312,7 @@ def _row(type: Any) -> DType:
     return type if isinstance(type, DType) else as_dtype(type)
 
 
+@fast_function("finfo", kind="question", adopts=PArray)
 def finfo(type: Any, /) -> finfo_object:
     """Return the limits of a float dtype, or of the parts of a complex one.
 
@@ -322,6 +338,7 @@ def finfo(type: Any, /) -> finfo_object:
     """
     row = _row(type).part
     found: finfo_object = decided(_float_limits, row)
+    _keep(get_policy(), "finfo", (type,), found)
     return found if found.dtype is row else found._replace(dtype=row)
 
 
@@ -348,6 +365,7 @@ def value_of(layout: Format, code: int) -> float:
     return (hidden + mantissa) * 2.0 ** (max(exponent, 1) - layout.bias - layout.mantissa)
 
 
+@fast_function("iinfo", kind="question", adopts=PArray)
 def iinfo(type: Any, /) -> iinfo_object:
     """Return the limits of an integer dtype.
 
@@ -372,6 +390,7 @@ def iinfo(type: Any, /) -> iinfo_object:
     """
     row = _row(type)
     found: iinfo_object = decided(_integer_limits, row)
+    _keep(get_policy(), "iinfo", (type,), found)
     return found if found.dtype is row else found._replace(dtype=row)
 
 

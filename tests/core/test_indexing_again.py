@@ -198,6 +198,25 @@ def test_many_values_are_written_as_few_are(elements: int) -> None:
                 assert x[key]._buffer.tobytes() == expected._buffer.tobytes()
 
 
+def test_all_of_an_array_goes_through_what_it_meets_under_jax() -> None:
+    """``x.at[i].set(y)`` promotes both, and casts the result back: 2**53 + 1 is no float64."""
+    values: list[Any] = [1.5, 2, pa.asarray(1.5), pa.asarray([1.5], dtype=pa.float32), np.ones(1)]
+    values += [pa.asarray(1), pa.asarray([1], dtype=pa.int8), np.float32(2), np.ones(0)]
+    keys: list[Any] = [0, slice(1), slice(0, 0), [1], pa.asarray([True, False, False])]
+    keys += [pa.asarray([False] * 3), pa.asarray(np.array([], np.int64))]
+    changed = set()
+    with pa.policy("jax"):
+        for key, (i, value) in product(keys, enumerate(values)):
+            x = pa.asarray(np.array([7, 2**53 + 1, -(2**53) - 1]))
+            expected = outcome(lambda x=x, k=key, v=value: long_setitem(x, k, v), x)
+            for _ in range(3):
+                x = pa.asarray(np.array([7, 2**53 + 1, -(2**53) - 1]))
+                run = x.__setitem__
+                assert outcome(lambda k=key, v=value, run=run: run(k, v), x) == expected
+            changed |= {i} if x[2].item() != -(2**53) - 1 else set()
+    assert changed == {0, 2, 3, 4, 7}
+
+
 @pytest.mark.parametrize("policy", ["numpy", "torch"])
 def test_what_is_put_at_arrays_is_refused_after_slices_were_written(policy: str) -> None:
     """PyTorch writes any dtype at slices, and no other than the target's at index arrays."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core import asarray as conversion
-from promoarray.core import cast, events, observers
+from promoarray.core import cast, events, observers, python_data
 from promoarray.dtypes import CONCRETE, DType
 from promoarray.policies import as_policy
 
@@ -157,6 +158,57 @@ def test_nothing_of_ours_is_called_again(call: str, bound: bool, long_ways: list
         long_ways.clear()
         xp.asarray(given)
         assert long_ways == []
+
+
+def joined_of(xp: Any) -> list[list[Any]]:
+    """Arrays in lists: of dtypes, ranks and shapes that mix, weakly typed ones, and numbers."""
+    shapes: list[tuple[int, ...]] = [(), (2,), (1,), (2, 2)]
+    dtypes = [dt.bool, dt.int8, dt.int64, dt.bfloat16, dt.float32, dt.float64, dt.float8_e4m3fn]
+    members: list[Any] = [
+        xp.asarray(np.full(shape, 300.0).astype(np.float32)).astype(dtype)
+        for dtype, shape in product(dtypes, shapes)
+        if len(shape) < 2 or dtype is dt.float32
+    ]
+    members.append(type(members[0])._wrap(np.asarray(2.0, np.float32), dt.weak_float))
+    pairs = [list(pair) for pair in product(members, [*members, 1.5, True, np.float32(2.5)])]
+    return [*pairs, [members[0]], members[::4], [members[0]] * 8, [members[0]] * 9, [[members[0]]]]
+
+
+@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "torch", "jax", "onnx@25"])
+@pytest.mark.parametrize("bound", [False, True])
+def test_lists_of_arrays_are_joined_again_as_at_first(policy: str, bound: bool) -> None:
+    wrong = []
+    asked_for = [None, dt.float32, dt.int8]
+    first_policy, again_policy = (as_policy(policy).derive("fresh") for _ in range(2))
+
+    def joined(policy: Any) -> list[Any]:
+        xp = pa.namespace(policy) if bound else pa
+        with pa.policy("numpy" if bound else policy):
+            return [
+                outcome(lambda given=given, asked=asked: xp.asarray(given, dtype=asked), 0)[:2]
+                + outcome(lambda given=given, asked=asked: xp.asarray(given, dtype=asked), 0)[6:]
+                for given, asked in product(joined_of(xp), asked_for)
+            ]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(python_data, "joined_again", lambda members, dtype: None)
+        first = joined(first_policy)
+    for _ in range(2):
+        for one, other in zip(first, joined(again_policy), strict=True):
+            if str(one[1:]) != str(other[1:]):
+                wrong.append((one, other))
+    assert wrong == []
+
+
+def test_what_is_joined_again_asks_no_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = pa.asarray(1.5), pa.asarray(2, dtype=pa.int8)
+    for members in ([x, y], (y, y, x), [pa.asarray([1, 2]), pa.asarray([3, 4])]):
+        made = pa.asarray(members)
+        with monkeypatch.context() as patch:
+            patch.setattr(python_data, "_from_arrays", None)
+            again = pa.asarray(members)
+        assert (again.dtype, again.tolist()) == (made.dtype, made.tolist())
+        assert not np.shares_memory(again._buffer, members[0]._buffer)
 
 
 def test_an_array_is_itself() -> None:

@@ -99,7 +99,10 @@ bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value
         const Ref scalar = scalar_buffer(self, executable, 1, value);
         if (!scalar) return true;
         if (scalar.get() == Py_None) return false;
-        written = PyObject_SetItem(buffer, meant.native.get(), scalar.get()) == 0;
+        // `run` has more to do than to write it where that changes the rest of the array, too.
+        written = field(executable, INTO) == Py_True
+                      ? write(executable, buffer, meant.native.get(), scalar.get())
+                      : PyObject_SetItem(buffer, meant.native.get(), scalar.get()) == 0;
     }
     if (written || !is_told_better()) return true;
     PyErr_Clear();

@@ -25,6 +25,7 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     if (std::strcmp(kind, "reshape") == 0) return reshape_call;
     if (std::strcmp(kind, "move") == 0) return move_call;
     if (std::strcmp(kind, "slow") == 0) return slow_call;
+    if (std::strcmp(kind, "question") == 0) return question_call;
     self->typed = std::strcmp(kind, "data") == 0 || std::strcmp(kind, "like") == 0;
     if (std::strcmp(kind, "data") == 0) return data_call;
     if (std::strcmp(kind, "ufunc") == 0) return ufunc_call;
@@ -71,7 +72,8 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
         "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
-        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical"};
+        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical",
+        "name"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);
     static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == SHARED, "a name for each Part");
@@ -118,7 +120,8 @@ PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     for (int part = SHARED; part < DICT; ++part) self->parts[part] = Py_NewRef(given[part]);
     self->call = call_of(kind, self);
     const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
-    const bool adopts = self->call == creation_call || self->call == data_call;
+    const bool adopts = self->call == creation_call || self->call == data_call ||
+                        self->call == question_call;
     if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) ||
         options != PyTuple_Size(given[PASSED_NAMES]) || options > MOST_OPTIONS ||
         (self->conditional && options == 0) || (adopts && !PyType_Check(given[ADOPTS]))) {

@@ -14,7 +14,7 @@ enum Part {
     WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
-    QUICK_NAME, CANONICAL_NAME,
+    QUICK_NAME, CANONICAL_NAME, NAME_NAME,
     SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, TEXTS, BOUND, ADOPTS,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
     PARTS
@@ -164,6 +164,7 @@ PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *question_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *data_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *creation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
