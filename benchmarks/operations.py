@@ -47,9 +47,9 @@ WEAK = 6
 
 
 class Group(NamedTuple):
-    """Expressions that are held to one budget."""
+    """Expressions that are held to one budget, or to none that is promised."""
 
-    budget: float
+    budget: float | None
     pattern: str
     names: str
     narrow: float = 0.0
@@ -92,14 +92,31 @@ GROUPS = {
     ),
     "reductions": Group(8, "xp.{}(x)", "sum prod mean max min all any argmax argmin"),
     "reductions along an axis": Group(8, "xp.{}(x, axis=0)", "sum prod mean max min all any"),
+    "reductions by position": Group(
+        8,
+        "x.{}",
+        """
+        sum(0) mean(0) max(0) min(-1) prod(0) all(0) any(0) argmax(0) sum((0,))
+        mean(-1,keepdims=True) sum(0,keepdims=True) max(axis=0,keepdims=True)
+        """,
+    ),
+    "reductions of a dtype": Group(
+        8, "xp.{}(x, dtype=xp.float64)", "sum prod cumulative_sum cumulative_prod"
+    ),
     "where": Group(8, "xp.where(mask, x, {})", "y"),
     "joined": Group(8, "xp.{}([x, y])", "concat stack"),
+    "several joined": Group(12, "xp.{}([x, x, x, x])", "concat stack"),
     "running": Group(8, "xp.{}(x)", "cumulative_sum cumulative_prod diff"),
-    "std, var": Group(12, "xp.{}(x)", "std var"),
+    "std, var": Group(12, "xp.{}", "std(x) var(x) std(x,axis=0) var(x,axis=0,correction=0.5)"),
+    "std, var by position": Group(12, "x.{}", "std(0) var(0,ddof=0.5)"),
     "clip": Group(12, "xp.clip(x, {})", "y,y y None,y 0,1"),
-    "sorted": Group(12, "xp.{}(x)", "sort argsort"),
+    "sorted": Group(
+        12,
+        "xp.{}",
+        "sort(x) argsort(x) sort(x,axis=0) sort(x,descending=True) argsort(x,descending=True)",
+    ),
     "sets": Group(12, "xp.{}(x)", "unique_values unique_counts unique_inverse unique_all"),
-    "searched": Group(12, "xp.{}(x, y)", "isin searchsorted"),
+    "searched": Group(12, "xp.{}", "isin(x,y) searchsorted(x,y) searchsorted(x,y,side='right')"),
     "counted": Group(12, "xp.{}(x)", "count_nonzero nonzero"),
     "losses": Group(12, "xp.extras.{}(x, y)", "l1_loss mse_loss huber_loss poisson_nll_loss"),
     "products": Group(
@@ -125,6 +142,7 @@ GROUPS = {
         """
         take(index) cumsum() cumprod() sort() fill(1) copy() flatten() ravel() repeat(2) squeeze()
         round() clip(0,1) item() tolist() dot(y) searchsorted(y) sum() mean() max() argmax() all()
+        take(index,0) cumsum(0) sort(0) argsort(0) repeat(2,0) squeeze(0) searchsorted(y,'right')
         """,
     ),
     "indexed": Group(3, "x[{}]", "0 0:1 ... None None,0 ...,0 ()"),
@@ -133,6 +151,16 @@ GROUPS = {
     "assigned at arrays": Group(8, "operator.setitem(x, {}, y)", "index mask [0]"),
     "asarray": Group(3, "xp.asarray(x{})", ",dtype=xp.float32 ,dtype='int8'"),
     "dtypes": Group(1, "xp.{}", "result_type(x,y) can_cast(x,xp.float32)"),
+    "differences": Group(None, "xp.{}", "diff(x,n=2) diff(x,prepend=y)"),
+    "linear algebra": Group(
+        None,
+        "xp.linalg.{}",
+        """
+        inv(x[None]) det(x[None]) solve(x[None],y) svd(x[None]) qr(x[None]) cholesky(x[None])
+        eigh(x[None]) vector_norm(x) matrix_norm(x[None]) diagonal(x[None]) trace(x[None])
+        """,
+    ),
+    "transforms": Group(None, "xp.fft.{}(x)", "fft ifft rfft fftn fftshift"),
     "of lists": Group(4, "xp.asarray({})", "[1.5] [1,2,3] [True] [1j] [[1.5,2.5],[3.5,4.5]] 1.5 2"),
 }
 """What is measured, and its budgets."""
@@ -152,7 +180,9 @@ def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
             text = pattern.format(name.replace(",", ", "))
             for policy, given in drawn(text, QUICKLY if options.quick else DRAWN, options.lot):
                 ways = {OURS: _call(text, given, policy), REFERENCE: reference}
-                most = narrow if narrow and any(map(_is_narrow, given.values())) else budget
+                most: float | None = (
+                    narrow if narrow and any(map(_is_narrow, given.values())) else budget
+                )
                 title = f"{group}: {policy}: {_written(text, given)}"
                 yield Line(title, ways, {REFERENCE: most}, policy, seconds=SECONDS)
 

@@ -100,11 +100,12 @@ def operations(rows: list[Row]) -> str:
     usual = usual_noises(rows)
     for group, own in groups.items():
         held = [
-            (times, is_over(row, against, times, budget, usual))
+            (times, budget is not None and is_over(row, against, times, budget, usual))
             for row in own
-            for against, times, budget in judged(row)
+            for against, budget in [first(row)]
+            if (times := ratio(row, against)) is not None
         ]
-        budgets = sorted({first(row)[1] or 0.0 for row in own})
+        budgets = sorted({budget for _, budget in map(first, own) if budget is not None})
         worst = max(own, key=lambda row: ratio(row, first(row)[0]) or 0.0)["name"]
         words = " or ".join(f"{budget:g}" for budget in budgets)
         made.append([group, words, *_spread(held), f"`{worst.partition(': ')[2]}`"])

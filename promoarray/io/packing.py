@@ -157,8 +157,15 @@ def codes_of(buffer: Any, dtype: DType) -> Codes:
     return codes
 
 
+FEW = 512
+"""Values up to which NumPy has taken all bits apart sooner than four values are put in a word."""
+
+
 def packed(codes: Codes, bits: int) -> Codes:
     """Pack codes of so many bits: four of them in one, two or three bytes."""
+    if codes.size <= FEW:
+        stream = np.unpackbits(codes.reshape(-1, 1), axis=1, count=bits, bitorder="little")
+        return np.packbits(stream, bitorder="little")
     flat = np.ravel(codes)
     fours = np.zeros((-(-flat.size // 4), 4), np.uint8)
     fours.reshape(-1)[: flat.size] = flat
@@ -173,6 +180,9 @@ def packed(codes: Codes, bits: int) -> Codes:
 
 def unpacked(data: Codes, size: int, bits: int) -> Codes:
     """Unpack ``size`` codes of so many bits."""
+    if size <= FEW:
+        stream = np.unpackbits(data, count=size * bits, bitorder="little").reshape(size, bits)
+        return np.packbits(stream, axis=1, bitorder="little").reshape(-1)
     groups = np.zeros((-(-size // 4), bits // 2), np.uint8)
     groups.reshape(-1)[: data.size] = data
     word = np.zeros(len(groups), np.uint32)

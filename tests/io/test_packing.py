@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
+from promoarray.io import packing
 from promoarray.io.packing import PACKED
 
 
@@ -72,6 +73,21 @@ def test_any_shape_and_layout_comes_back(
         assert back.shape == y.shape
         assert back.dtype is dtype
         assert np.array_equal(codes(back), codes(y))
+
+
+@pytest.mark.parametrize("bits", [2, 4, 6])
+def test_few_and_many_are_packed_alike(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in (*range(66), packing.FEW - 1, packing.FEW, packing.FEW + 1):
+        codes = (np.arange(size) * 7 % (1 << bits)).astype(np.uint8)
+        stream = sum(int(code) << bits * n for n, code in enumerate(codes))
+        wanted = stream.to_bytes(packing.length(size, bits), "little")
+        for few in (size, size - 1):
+            monkeypatch.setattr(packing, "FEW", few)
+            data = packing.packed(codes, bits)
+            found = packing.unpacked(data, size, bits)
+            assert (data.dtype, data.tobytes()) == (np.uint8, wanted)
+            assert (found.dtype, found.tolist()) == (np.uint8, codes.tolist())
+        monkeypatch.undo()
 
 
 def test_bits_above_a_value_in_memory_are_not_its_own() -> None:

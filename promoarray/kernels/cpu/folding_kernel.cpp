@@ -140,32 +140,62 @@ struct FoldingKernel {
     PyObject_HEAD
     vectorcallfunc call;
     Folding *folding;
-    PyObject *otherwise, *empty, *storage, *shape, *watched;
+    PyObject *otherwise, *empty, *storage, *watched;
     size_t longest;  // elements
 
-    std::array<PyObject *, 5> parts() const { return {otherwise, empty, storage, shape, watched}; }
+    std::array<PyObject *, 4> parts() const { return {otherwise, empty, storage, watched}; }
     void release() { delete folding; }
 };
 
+// Whether an axis names one of so many that is not in a mask yet.
+bool names_another(PyObject *axis, int ndim, unsigned long &mask) {
+    if (!PyLong_CheckExact(axis)) return false;
+    int overflow;
+    const long at = PyLong_AsLongAndOverflow(axis, &overflow);
+    if (overflow != 0 || at < -ndim || at >= ndim) return false;
+    const unsigned long bit = 1ul << (at < 0 ? at + ndim : at);
+    const bool is_new = (mask & bit) == 0;
+    mask |= bit;
+    return is_new;
+}
+
+// Whether these are all axes: None, an int or a tuple of them.
+bool names_all(PyObject *axis, int ndim) {
+    if (axis == Py_None) return true;
+    unsigned long mask = 0;
+    if (!PyTuple_CheckExact(axis)) return ndim == 1 && names_another(axis, ndim, mask);
+    if (PyTuple_Size(axis) != ndim || ndim > 31) return false;
+    for (int i = 0; i < ndim; ++i)
+        if (!names_another(PyTuple_GetItem(axis, i), ndim, mask)) return false;
+    return true;
+}
+
 // Whether all is reduced to one number: axis=, ddof= of a variance, and keepdims=, in this order.
-bool reads_options(PyObject *const *options, Py_ssize_t count, int ndim, double &ddof) {
+bool reads_options(PyObject *const *options, Py_ssize_t count, int ndim, double &ddof, bool &keeps) {
     if (count == 0) return true;
-    if (count > 3 || options[count - 1] != Py_False) return false;
+    if (count > 3 || !PyBool_Check(options[count - 1])) return false;
+    keeps = options[count - 1] == Py_True;
     if (count == 3) {
         if (!PyFloat_CheckExact(options[1]) && !PyLong_CheckExact(options[1])) return false;
         ddof = PyFloat_AsDouble(options[1]);
         if (PyErr_Occurred()) return PyErr_Clear(), false;
     }
-    if (options[0] == Py_None) return true;
-    if (ndim != 1 || !PyLong_CheckExact(options[0])) return false;
-    const long axis = PyLong_AsLong(options[0]);
-    if (PyErr_Occurred()) return PyErr_Clear(), false;
-    return axis == 0 || axis == -1;
+    return names_all(options[0], ndim);
+}
+
+// The shape of a number with so many axes.
+nb::object shape_of(int ndim) {
+    nb::object shape = nb::steal(PyTuple_New(ndim));
+    for (int i = 0; shape.is_valid() && i < ndim; ++i)
+        PyTuple_SetItem(shape.ptr(), i, PyLong_FromLong(1));
+    return shape;
 }
 
 // Null without an error where the other callable is to be asked.
-PyObject *reduced(const FoldingKernel *self, const View &x, double ddof) {
-    PyObject *args[] = {self->shape, self->storage};
+PyObject *reduced(const FoldingKernel *self, const View &x, double ddof, bool keeps) {
+    const nb::object shape = shape_of(keeps ? x.ndim() : 0);
+    if (!shape.is_valid()) return nullptr;
+    PyObject *args[] = {shape.ptr(), self->storage};
     nanobind::object out = nanobind::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
     View place;
     const Folding &folding = *self->folding;
@@ -193,11 +223,13 @@ PyObject *folding_call(PyObject *object, PyObject *const *args, std::size_t narg
     const FoldingKernel *self = kernel_of<FoldingKernel>(object);
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
     double ddof = 0;
+    bool keeps = false;
     View x;
     PyObject *out = nullptr;
     if (PyVectorcall_NARGS(nargs) == 1 && x.open(args[0], self->folding->own) && x.ndim() > 0 &&
-        x.count() > 0 && x.count() <= self->longest && reads_options(args + 1, options, x.ndim(), ddof))
-        out = reduced(self, x, ddof);
+        x.count() > 0 && x.count() <= self->longest &&
+        reads_options(args + 1, options, x.ndim(), ddof, keeps))
+        out = reduced(self, x, ddof, keeps);
     if (out != nullptr || PyErr_Occurred()) return out;
     x.release();
     return PyObject_Vectorcall(self->otherwise, args, nargs, names);
@@ -255,8 +287,7 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
         auto folding = read_folding(name, rows, modes);
-        PyObject *shape = PyTuple_New(0);
-        PyObject *made = shape != nullptr ? PyType_GenericAlloc(type, 0) : nullptr;
+        PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         FoldingKernel *self = kernel_of<FoldingKernel>(made);
         self->call = folding_call;
@@ -265,7 +296,6 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
         self->otherwise = Py_NewRef(otherwise);
         self->empty = Py_NewRef(empty);
         self->storage = Py_NewRef(storage);
-        self->shape = shape;
         self->watched = Py_NewRef(watched);
         return made;
     });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ import pytest
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy import loops
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import FoldingKernel
+from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.policies import as_policy
 
 OF_NUMPY: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -89,6 +91,10 @@ def test_numbers_of_numpys_dtypes_are_numpys(level: int, dtype: DType) -> None:
                 for _ in range(2):
                     assert bits_of(run(pa.asarray(x))._buffer) == bits_of(numpys(x))
                     assert bits_of(run(pa.asarray(x), axis=-1)._buffer) == bits_of(numpys(x))
+                    row, every = x[None], {"axis": (0, 1), "keepdims": True}
+                    assert bits_of(run(pa.asarray(row), **every)._buffer) == bits_of(
+                        numpys(row, **every)
+                    )
 
 
 @pytest.mark.parametrize(
@@ -125,18 +131,49 @@ def _alike(executable: Any, dtype: DType, run: Callable[..., Any]) -> int:
     ways = [plain, {"axis": 0, "keepdims": False}, {"axis": -1, "keepdims": True}]
     if run in (pa.var, pa.std):
         ways = [{"axis": None, "ddof": ddof, "keepdims": False} for ddof in (0.0, 1, 0.5, 2.0)]
+    axes: list[Any] = [None, (0, 1), (-1, 0)]
+    of_matrices = [
+        ways[-1] | {"axis": axis, "keepdims": keeps} for axis in axes for keeps in (False, True)
+    ]
     count = 0
     for x in arrays(dtype):
-        for options in ways if x.size < 300 else ways[:1]:
-            short = executable.kernel(x, **options)
+        tried = [(x, options) for options in (ways if x.size < 300 else ways[:1])]
+        matrix = x[: x.size // 2 * 2].reshape(-1, 2)
+        if 1 < x.size < 300:
+            tried += [(each, way) for each in (matrix, matrix.T) for way in of_matrices]
+        for given, options in tried:
+            short = executable.kernel(given, **options)
             if short is not None:
-                assert bits_of(short) == bits_of(executable.run(x, **options)), (
-                    dtype,
-                    run,
-                    options,
-                )
+                wanted = executable.run(given, **options)
+                assert bits_of(short) == bits_of(wanted), (dtype, run, options)
                 count += 1
     return count
+
+
+def test_all_axes_are_reduced_to_one_number_by_the_fold() -> None:
+    """And no others: named twice, of another array, or some of them."""
+
+    def otherwise(*_: Any, **options: Any) -> None:
+        return None
+
+    rows = kernels.dtype_args(dt.float64)
+    folding = FoldingKernel(
+        *("sum", (rows,) * 3, (DEFAULT,) * 2, np.dtype(np.float64), np.empty),
+        *(loops.watched, otherwise, 1 << 15),
+    )
+    x = np.arange(4.0).reshape(2, 2, 1)
+    every = [None, *permutations((0, 1, 2)), (-1, 0, 1), (-3, -2, -1), (2, -2, -3)]
+    for axis in every:
+        assert bits_of(folding(x, axis=axis, keepdims=False)) == bits_of(np.float64(6))
+        assert bits_of(folding(x, axis=axis, keepdims=True)) == bits_of(np.full((1, 1, 1), 6.0))
+    others: list[Any] = [0, -1, (), (0,), (0, 1), (0, 0, 1), (0, 2, -1), (0, 1, 3), (0, 1, -4)]
+    others += [(0, 1, 2, 2), [0, 1, 2], (0, 1, 2.0), (0, 1, True), (0, 1, 2**70), "012"]
+    for axis in others:
+        assert folding(x, axis=axis, keepdims=False) is None, axis
+    for keeps in (1, 0, None, "True"):
+        assert folding(x, axis=None, keepdims=keeps) is None
+    assert folding(x[0, :, 0], axis=(0,), keepdims=True).tolist() == [1.0]
+    assert folding(x[0, 0, 0], axis=(), keepdims=True) is None
 
 
 def test_what_numpy_tells_of_is_left_to_it() -> None:
