@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
-from promoarray.core.fast_call import fast_call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
 from promoarray.functions._keywords import names_keywords
-from promoarray.functions.joining import concat
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
@@ -108,11 +106,12 @@ def diff(
     if not n:
         return array
     around = [part for part in (prepend, array, append) if part is not None]
+    if n == len(around) == 1:
+        return call("diff", array, axis=axis)
     if len(around) > 1:
+        from promoarray.functions.joining import concat  # which few programs need
+
         array = concat(around, axis=axis)
     for _ in range(min(n, array.shape[axis] + 1)):  # then there is nothing left
-        array = _gaps(array, axis=axis)
+        array = diff(array, axis=axis)  # which has a fast path
     return array
-
-
-_gaps = fast_call("diff", "axis")
