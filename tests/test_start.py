@@ -77,6 +77,37 @@ def test_every_name_is_there_and_listed() -> None:
     assert {*pa.__all__} <= {*dir(pa)}
 
 
+FIRST_USES = """
+import sys, threading
+import promoarray as pa
+sys.setswitchinterval(1e-6)
+x, short = pa.ones((4, 4), dtype="float32"), pa.asarray([1.5, 2.5])
+uses = [
+    lambda: x.sum(), lambda: pa.mean(x), lambda: pa.clip(x, 0, 1), lambda: pa.flip(x),
+    lambda: pa.searchsorted(short, short), lambda: x @ x, lambda: x.imag, lambda: pa.argmax(x),
+    lambda: pa.tensordot(x, x), lambda: pa.exp(pa.ones(3, dtype=pa.bfloat16)),
+]
+together, raised = threading.Barrier(len(uses)), []
+def work(first):
+    together.wait()
+    try:
+        for use in uses[first:] + uses[:first]:
+            use()
+    except Exception as error:
+        raised.append(error)
+threads = [threading.Thread(target=work, args=(n,)) for n in range(len(uses))]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(raised)
+"""
+
+
+def test_threads_may_load_at_once_what_is_loaded_later() -> None:
+    command = [sys.executable, "-P", "-c", FIRST_USES]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 def test_the_import_maps_no_chunk_of_the_stack_again_and_again() -> None:
     """However deep it starts, it takes about as many pages of memory."""
     pytest.importorskip("resource")
