@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.array_base import Array
-from promoarray.core.kept import MOST_VALUES, Choice, Executable, types_of
+from promoarray.core.executable import sort_of
+from promoarray.core.kept import MOST_VALUES, Choice, Executable, Sort, types_of
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.operations import Form
@@ -42,10 +43,11 @@ def keep_answer(
         if not any(isinstance(x, np.generic) for x in given):  # dtypes, where arrays are none
             policy.executables[known] = kept
         return
-    choice = policy.executables.setdefault(known, Choice(policy.by_value is not None, {}))
+    sort = sort_of(policy)
+    choice = policy.executables.setdefault(known, Choice(sort, sort, {}))
     if len(choice.kept) >= MOST_VALUES:
         choice.kept.clear()
-    choice.kept[tuple(_told_apart(x, choice.by_value) for x in given)] = kept
+    choice.kept[tuple(_told_apart(x, sort) for x in given)] = kept
 
 
 _MOST = 3
@@ -62,11 +64,11 @@ def _type(x: Any) -> Any:
     return as_dtype(x).name
 
 
-def _told_apart(x: Any, by_value: bool) -> Any:
+def _told_apart(x: Any, sort: Sort | None) -> Any:
     """What ``kept.py:told_apart`` says, of dtypes and NumPy's arrays too."""
+    if type(x) in WEAK:
+        return sort and sort(x)
     buffer = x._buffer if isinstance(x, Array) else x
-    if not isinstance(buffer, (np.ndarray, np.generic)):
-        return x if by_value else None
-    if buffer.ndim:
+    if not isinstance(buffer, (np.ndarray, np.generic)) or buffer.ndim:
         return None
-    return buffer.item() if by_value else True
+    return sort(buffer.item()) if sort else True

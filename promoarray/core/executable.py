@@ -85,7 +85,7 @@ def keep(
 ) -> None:
     """Keep an executable for all operands of a signature, or for their ranks or values, where those
     matter."""
-    sort = _sort_of(policy)
+    sort = sort_of(policy)
     scalar = sort or (_is_two if policy.may_square(name, seen, form) else None)
     if scalar is None and _is_same_for_all_ranks(policy, name, seen, form):
         policy.executables[signature.key] = executable
@@ -98,7 +98,7 @@ def keep(
     choice.kept[told_apart(operands, choice)] = executable
 
 
-def _sort_of(policy: Policy) -> Sort | None:
+def sort_of(policy: Policy) -> Sort | None:
     """What a policy that looks at values tells them apart by."""
     if policy.by_value is None:
         return None

@@ -37,10 +37,10 @@ def keep(name: str, x: object, entered: Array, asked: object) -> None:
         return
     known, choice = policy.executables.get(inner.key), None
     if type(known) is Choice:
-        choice, by_value = known, known.by_value
-        if by_value and not entered.ndim:
+        choice = known
+        if choice.flat and not entered.ndim:
             return
-        known = choice.kept.get(told_apart((entered,), by_value))
+        known = choice.kept.get(told_apart((entered,), choice))
     if known is None or type(known.result) is not DType or x.dtype is dt.string:
         return
     key = *given.key, asked
@@ -48,8 +48,8 @@ def keep(name: str, x: object, entered: Array, asked: object) -> None:
     if choice is None:
         policy.executables[key] = made
     else:
-        outer = policy.executables.setdefault(key, Choice(by_value, {}))
-        outer.kept[*told_apart((x,), by_value), asked if by_value else None] = made
+        outer = policy.executables.setdefault(key, choice._replace(kept={}))
+        outer.kept[*told_apart((x,), choice), None] = made
 
 
 def _between(policy: Policy, source: DType, known: Executable, target: DType) -> Executable:

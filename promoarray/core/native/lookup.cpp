@@ -69,9 +69,10 @@ Ref chosen(FastOperator *self, const Ref &choice, PyObject *const *operands, con
         PyObject *buffer = given[i].buffer.get();
         const int has_no_axes = buffer != nullptr ? is_flat(self, buffer) : 0;
         if (has_no_axes < 0) return Ref(nullptr);
-        Ref part = buffer == nullptr ? sort_of(self, scalar, operands[i])
-                   : has_no_axes     ? sort_of_flat(self, flat, buffer)
-                                     : Ref::to(Py_None);
+        Ref part = given[i].is_dtype ? Ref::to(Py_None)
+                   : buffer == nullptr ? sort_of(self, scalar, operands[i])
+                   : has_no_axes       ? sort_of_flat(self, flat, buffer)
+                                       : Ref::to(Py_None);
         if (!part) return Ref(nullptr);
         PyTuple_SetItem(key.get(), i, part.release());
     }
