@@ -15,13 +15,15 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """The module, without leaving those of its folder behind, whose names others have, too."""
-    before = {*sys.modules}
+    """The module, with those of its folder for as long as the test: other folders have a ``check``,
+    too."""
+    names = [file.stem for file in BENCHMARKS.glob("*.py")]
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     yield run_path(str(BENCHMARKS / "page.py"))
-    for name in {*sys.modules} - before:
-        if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == BENCHMARKS:
-            del sys.modules[name]
+    for name in names:
+        sys.modules.pop(name, None)
 
 
 def line(name: str, times: float, budget: float | None) -> Any:
