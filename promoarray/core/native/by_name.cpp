@@ -5,7 +5,7 @@
 namespace promoarray {
 namespace {
 
-// What it is made of, in the order of its arguments; `_made` (array_methods.py) says what each is.
+// What it is made of, in the order of its arguments; `_method` (array_methods/functions.py) says what each is.
 enum Given { FUNCTION, OTHERWISE, NAMES, PASSED, GIVEN_PARTS };
 
 struct ByName {
