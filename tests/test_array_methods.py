@@ -14,8 +14,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.array_methods import _TABLE, add_methods
-from promoarray.array_methods.functions import _FUNCTIONS as FUNCTIONS
-from promoarray.array_methods.functions import _any_arguments
+from promoarray.array_methods.functions import _any_arguments, _function
 
 ROWS = {row.split()[0]: row.split()[1:] for row in _TABLE.strip().splitlines()}
 METHODS = [*ROWS]
@@ -253,7 +252,7 @@ def test_however_arguments_are_written(name: str) -> None:
     if "*" in ROWS[name]:
         row["in_order"] = written(ROWS[name][: ROWS[name].index("*")])
     needed = [key for key in ROWS[name] if "=" not in key and key != "*"]
-    slow = _any_arguments(name, **row, needed=needed, function=FUNCTIONS[name])
+    slow = _any_arguments(name, **row, needed=needed, function=_function(name))
     ways = 0
     for args, options in spelled(name):
         wanted = answered(lambda a=args, o=options: slow(x, *a, **o))

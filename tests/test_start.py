@@ -32,6 +32,7 @@ LATER = (
     *("promoarray.functions.utility", "promoarray.core.inplace", "promoarray.core.made_of_data"),
     *("promoarray.core.python_data", "promoarray.core.read_dtype", "promoarray.core.refusals"),
     *("promoarray.core.setitem", "promoarray.promotion.ranks", "promoarray.promotion.variants"),
+    "promoarray.promotion.cast_transforms",
 )
 SCRIPT = """
 import sys
@@ -47,6 +48,48 @@ print(*sys.modules.keys() - before)
 def test_no_array_and_no_operator_loads_what_it_does_not_need() -> None:
     run = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
     assert sorted({*LATER} & {*run.stdout.split()}) == []
+
+
+CHAPTERS = {
+    "pa.sum(x)": {"statistical"},
+    "pa.result_type(x, x)": {"data_types"},
+    "x.sum()": {"statistical"},
+    "x.mean()": {"statistical"},
+    "x.cumsum()": {"statistical"},
+    "x.sum(dtype='float32')": {"statistical", "data_types"},
+    "x.mean(dtype='float32')": {"statistical", "data_types"},
+    "x.all()": {"utility"},
+    "x.argmax()": {"searching"},
+    "x.clip(0, 1)": {"elementwise"},
+    "x.conj()": set(),
+    "x.copy()": set(),
+    "x.dot(x)": {"linear_algebra"},
+    "x.flatten()": set(),
+    "x.ravel()": {"manipulation"},
+    "x.repeat(2)": {"manipulation"},
+    "x.sort()": {"sorting"},
+    "x.argsort()": {"sorting"},
+    "x.take(index)": {"indexing"},
+}
+"""The chapters of functions that are loaded with the first use of one, after ``zeros``."""
+FIRST_USE = """
+import sys
+import promoarray as pa
+x, index = pa.zeros(4), pa.zeros(1, dtype="int64")
+before = {*sys.modules}
+%s
+print(*sys.modules.keys() - before)
+"""
+
+
+@pytest.mark.parametrize("use", CHAPTERS)
+def test_a_first_use_loads_no_chapter_but_its_own(use: str) -> None:
+    command = [sys.executable, "-P", "-c", FIRST_USE % use]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+    chapters = {name for name in loaded if name.startswith("promoarray.functions.")}
+    assert chapters == {f"promoarray.functions.{name}" for name in CHAPTERS[use]}
+    assert ("promoarray.core.refusals" in loaded) <= ("dtype=" in use)  # casts ask it
 
 
 def test_docstrings_made_of_sections_are_written_when_they_are_asked_for() -> None:

@@ -1,7 +1,7 @@
 """What the methods of arrays do that NumPy's arrays have; loaded when one is first asked for.
 
 Each is the function under the policy, on ``x`` itself; only how arguments are written is NumPy's.
-No function here asks for a method.
+No function here asks for a method. A chapter of functions is loaded with the first method of it.
 """
 
 from __future__ import annotations
@@ -18,34 +18,45 @@ from promoarray.core.fast_path import fast_path
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
-from promoarray.functions.creation import asarray
-from promoarray.functions.data_types import astype
-from promoarray.functions.elementwise import clip, conj, divide, imag, multiply, real
-from promoarray.functions.elementwise import round as whole
-from promoarray.functions.indexing import take
-from promoarray.functions.linear_algebra import matmul, tensordot
-from promoarray.functions.manipulation import moveaxis, permute_dims, repeat, reshape, squeeze
-from promoarray.functions.searching import argmax, argmin, nonzero, searchsorted
-from promoarray.functions.sorting import argsort, sort
-from promoarray.functions.statistical import (
-    cumulative_prod,
-    cumulative_sum,
-    max,
-    mean,
-    min,
-    prod,
-    std,
-    sum,
-    var,
-)
-from promoarray.functions.utility import all, any
+from promoarray.once import module
 from promoarray.parray import PArray
+
+_CHAPTERS = """
+creation        asarray
+data_types      astype
+elementwise     clip conj divide imag multiply real round
+indexing        take
+joining         stack
+linear_algebra  matmul tensordot
+manipulation    moveaxis permute_dims repeat reshape squeeze
+searching       argmax argmin nonzero searchsorted
+sorting         argsort sort
+statistical     cumulative_prod cumulative_sum max mean min prod std sum var
+utility         all any
+"""
+_ROWS = [row.split() for row in _CHAPTERS.strip().splitlines()]
+_HOMES = {name: f"promoarray.functions.{home}" for home, *names in _ROWS for name in names}
+
+
+class _Functions:
+    """The functions by name, each found in its chapter when it is first asked for."""
+
+    def __getattr__(self, name: str) -> Callable[..., PArray]:
+        if name not in _HOMES:
+            raise AttributeError(name)
+        function: Callable[..., PArray] = getattr(module(_HOMES[name]), name)
+        setattr(self, name, function)  # so that the next look-up is direct
+        return function
+
+
+xp = _Functions()
+
 
 # --- What differs from the function by more than how arguments are written -----------------------
 
 
 def _flat(x: PArray) -> PArray:
-    return reshape(x, (-1,))
+    return xp.reshape(x, (-1,))
 
 
 def _vector(x: PArray) -> PArray:
@@ -55,7 +66,7 @@ def _vector(x: PArray) -> PArray:
 
 def _array(x: Any) -> PArray:
     """What a method is given as an array."""
-    return x if isinstance(x, PArray) else asarray(x)
+    return x if isinstance(x, PArray) else xp.asarray(x)
 
 
 def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,7 +82,7 @@ def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(x: PArray, *, dtype: object = None, **options: Any) -> Any:
         if dtype is None:
             return function(x, **options)
-        return astype(function(astype(x, dtype, copy=False), **options), dtype, copy=False)
+        return xp.astype(function(xp.astype(x, dtype, copy=False), **options), dtype, copy=False)
 
     vars(method)["__wrapped__"] = function
     return _as(function, method)
@@ -92,41 +103,41 @@ def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
 def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
     """Return the elements at some indices along an axis; without one, of the flattened array."""
     array, along = (x, axis) if axis is not None else (_vector(x), 0)
-    return take(array, _array(indices), axis=along)
+    return xp.take(array, _array(indices), axis=along)
 
 
 def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into the sorted elements to keep the order."""
     if sorter is None:
-        return searchsorted(x, _array(v), side=side)
-    return searchsorted(x, _array(v), side=side, sorter=_array(sorter))
+        return xp.searchsorted(x, _array(v), side=side)
+    return xp.searchsorted(x, _array(v), side=side, sorter=_array(sorter))
 
 
 def _squeeze(x: PArray, *, axis: Any = None) -> PArray:
     """Return the array without some axes of length 1; by default all of them."""
     ones = tuple(n for n, length in enumerate(x.shape) if length == 1)
-    return squeeze(x, ones if axis is None else axis)
+    return xp.squeeze(x, ones if axis is None else axis)
 
 
 def _transpose(x: PArray, *axes: Any) -> PArray:
     """Return the array with its axes in another order; by default reversed."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    return permute_dims(x, tuple(order or range(x.ndim)[::-1]))
+    return xp.permute_dims(x, tuple(order or range(x.ndim)[::-1]))
 
 
 def _swapaxes(x: PArray, axis1: int, axis2: int) -> PArray:
     """Return the array with two axes in each other's place."""
-    return (
-        moveaxis(x, (axis1, axis2), (axis2, axis1)) if axis1 != axis2 else moveaxis(x, axis1, axis2)
-    )
+    if axis1 == axis2:
+        return xp.moveaxis(x, axis1, axis2)
+    return xp.moveaxis(x, (axis1, axis2), (axis2, axis1))
 
 
 def _dot(x: PArray, other: Any) -> PArray:
     """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
     y = _array(other)
     if not x.ndim or not y.ndim:
-        return multiply(x, y)
-    return matmul(x, y) if y.ndim <= 2 else tensordot(x, y, axes=((-1,), (-2,)))
+        return xp.multiply(x, y)
+    return xp.matmul(x, y) if y.ndim <= 2 else xp.tensordot(x, y, axes=((-1,), (-2,)))
 
 
 def _round(x: PArray, decimals: int = 0) -> PArray:
@@ -135,25 +146,24 @@ def _round(x: PArray, decimals: int = 0) -> PArray:
     if not isinstance(decimals, int) or abs(decimals) > 400:  # beyond what any float holds
         raise ValueError(f"round: decimals is an int of at most 400, not {quoted(decimals)}")
     if not decimals or (decimals > 0 and x.dtype.kind in (Kind.INT, Kind.UINT)):
-        return whole(x)
+        return xp.round(x)
     if x.dtype.kind in (Kind.INT, Kind.UINT):
         raise TypeError(
             f"x.round({decimals}) of {x.dtype.name}: write x.astype(...) to a float first"
         )
     if x.dtype.kind is Kind.COMPLEX and not is_lazy(backend_of(x._buffer)):
-        from promoarray.functions.joining import stack
-
-        whole(reshape(x, (-1,))[:0])  # refused where the policy rounds no complex numbers
-        parts = stack([real(x), imag(x)], axis=-1)  # a product of complex numbers would mix them
-        return reshape(_round(parts, decimals).view(x.dtype), x.shape)
+        xp.round(xp.reshape(x, (-1,))[:0])  # refused where the policy rounds no complex numbers
+        # A product of complex numbers would mix their parts.
+        parts = xp.stack([xp.real(x), xp.imag(x)], axis=-1)
+        return xp.reshape(_round(parts, decimals).view(x.dtype), x.shape)
     if decimals > 0:
-        return divide(whole(multiply(x, 10**decimals)), 10**decimals)
-    return multiply(whole(divide(x, 10**-decimals)), 10**-decimals)
+        return xp.divide(xp.round(xp.multiply(x, 10**decimals)), 10**decimals)
+    return xp.multiply(xp.round(xp.divide(x, 10**-decimals)), 10**-decimals)
 
 
 def _conj(x: PArray) -> PArray:
     """Return the complex conjugates; real numbers as they are."""
-    return conj(x) if x.dtype.kind is Kind.COMPLEX else x
+    return xp.conj(x) if x.dtype.kind is Kind.COMPLEX else x
 
 
 def _fill(x: PArray, value: Any) -> None:
@@ -163,7 +173,7 @@ def _fill(x: PArray, value: Any) -> None:
 
 def _sort(x: PArray, *, axis: int = -1) -> None:
     """Sort in place along an axis."""
-    x[...] = sort(x, axis=axis)
+    x[...] = xp.sort(x, axis=axis)
 
 
 def _copy(x: PArray) -> PArray:
@@ -173,7 +183,7 @@ def _copy(x: PArray) -> PArray:
 
 def _flatten(x: PArray) -> PArray:
     """Return a copy with one axis."""
-    return x.__copy__() if x.ndim == 1 else reshape(x, (-1,), copy=True)
+    return x.__copy__() if x.ndim == 1 else xp.reshape(x, (-1,), copy=True)
 
 
 def _ravel(x: PArray) -> PArray:
@@ -201,10 +211,7 @@ _ONE_CHOICE = {
 }
 """Parameters of NumPy's that leave nothing to choose here, and the values that mean what is."""
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{f.__name__: f for f in (all, any, argmax, argmin, argsort, clip, max, min, nonzero)},
-    **{f.__name__: f for f in (prod, repeat, sum)},
-    **{f.__name__: _of_dtype(f) for f in (mean, std, var)},
+_OWN: dict[str, Callable[..., Any]] = {
     **{
         f.__name__[1:]: f
         for f in (
@@ -223,10 +230,25 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     },
     "conj": _conj,
     "conjugate": _conj,
-    "cumprod": _cumulative(cumulative_prod),
-    "cumsum": _cumulative(cumulative_sum),
     "transpose": _transpose,
 }
+_OF_OTHERS = {
+    **{name: (name, _of_dtype) for name in ("mean", "std", "var")},
+    "cumprod": ("cumulative_prod", _cumulative),
+    "cumsum": ("cumulative_sum", _cumulative),
+}
+"""What is made of a function, and how."""
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """What a method does, its arguments written as a function's."""
+    if name in _OWN:
+        return _OWN[name]
+    if name in _OF_OTHERS:
+        other, make = _OF_OTHERS[name]
+        return make(getattr(xp, other))
+    function: Callable[..., Any] = getattr(xp, name)
+    return function
 
 
 def _method(name: str, parameters: list[str], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -323,7 +345,7 @@ def _is_fast(function: Any) -> bool:
 
 def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
     """Make a method of a class of arrays."""
-    function = _FUNCTIONS[name]
+    function = _function(name)
     method = fast_path(_method(name, parameters, function), name, kind="slow")
     vars(method).update(
         __name__=name,

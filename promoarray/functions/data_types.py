@@ -16,7 +16,6 @@ from promoarray.core.operands import (
     operands_of,
 )
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
-from promoarray.core.refusals import promotion_error
 from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.functions._keywords import names_keywords
@@ -158,6 +157,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     operands = operands_of(entered, policy, decide, "concat", form, _operand)
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
+        from promoarray.core.refusals import promotion_error
+
         raise promotion_error(policy, "result_type", operands, common)
     answer = policy.strong(common)
     _keep(policy, "result_type", arrays_and_dtypes, answer, by_rank=True)
@@ -191,6 +192,8 @@ def promote_types(type1: object, type2: object, /) -> DType:
     policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
     common = policy.promote(operands[0].type, operands[1].type)
     if common is None:
+        from promoarray.core.refusals import promotion_error
+
         raise promotion_error(policy, "promote_types", operands, Refusal(policy.refusal))
     asked = tuple(x if isinstance(x, DType) else as_dtype(x) for x in (type1, type2))
     answer = policy.strong(common)

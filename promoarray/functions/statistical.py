@@ -10,7 +10,6 @@ from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
 from promoarray.functions._keywords import names_keywords
-from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
 __all__ = [
@@ -30,11 +29,12 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     """Reduce; a dtype that is given is cast to before, and is that of the result."""
     if dtype is None:
         return call(name, x, **options)
+    from promoarray.core.in_dtype import keep  # for programs that ask for one
+    from promoarray.functions.data_types import astype
+
     function: Any = globals()[name]  # which has a fast path
     array = astype(x, dtype, copy=False)
     out = astype(function(array, **options), dtype, copy=False)
-    from promoarray.core.in_dtype import keep  # for programs that ask for one
-
     keep(name, x, array, dtype)
     return out
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from promoarray.kernels.cast_mode import ScaleRounding
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, Case, Quirk, case
-from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Flushed
 from promoarray.promotion.source import Note
 
 RECORDED = "recorded in conformance/golden"
@@ -52,6 +51,8 @@ def lowest_scale_up(source: str) -> Quirk:
 
 def flushes_subnormals(source: str, *others: Case) -> Quirk:
     """Take subnormals of float32 and float64 for zero, in ``others``, too."""
+    from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Flushed  # NumPy has none
+
     return Quirk(
         "flushes-subnormals",
         "subnormals of float32 and float64, given or made, are zero on the CPU",

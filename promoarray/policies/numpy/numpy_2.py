@@ -342,7 +342,7 @@ NUMPY_2 = Policy(
         "and takes the width of the array it meets."
     ),
     promote=promote,
-    dtypes=(*OWN, *(d for d in SAFE.dtypes if d not in OWN)),
+    dtypes=(*dict.fromkeys((*OWN, *SAFE.dtypes)),),
     operations=OPERATIONS,
     functions=FUNCTIONS,
     operand_types=highest_first,
