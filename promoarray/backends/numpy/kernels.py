@@ -30,10 +30,6 @@ def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
     return lambda x: rounding(x) if x.dtype.kind == "f" else x.copy()
 
 
-def _signbit(x: Buffer) -> Buffer:
-    return np.signbit(x) if x.dtype.kind == "f" else np.less(x, x.dtype.type(0))
-
-
 def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
     return np.concatenate(buffers, axis=axis)
 
@@ -206,7 +202,7 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
-    "signbit": _signbit,
+    "signbit": np.signbit,
     "conj": np.conj,
     "real": lambda x: x.real.copy(),
     "imag": lambda x: x.imag.copy(),
@@ -239,6 +235,8 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
         kernel = of_integers(name, compute) or kernel
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
+    if name == "signbit" and compute.kind is not Kind.FLOAT:  # of which NumPy's makes floats
+        return partial(np.greater, compute.storage.type(0))
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
         return lambda *buffers, **options: kernel(*(b.astype(np.int8) for b in buffers), **options)
     return kernel
@@ -307,5 +305,4 @@ def is_along_axes(name: str) -> bool:
 
 OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
 OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
-OF_UFUNC[np.signbit] = "signbit"
 """The operation that each of NumPy's ufuncs is here."""

@@ -150,7 +150,7 @@ struct Sides {
             state.clear();
             if (operation.look != nullptr) raised |= operation.look(values, now);
             operation.run(values, place, now);
-            if (operation.tells) raised |= state.raised();
+            if (operation.told != 0) raised |= state.raised() & operation.told;
             made->write(now);
         }
         return raised;
@@ -292,8 +292,12 @@ Operation find_loop(const char *name, int operands, const Type *own, const Type 
     if (operation.run == nullptr || operation.operands != operands)
         refuse(std::string("there is no loop that computes ") + name);
     if (!goes_at_once(operation, own, result, modes, computed)) return operation;
-    const Operation at_once = version().operation(name, own[0]);
+    Operation at_once = version().operation(name, own[0]);
     if (at_once.run == nullptr || at_once.rounds_within) return operation;
+    // A cast tells nothing, and rounding to float16 is one, though an instruction that raises: float32
+    // itself, which has far larger and smaller numbers, does neither in an operation on float16.
+    if (own[0].format.exponent < float32_format().exponent)
+        at_once.told &= ~(OVERFLOWN | UNDERFLOWN);
     computed = own[0];
     return at_once;
 }

@@ -279,7 +279,7 @@ constexpr Row rows[] = {
 // What floats raise where they divide integers is nothing that the operation does; `look` tells that.
 Operation find_division(const char *name, Type type) {
     Operation found = find_row(rows, name, type);
-    found.tells = found.tells && !is_integer(type);
+    if (is_integer(type)) found.told = 0;
     return found;
 }
 

@@ -218,7 +218,8 @@ template <std::size_t n>
 Operation find_row(const Row (&rows)[n], const char *name, Type type) {
     for (const Row &row : rows)
         if (std::strcmp(row.name, name) == 0)
-            return {row.find(type), row.operands, row.masked, row.tests, row.tells,
+            return {row.find(type), row.operands, row.masked, row.tests,
+                    row.tells ? ALL_EXCEPTIONS : 0,
                     row.look != nullptr ? row.look(type) : nullptr, row.rounds_within};
     return {};
 }

@@ -91,7 +91,8 @@ PROMOARRAY_CAST Type part_of(Type t) {
 
 // Floating-point exceptions as NumPy numbers them, where no instruction raises them; and that NumPy
 // has to be asked whatever it watches, as the loop does not tell the result.
-constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, UNDERFLOWN = 4, NOT_TOLD = 16;
+constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, UNDERFLOWN = 4, INVALID = 8, NOT_TOLD = 16;
+constexpr int ALL_EXCEPTIONS = DIVIDED_BY_ZERO | OVERFLOWN | UNDERFLOWN | INVALID;
 
 // Which of those n operands bring.
 using Look = int (*)(const void *const *operands, std::size_t n);
@@ -102,7 +103,7 @@ struct Operation {
     int operands;
     bool masked;  // the first operand is bools, whatever the type
     bool tests;   // the results are bools, whatever the type
-    bool tells;   // its floating-point exceptions are those of the operation
+    int told;     // the floating-point exceptions of the machine's that are the operation's
     Look look;    // nullptr where nothing else is raised
     bool rounds_within;  // of 16 bits it rounds more than the result: not float32's, rounded
 };

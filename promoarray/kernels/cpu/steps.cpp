@@ -226,7 +226,7 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
         state.clear();
         if (what.look != nullptr) raised |= what.look(operands, now);
         what.run(operands, out, now);
-        if (what.tells) raised |= state.raised();
+        if (what.told != 0) raised |= state.raised() & what.told;
     };
     for (size_t at = 0; at < n; at += block) {
         const size_t now = std::min(n - at, block);

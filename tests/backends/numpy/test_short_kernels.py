@@ -143,3 +143,16 @@ def test_a_kernel_leaves_what_its_loop_raises_to_the_long_way() -> None:
     assert add(x.T, x.T) is None
     with pytest.raises(ValueError, match="loop is to be called"):
         kernels.CastingKernel("add", rows, modes, *storage, ((row,) * 4, (kernels.DEFAULT,) * 3))
+
+
+@pytest.mark.parametrize("dtype", [d for d in dt.BY_STORAGE.values() if d.kind in dt.INTEGERS])
+@pytest.mark.parametrize("length", [1, 9, 70_000])
+def test_the_sign_bit_of_an_integer_is_that_it_is_less_than_zero(dtype: DType, length: int) -> None:
+    near_zero = np.arange(length) % 4 - (2 if dtype.kind is Kind.INT else 0)
+    with pa.policy("numpy@2"):
+        x = pa.asarray(near_zero.astype(np.int8).astype(dtype.storage))
+        for given, held in ((x, near_zero), (x[::2], near_zero[::2])):
+            for _ in range(2):
+                found = pa.signbit(given)
+                assert found.dtype is pa.bool
+                assert np.array_equal(np.asarray(found), held < 0)

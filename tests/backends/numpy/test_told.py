@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -122,3 +124,45 @@ def test_the_state_is_the_program_s_afterwards(monkeypatch: pytest.MonkeyPatch) 
         assert heard[0].filename == __file__
         assert (np.geterr(), np.geterrcall()) == before
         monkeypatch.setattr(told, "_DEFAULT", None)
+
+
+INPLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+}
+EXTREMES = [0.0, 1e-7, 1.004, 6e4, 1e-38, 3.38e38, float("inf")]
+
+
+def messages(function: Callable[..., Any], *operands: Any) -> set[str]:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        function(*operands)
+    return {str(w.message) for w in heard}
+
+
+@pytest.mark.parametrize("symbol", INPLACE)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("lies", ["short", "long", "strided"])
+def test_of_16_bits_what_is_computed_in_tells_and_the_rounding_does_not(
+    new: str, symbol: str, dtype: str, lies: str
+) -> None:
+    """By every way of calling, the first time and later."""
+    if (new, dtype) == ("numpy@1", "bfloat16"):
+        pytest.skip("NumPy 1.26 has no bfloat16")
+    length, step = (40_000 if lies == "long" else 6), 2 if lies == "strided" else 1
+    storage, inplace = getattr(pa, dtype).storage, INPLACE[symbol]
+    plain = getattr(operator, inplace.__name__[1:])
+    computed = storage if (new, symbol, dtype) == ("jax", "/", "float16") else np.float32
+
+    def made(value: float) -> Any:
+        with np.errstate(all="ignore"):
+            return np.full(length * step, value, np.float32).astype(storage)[::step]
+
+    with np.errstate(all="warn"):
+        for first, second in product(map(made, EXTREMES), repeat=2):
+            pair = first.astype(computed), second.astype(computed)
+            want = messages(plain, *pair)
+            for run in (inplace, plain, inplace, plain, inplace):
+                assert messages(run, pa.asarray(first, copy=True), pa.asarray(second)) == want
