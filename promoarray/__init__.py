@@ -33,6 +33,7 @@ from promoarray.errors import (
     UnknownPolicyError,
 )
 from promoarray.errors import end_tracebacks_at_callers as _end_tracebacks
+from promoarray.functions import HOMES as _FUNCTIONS
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
@@ -103,32 +104,6 @@ diagnostics.record.block     record
 diagnostics.shadow.observer  shadow
 diagnostics.shadow.report    Report
 diagnostics.trace            trace
-functions.broadcasting       broadcast_arrays broadcast_shapes broadcast_to
-functions.creation           asarray empty empty_like from_dlpack full full_like ones ones_like
-functions.creation           zeros zeros_like
-functions.data_types         astype can_cast finfo iinfo isdtype promote_types result_type
-functions.elementwise        abs acos acosh add asin asinh atan atan2 atanh bitwise_and
-functions.elementwise        bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift
-functions.elementwise        bitwise_xor ceil clip conj copysign cos cosh divide equal exp
-functions.elementwise        expm1 floor floor_divide fmax fmin greater greater_equal hypot
-functions.elementwise        imag isfinite isinf isnan less less_equal log log1p log2 log10
-functions.elementwise        logaddexp logical_and logical_not logical_or logical_xor maximum
-functions.elementwise        minimum multiply negative nextafter not_equal positive pow real
-functions.elementwise        reciprocal remainder round sign signbit sin sinh sqrt square
-functions.elementwise        subtract tan tanh trunc
-functions.grids              eye meshgrid tril triu
-functions.indexing           take take_along_axis
-functions.info               __array_namespace_info__
-functions.joining            concat stack unstack
-functions.linear_algebra     matmul matrix_transpose tensordot vecdot
-functions.manipulation       expand_dims flip moveaxis permute_dims repeat reshape roll squeeze
-functions.manipulation       tile
-functions.ranges             arange linspace
-functions.searching          argmax argmin count_nonzero nonzero searchsorted where
-functions.sets               isin unique_all unique_counts unique_inverse unique_values
-functions.sorting            argsort sort
-functions.statistical        cumulative_prod cumulative_sum max mean min prod std sum var
-functions.utility            all any diff
 io.dask_arrays               from_dask
 io.npz                       load save
 io.onnx                      from_onnx to_onnx
@@ -138,7 +113,7 @@ namespaces                   namespace
 threads                      get_num_threads set_num_threads
 """
 _ROWS = [row.split() for row in _LATER.strip().splitlines()]
-_HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names}
+_HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names} | _FUNCTIONS
 """From a name that is loaded later to the module that has it."""
 
 # Type checkers read what stands here; the names of star imports they know themselves.
@@ -233,11 +208,7 @@ __array_api_version__ = "2025.12"
 __version__ = "0.1.0"
 
 _CHAPTERS = dict.fromkeys(("extras", "fft", "linalg", "policies", "testing"), "promoarray.")
-_CHAPTERS |= {
-    home.removeprefix("functions."): "promoarray.functions."
-    for home, *_ in _ROWS
-    if home.startswith("functions.")
-}
+_CHAPTERS |= {home.rpartition(".")[2]: "promoarray.functions." for home in _FUNCTIONS.values()}
 """From a module that is loaded later to where it stands."""
 
 

@@ -18,33 +18,18 @@ from promoarray.core.fast_path import fast_path
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
+from promoarray.functions import HOMES
 from promoarray.once import module
 from promoarray.parray import PArray
-
-_CHAPTERS = """
-creation        asarray
-data_types      astype
-elementwise     clip conj divide imag multiply real round
-indexing        take
-joining         stack
-linear_algebra  matmul tensordot
-manipulation    moveaxis permute_dims repeat reshape squeeze
-searching       argmax argmin nonzero searchsorted
-sorting         argsort sort
-statistical     cumulative_prod cumulative_sum max mean min prod std sum var
-utility         all any
-"""
-_ROWS = [row.split() for row in _CHAPTERS.strip().splitlines()]
-_HOMES = {name: f"promoarray.functions.{home}" for home, *names in _ROWS for name in names}
 
 
 class _Functions:
     """The functions by name, each found in its chapter when it is first asked for."""
 
     def __getattr__(self, name: str) -> Callable[..., PArray]:
-        if name not in _HOMES:
+        if name not in HOMES:
             raise AttributeError(name)
-        function: Callable[..., PArray] = getattr(module(_HOMES[name]), name)
+        function: Callable[..., PArray] = getattr(module(HOMES[name]), name)
         setattr(self, name, function)  # so that the next look-up is direct
         return function
 

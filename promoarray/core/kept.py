@@ -29,8 +29,8 @@ class Executable(NamedTuple):
     ----------
     run : callable
         From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
-        options to the buffer of the result, or to a tuple of them where it has several. None of
-        index arrays that index as they are.
+        options to the buffer of the result, or to a tuple of them where it has several. None where
+        nothing runs: of index arrays and of ``asarray`` as they are, and of answers about dtypes.
     scalars : tuple of (callable, None or ...)
         How each operand that is a Python scalar becomes a buffer; ``...`` of a dtype, which is
         looked up by what an array of it is.

@@ -105,8 +105,8 @@ def _keep(
             kernel = short_caster(source, dtype, *policy.cast.plan(source, dtype))
     if common is not dtype:
         run = partial(_write_meeting, run, _chain(policy, dtype, common, dtype))
-    more = common is not dtype
-    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel, (), more)
+    everywhere = common is not dtype
+    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel, into=everywhere)
 
 
 def _chain(policy: Policy, *dtypes: DType) -> Callable[[Any], Any]:
