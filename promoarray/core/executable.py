@@ -25,7 +25,7 @@ from promoarray.core.kept import (
     told_apart,
 )
 from promoarray.core.kept import Executable as Executable
-from promoarray.core.operands import scalar_buffers
+from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
 from promoarray.operations import OPERATIONS, Form, operation
@@ -119,7 +119,8 @@ def keep_beyond(usual: Executable, executable: Executable) -> None:
     """Keep what compares with ints that no value of a dtype reaches, for the executable that is
     found by their class."""
     scalars = tuple([way and _infinity for way in executable.scalars])
-    for way in usual.scalars:
+    for entered in usual.scalars:
+        way = getattr(entered, "otherwise", entered)
         if type(way) is _Compared:
             way.beyond = executable._replace(scalars=scalars)
 
@@ -210,7 +211,8 @@ def _compiled(
             if scalars[index]:
                 fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
                 as_is = buffer, fit, dtype
-                enter[index] = _Compared(*as_is) if is_compared else partial(_as_buffer, *as_is)
+                way = _Compared(*as_is) if is_compared else partial(_as_buffer, *as_is)
+                enter[index] = in_compiled_code(policy, fit, dtype, way)
     found = getattr(backend, "short_kernel", _none)
     kernel = found(kernel_name, held, strong, casts, **limits)
     widen: tuple[Any, ...] = (None,) * len(held)

@@ -19,6 +19,7 @@ from promoarray.core.observers import (
     observers_anywhere,
     observing_here,
 )
+from promoarray.kernels import ScalarCaster
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
@@ -63,12 +64,14 @@ PARTS: dict[str, Any] = {
     "ufuncs": {},
     "named": dt.NAMED,
     "numpy_dtype": np.dtype,
+    "scalar_caster": ScalarCaster,
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
 ``backends`` has the back ends of the classes of buffers that were met,
 ``stored`` what weakly typed arrays are looked up by, ``adopted`` what NumPy's arrays and scalars
 are wrapped as, ``ufuncs`` the operators that its ufuncs mean, and ``named`` the dtypes that texts
-and NumPy's dtypes were read as."""
+and NumPy's dtypes were read as; ``scalar_caster`` is the class of what keeps the last number that
+it cast."""
 
 SHARED = Shared(**PARTS)
 

@@ -12,17 +12,18 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, is_lazy
-from promoarray.backends.numpy.cast import short_caster
+from promoarray.backends.numpy.cast import scalar_caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import held
 from promoarray.core.kept import Executable
-from promoarray.dtypes import WEAK, DType, Kind
+from promoarray.dtypes import INEXACT, INTEGERS, WEAK, DType, Kind
 from promoarray.errors import ComputeError, quoted
 from promoarray.operations import Form
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import ARRAYS, Operand, Rank
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import Fit, bounds, passing_of
 
 Decide = Callable[[tuple[Operand, ...]], Any]
 
@@ -292,6 +293,22 @@ def _scalar_buffers(cast: CastRule) -> Callable[[Any, DType], Any]:
 
 _WHOLE = 1 << 53
 """All ints below have a float."""
+
+
+def in_compiled_code(
+    policy: Policy, fit: Fit, dtype: DType, otherwise: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """What makes 0-d buffers of the numbers that a rule leaves as they are (``Passing``), and asks
+    ``otherwise`` about all others; that itself where there are none."""
+    passes = passing_of(fit)
+    mode, transforms = policy.cast.plan(dt.float64, dtype)
+    if passes is None or transforms or dtype.kind not in INTEGERS | INEXACT:
+        return otherwise
+    low, high, floats = passes
+    if dtype.kind in INTEGERS:
+        least, most = bounds(dtype)
+        return scalar_caster(dtype, mode, max(low, least), min(high, most), 0, otherwise)
+    return scalar_caster(dtype, mode, low, high, floats.bits, otherwise)
 
 
 def _caster_of_floats(cast: CastRule, dtype: DType) -> Callable[[Any], Any]:

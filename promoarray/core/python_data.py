@@ -26,7 +26,7 @@ from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.stored import Fit
+from promoarray.promotion.scalars import Fit
 
 
 def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:

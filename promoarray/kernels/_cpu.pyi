@@ -226,6 +226,46 @@ class CastingKernel:
         """The result; None where there is something to tell of, and without ``loop`` where an
         operand is long, not in rows, or of a shape to broadcast."""
 
+class ScalarCaster:
+    """Makes 0-d arrays of Python's floats, by a cast from float64, and of ints that a dtype holds.
+
+    An array is read-only, and written anew for the next number if nobody has it any more.
+
+    Parameters
+    ----------
+    float64, row : tuple
+        Of float64 and of the dtype.
+    mode : tuple
+        Of the cast.
+    low, high : int
+        Ints between these are taken; none if the first is larger.
+    float_bits : int
+        64 if floats are taken as they are, 32 if as float32 has them, 0 if none is.
+    storage : numpy.dtype
+    empty : callable
+        ``numpy.empty``.
+    otherwise : callable
+        What it hands other numbers to.
+    """
+
+    otherwise: Callable[[Any], Any]
+
+    def __new__(
+        cls,
+        float64: _Row,
+        row: _Row,
+        mode: tuple[Any, ...],
+        low: int,
+        high: int,
+        float_bits: int,
+        storage: np.dtype[Any],
+        empty: Callable[..., Any],
+        otherwise: Callable[[Any], Any],
+        /,
+    ) -> ScalarCaster: ...
+    def __call__(self, number: Any, /) -> Any:
+        """The array, or what ``otherwise`` answers."""
+
 class FoldingKernel:
     """A reduction of a short array to a number, between its casts.
 

@@ -15,6 +15,9 @@ from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Family, operation
 
+Fit = Callable[[Any, DType], Any]
+"""From a Python number and the dtype it is on its way to, to what is cast to that dtype."""
+
 WIDE = {
     dt.weak_bool: dt.bool,
     dt.weak_int: dt.int64,
@@ -27,6 +30,42 @@ NARROW = {**WIDE, dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
 """Defaults of PyTorch, Paddle and aclnn: int64, but float32 and complex64."""
 
 
+class Passing(NamedTuple):
+    """The numbers that a rule has nothing to say about, so that compiled code need not ask it.
+
+    Attributes
+    ----------
+    low, high : int
+        Ints between these stay as they are wherever the dtype holds them.
+    floats : DType
+        What floats are rounded to on their way to float and complex dtypes: float64, as they are,
+        or float32.
+    """
+
+    low: int = -(1 << 63)
+    high: int = (1 << 63) - 1
+    floats: DType = dt.float64
+
+
+def passing(
+    low: int = -(1 << 63), high: int = (1 << 63) - 1, floats: DType = dt.float64
+) -> Callable[[Fit], Fit]:
+    """Say of a rule which numbers pass it (``Passing``)."""
+
+    def said(rule: Fit) -> Fit:
+        vars(rule)["passing"] = Passing(low, high, floats)
+        return rule
+
+    return said
+
+
+def passing_of(rule: Fit) -> Passing | None:
+    """What passes a rule; None of one that has to be asked of every number."""
+    found: Passing | None = getattr(rule, "passing", None)
+    return found
+
+
+@passing()
 def wrap(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int, as a C cast does."""
     if type(value) is not int or dtype.kind not in INTEGERS:
@@ -146,6 +185,7 @@ def held_by_floats(value: Any, dtype: DType) -> Any:
     return value
 
 
+@passing()
 def in_range(value: Any, dtype: DType) -> Any:
     """Return a value that fits; raise OverflowError for an int that does not (NEP 50)."""
     if type(value) is int and dtype.kind in INTEGERS:
@@ -155,6 +195,7 @@ def in_range(value: Any, dtype: DType) -> Any:
     return value
 
 
+@passing()
 def exactly(value: Any, dtype: DType) -> Any:
     """Let an int beyond every value of a dtype compare as an infinity (NumPy 2)."""
     if type(value) is int and dtype.kind in INTEGERS:
@@ -179,9 +220,7 @@ def not_clipping(value: Any, dtype: DType, *, upper: bool, of: DType) -> Any:
     return in_range(value, dtype)
 
 
-def not_negative(
-    fit: Callable[[Any, DType], Any], wraps: bool = False
-) -> Callable[[Any, DType], Any]:
+def not_negative(fit: Fit, wraps: bool = False) -> Fit:
     """Refuse an exponent of integers that is negative, or becomes so, and fit the others.
 
     Where ``fit`` wraps, what the dtype cannot hold is refused, too: its low bits would decide.
@@ -200,7 +239,8 @@ def not_negative(
             "exponent of integers; write a float exponent or a float array"
         )
 
-    return rule
+    passes = passing_of(fit)
+    return passing(0, passes.high, passes.floats)(rule) if passes else rule
 
 
 class Scalars(NamedTuple):
@@ -224,11 +264,11 @@ class Scalars(NamedTuple):
         clipped.
     """
 
-    fit: Callable[[Any, DType], Any] = in_range
-    fit_compared: Callable[[Any, DType], Any] | None = None
-    fit_family: Mapping[str | Family, Callable[[Any, DType], Any]] = MappingProxyType({})
-    fit_alone: Callable[[Any, DType], Any] | None = None
-    fit_exponent: Callable[[Any, DType], Any] | None = None
+    fit: Fit = in_range
+    fit_compared: Fit | None = None
+    fit_family: Mapping[str | Family, Fit] = MappingProxyType({})
+    fit_alone: Fit | None = None
+    fit_exponent: Fit | None = None
     fit_bound: Callable[..., Any] | None = None
 
     def rule(
@@ -240,7 +280,7 @@ class Scalars(NamedTuple):
         first: DType | None = None,
         low: bool = True,
         alone: bool = False,
-    ) -> Callable[[Any, DType], Any]:
+    ) -> Fit:
         """The rule that an operation goes by for the operand that becomes a dtype.
 
         ``first`` is what the first operand is, ``low`` whether ``clip`` has a lower bound, which

@@ -13,10 +13,7 @@ from typing import Any
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
 from promoarray.named_tuple import NamedTuple
-from promoarray.promotion.scalars import in_range, truncated
-
-Fit = Callable[[Any, DType], Any]
-"""From a Python number and the dtype it is to be stored in to what is cast to that dtype."""
+from promoarray.promotion.scalars import Fit, in_range, truncated
 
 NumbersDType = Callable[[tuple[Any, ...]], "DType | None"]
 """From Python numbers to the dtype that an array of them has; None where the default has a say."""

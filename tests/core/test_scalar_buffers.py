@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray import dtypes as dt
 from promoarray.core.cast import held
-from promoarray.core.operands import scalar_buffers
+from promoarray.core.executable import _as_buffer
+from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import CONCRETE, INTEGERS, DType, Kind
+from promoarray.kernels import DEFAULT, ScalarCaster, dtype_args
 from promoarray.policies import as_policy
-from promoarray.promotion.scalars import bounds
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import Fit, bounds
 
 FLOATS = [
     sign * value
@@ -59,3 +65,83 @@ def test_an_int_beyond_every_float_is_told() -> None:
         with pytest.raises(OverflowError, match="nor any float"):
             x + 10**400
         assert (x + 1).tolist() == [2.0]
+
+
+def entering(policy: Policy, dtype: DType, fit: Fit) -> tuple[Any, Any]:
+    """How a scalar enters by a rule: in compiled code where that may, and by asking it."""
+    asked = partial(_as_buffer, scalar_buffers(policy), fit, dtype)
+    return in_compiled_code(policy, fit, dtype, asked), asked
+
+
+def rules(policy: Policy) -> set[Fit]:
+    """The rules for scalars that meet arrays, those of a ``clip`` apart."""
+    scalars = policy.scalars
+    lone = scalars.fit, scalars.fit_compared, scalars.fit_alone, scalars.fit_exponent
+    return {rule for rule in (*lone, *scalars.fit_family.values()) if rule is not None}
+
+
+@pytest.mark.parametrize("name", pa.list_policies())
+def test_what_compiled_code_takes_is_what_the_rule_says(name: str) -> None:
+    policy, wrong = as_policy(name), []
+    edges = [sign * n for n in (2**24 + 1, 2**31, 2**53 + 1, 2**63, 2**64) for sign in (1, -1)]
+    numbers = [*FLOATS, 0.1, 1 / 3, 1e-300, *edges, *(n - 1 for n in edges), *range(-260, 260)]
+    for dtype in policy.dtypes:
+        if dtype not in CONCRETE:
+            continue
+        for fit in rules(policy):
+            compiled, asked = entering(policy, dtype, fit)
+            for number in [*numbers, True, 1j]:
+                found, expected = compiled(number), asked(number)
+                bits = [made if made is None else made.tobytes() for made in (found, expected)]
+                if bits[0] != bits[1]:
+                    wrong.append((dtype, fit, number, found, expected))
+    assert wrong == []
+
+
+def test_the_numbers_of_programs_are_taken_by_compiled_code() -> None:
+    def never(number: Any) -> Any:
+        raise AssertionError(number)
+
+    for name in pa.list_policies():
+        policy = as_policy(name)
+        made = in_compiled_code(policy, policy.scalars.fit, dt.float32, never)
+        assert made(0.5) == 0.5
+        assert made(3) == 3
+
+
+def test_a_buffer_that_somebody_has_keeps_its_number() -> None:
+    policy = as_policy("numpy")
+    made, _ = entering(policy, dt.float64, policy.scalars.fit)
+    buffers = [made(float(n)) for n in range(10)]
+    views = [made(float(n))[...] for n in range(10)]
+    exported = [memoryview(made(float(n))) for n in range(10)]
+    assert [float(x) for x in buffers] == list(range(10))
+    assert [float(x) for x in views] == list(range(10))
+    assert [x.tolist() for x in exported] == list(range(10))
+    assert not made(0.5).flags.writeable
+
+
+def test_zeros_and_nans_are_told_apart_by_all_their_bits() -> None:
+    zero, one = pa.asarray([0.0], dtype=pa.float32), pa.ones(1)
+    signs = [float(pa.copysign(one, zero * sign)[0]) for sign in (0.0, -0.0, 0.0)]
+    assert signs == [1.0, -1.0, 1.0]
+    numbers = [float((zero + number)[0]) for number in (math.nan, 0, 0.0, math.nan)]
+    assert [math.isnan(number) for number in numbers] == [True, False, False, True]
+
+
+@pytest.mark.parametrize("row", [(1, 2), None, (3, 32, 8, 23, 127, 0, -1, -1, True, True)])
+def test_a_caster_refuses_rows_that_are_none_of_float64(row: Any) -> None:
+    target = dtype_args(dt.float32)
+    given = row, target, DEFAULT, 0, 0, 64, dt.float32.storage, np.empty, abs
+    with pytest.raises((TypeError, ValueError)):
+        ScalarCaster(*given)
+
+
+def test_a_caster_refuses_storage_of_another_size_and_other_calls() -> None:
+    rows = dtype_args(dt.float64), dtype_args(dt.float32)
+    made = ScalarCaster(*rows, DEFAULT, 0, 0, 64, dt.float64.storage, np.empty, abs)
+    with pytest.raises(TypeError, match="storage"):
+        made(1.0)
+    assert made(-5) == 5  # which is not between 0 and 0
+    with pytest.raises(TypeError, match="one number"):
+        made(1.0, 2.0)

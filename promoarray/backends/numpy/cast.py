@@ -10,7 +10,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
+from promoarray.kernels import DEFAULT, CastingKernel, CastMode, ScalarCaster, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
@@ -106,6 +106,19 @@ def _short(
 
 
 _NUMERIC = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX})
+
+
+def scalar_caster(
+    dtype: DType,
+    mode: CastMode,
+    low: int,
+    high: int,
+    float_bits: int,
+    otherwise: Callable[[Any], Buffer | None],
+) -> Callable[[Any], Buffer | None]:
+    """What makes 0-d buffers of ints between two, and of floats of so many bits."""
+    rows = dtype_args(dt.float64), dtype_args(dtype)
+    return ScalarCaster(*rows, mode, low, high, float_bits, dtype.storage, np.empty, otherwise)
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:

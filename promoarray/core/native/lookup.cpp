@@ -156,6 +156,9 @@ Ref executable_of(FastOperator *self, PyObject *policy, PyObject *const *operand
 
 Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, PyObject *value) {
     PyObject *convert = PyTuple_GetItem(field(executable, SCALARS), index);
+    // Numbers are new each time, more often than not: what casts them keeps its own last one.
+    if (self->is(SCALAR_CASTER, Py_TYPE(convert)) && (PyFloat_CheckExact(value) || PyLong_CheckExact(value)))
+        return Ref(PyObject_Vectorcall(convert, &value, 1, nullptr));
     if (Ref known = self->scalars.find(executable.get(), convert, value)) return known;
     Ref buffer(PyObject_CallFunctionObjArgs(convert, value, nullptr));
     if (buffer && buffer.get() != Py_None)

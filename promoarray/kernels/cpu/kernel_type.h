@@ -11,6 +11,7 @@
 
 #if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
 #include <structmember.h>
+#define Py_T_OBJECT_EX T_OBJECT_EX
 #define Py_T_PYSSIZET T_PYSSIZET
 #define Py_READONLY READONLY
 #endif
@@ -53,11 +54,11 @@ PyObject *made_or_raised(Make make) {
     return nullptr;
 }
 
+// `shown` is a member that Python sees.
 template <typename Kernel>
-nanobind::object kernel_type(const char *name, const char *doc, newfunc make) {
+nanobind::object kernel_type(const char *name, const char *doc, newfunc make, PyMemberDef shown = {}) {
     static PyMemberDef members[] = {
-        {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(Kernel, call), Py_READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr}};
+        {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(Kernel, call), Py_READONLY, nullptr}, shown, {}};
     PyType_Slot slots[] = {
         {Py_tp_doc, const_cast<char *>(doc)},
         {Py_tp_new, reinterpret_cast<void *>(make)},

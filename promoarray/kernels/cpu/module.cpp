@@ -60,5 +60,6 @@ NB_MODULE(_cpu, m) {
     m.attr("StateGuard") = state_guard_type();
     m.attr("CastingKernel") = casting_kernel_type();
     m.attr("OrderingKernel") = ordering_kernel_type();
+    m.attr("ScalarCaster") = scalar_caster_type();
     m.attr("FoldingKernel") = folding_kernel_type();
 }

@@ -51,6 +51,9 @@ nanobind::object state_guard_type();
 // The class of operations on short operands between their casts.
 nanobind::object casting_kernel_type();
 
+// The class of casts of Python's numbers to 0-d arrays.
+nanobind::object scalar_caster_type();
+
 // The class of reductions of short arrays to a number.
 nanobind::object folding_kernel_type();
 

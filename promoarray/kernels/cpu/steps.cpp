@@ -17,34 +17,6 @@ namespace {
 constexpr size_t BLOCK = 1024;  // elements of 8 bytes; what a loop has on the stack
 constexpr size_t LARGEST = 16;  // bytes of an element: of a complex one
 
-// One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
-// nothing to cast.
-Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
-    if (same_type(from, to)) return nullptr;
-    const Format &f = from.format, &t = to.format;
-    const std::array<i64, 31> key = {version().level,
-                                     static_cast<i64>(mode.overflow),
-                                     static_cast<i64>(mode.infinity),
-                                     mode.keep_nan_sign,
-                                     static_cast<i64>(mode.nan_without),
-                                     static_cast<i64>(mode.to_integer),
-                                     static_cast<i64>(mode.scale_rounding),
-                                     static_cast<i64>(mode.scale_negative),
-                                     static_cast<i64>(mode.scale_zero),
-                                     mode.scale_strict,
-                                     mode.via_float32,
-                                     static_cast<i64>(from.kind), from.bits, f.exponent, f.mantissa,
-                                     f.bias, f.largest, f.inf, f.nan, f.negative_zero, f.has_sign,
-                                     static_cast<i64>(to.kind), to.bits, t.exponent, t.mantissa,
-                                     t.bias, t.largest, t.inf, t.nan, t.negative_zero, t.has_sign};
-    static std::mutex lock;
-    static std::map<std::array<i64, 31>, Steps::Cast> known;
-    const std::lock_guard<std::mutex> held(lock);
-    Steps::Cast &found = known[key];
-    if (!found) found = std::make_shared<const ChosenCast>(from, to, mode);
-    return found;
-}
-
 Operation operation_of(const std::string &name, int operands, Type computed) {
     const Operation found = version().operation(name.c_str(), computed);
     if (found.run == nullptr || found.operands != operands || found.masked)
@@ -133,6 +105,32 @@ void read_first(Steps &steps, nb::handle given) {
 }
 
 }  // namespace
+
+Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
+    if (same_type(from, to)) return nullptr;
+    const Format &f = from.format, &t = to.format;
+    const std::array<i64, 31> key = {version().level,
+                                     static_cast<i64>(mode.overflow),
+                                     static_cast<i64>(mode.infinity),
+                                     mode.keep_nan_sign,
+                                     static_cast<i64>(mode.nan_without),
+                                     static_cast<i64>(mode.to_integer),
+                                     static_cast<i64>(mode.scale_rounding),
+                                     static_cast<i64>(mode.scale_negative),
+                                     static_cast<i64>(mode.scale_zero),
+                                     mode.scale_strict,
+                                     mode.via_float32,
+                                     static_cast<i64>(from.kind), from.bits, f.exponent, f.mantissa,
+                                     f.bias, f.largest, f.inf, f.nan, f.negative_zero, f.has_sign,
+                                     static_cast<i64>(to.kind), to.bits, t.exponent, t.mantissa,
+                                     t.bias, t.largest, t.inf, t.nan, t.negative_zero, t.has_sign};
+    static std::mutex lock;
+    static std::map<std::array<i64, 31>, Steps::Cast> known;
+    const std::lock_guard<std::mutex> held(lock);
+    Steps::Cast &found = known[key];
+    if (!found) found = std::make_shared<const ChosenCast>(from, to, mode);
+    return found;
+}
 
 ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode)
     : loop(version().choose(part_of(from), part_of(to), mode, BLOCK, true, work)),

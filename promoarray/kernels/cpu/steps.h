@@ -74,6 +74,10 @@ int way_of(int operands, size_t n, Count count) {
 // all. Which floating-point exceptions the loop raised.
 int compute(const Steps &steps, const View *views, char *place, size_t n);
 
+// One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
+// nothing to cast.
+Steps::Cast cast_between(Type from, Type to, const CastMode &mode);
+
 // What a kernel's arguments say: the loop of an operation, or a tuple of one for each way, None where
 // nothing is computed, or else a function; the rows and modes of all that is cast; what is done to one
 // operand first, and the program that does what the function does, each None where there is none.

@@ -25,9 +25,17 @@ from promoarray.policies.numpy.numpy_2 import can_cast
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice
-from promoarray.promotion.scalars import WIDE, Scalars, bounds, not_negative, shown, wrap
+from promoarray.promotion.scalars import (
+    WIDE,
+    Fit,
+    Scalars,
+    bounds,
+    not_negative,
+    passing,
+    shown,
+    wrap,
+)
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.stored import Fit
 from promoarray.promotion.type_steps import with_bools
 
 # `_type_promotion_lattice(strict=False)`, in upstream's order. Without x64 the one edge that makes
@@ -83,6 +91,7 @@ X32 = {weak: NARROWED.get(strong, strong) for weak, strong in WIDE.items()}
 def _fits(widest: DType) -> Callable[[Any, DType], Any]:
     low, high = bounds(widest)
 
+    @passing(low, high)
     def fit(value: Any, dtype: DType) -> Any:
         if type(value) is int and not low <= value <= high:
             given = f"Python int {shown(value)}"

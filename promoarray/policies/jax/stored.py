@@ -16,8 +16,8 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.policies.jax.operations import TINY
 from promoarray.promotion.rules import PromotionRule
-from promoarray.promotion.scalars import bounds, in_range, out_of_range, within_64_bits, wrap
-from promoarray.promotion.stored import Fit, Stored, held
+from promoarray.promotion.scalars import Fit, bounds, in_range, out_of_range, within_64_bits, wrap
+from promoarray.promotion.stored import Stored, held
 
 REFUSAL = (
     "there is no implicit promotion path: nothing leads out of the 2- and 4-bit integers and the"

@@ -11,10 +11,18 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
-from promoarray.promotion.scalars import exactly, of_int64, out_of_range, within_64_bits, wrap
+from promoarray.promotion.scalars import (
+    exactly,
+    of_int64,
+    out_of_range,
+    passing,
+    within_64_bits,
+    wrap,
+)
 from promoarray.promotion.stored import Stored, real_part
 
 
+@passing(floats=dt.float32)
 def fit(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int that fits int64, refuse a larger one; a float is a float32."""
     of_int64(value)
@@ -48,6 +56,7 @@ def assigned(value: Any, dtype: DType) -> Any:
     return converted(fit(value, dt.float32 if type(value) is float else dt.int64), dtype)
 
 
+@passing()
 def fit_compared(value: Any, dtype: DType) -> Any:
     """Compare the numbers, as far as an int fits int64."""
     fit(value, dtype)

@@ -40,7 +40,7 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import CONVERSIONS
-from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range
+from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range, passing
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import always, component, rows
@@ -238,6 +238,7 @@ def _borders() -> list[float]:
 _BORDERS = _borders()
 
 
+@passing()
 def fit_64_bits(value: Any, dtype: DType) -> Any:
     """Refuse an int beyond uint64, which NumPy 1 kept as an object."""
     if type(value) is not int:

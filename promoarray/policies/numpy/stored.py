@@ -14,6 +14,7 @@ from promoarray.dtypes import INTEGERS, DType
 from promoarray.promotion.scalars import (
     in_range,
     out_of_range,
+    passing,
     within_64_bits,
     within_int64,
     wrap,
@@ -72,6 +73,7 @@ def low_bits(value: Any, dtype: DType) -> Any:
     return wrap(in_range(int(real_and_finite(value, widest)), widest), dtype)
 
 
+@passing()
 def from_64_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int that int64 or uint64 holds; refuse a longer one."""
     if dtype.kind in INTEGERS and not within_64_bits(value):

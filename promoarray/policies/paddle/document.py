@@ -44,6 +44,7 @@ from promoarray.promotion.scalars import (
     Scalars,
     not_negative,
     of_int64,
+    passing,
     shown,
     wrap,
 )
@@ -146,6 +147,7 @@ AGREED = ArraysFirst(agreed, scalar=stays, why=UNLISTED, why_scalar=NO_SCALAR)
 """Functions that promote nothing."""
 
 
+@passing()
 def low_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int64, as comparisons do; refuse what is beyond."""
     return wrap(of_int64(value), dtype)
@@ -158,6 +160,9 @@ def through(single: bool) -> Callable[[Any, DType], Any]:
     the low bits. So int64 tensors lose the low bits of large ints, as they do in Paddle.
     """
 
+    exact = 1 << (24 if single else 53)
+
+    @passing(-exact, exact, floats=dt.float32 if single else dt.float64)
     def fit(value: Any, dtype: DType) -> Any:
         if isinstance(value, complex) or dtype.kind is Kind.BOOL:
             return value

@@ -44,7 +44,7 @@ from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, Scalars, not_negative, of_int64
+from promoarray.promotion.scalars import NARROW, Scalars, not_negative, of_int64, passing
 from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
@@ -224,6 +224,7 @@ def _tensor(value: Any, dtype: DType) -> Any:
     return _double(of_int64(value), dtype)
 
 
+@passing(-(1 << 24), 1 << 24)
 def _compared(value: Any, dtype: DType) -> Any:
     """Take an int through a C float, and a float through a double."""
     return (_single if type(value) is int else _double)(value, dtype)

@@ -14,7 +14,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import kind_of, quoted
-from promoarray.promotion.scalars import in_range, shown, within_int64, wrap
+from promoarray.promotion.scalars import in_range, passing, shown, within_int64, wrap
 from promoarray.promotion.stored import Stored
 
 DEFAULTS = {
@@ -43,6 +43,7 @@ def converts(scalar: DType, dtype: DType) -> bool:
     return dtype is not dt.bool and scalar.kind.category <= dtype.kind.category
 
 
+@passing()
 def fits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int64; refuse what is beyond, and what uint64 cannot hold."""
     # bfloat16 and complex64 take their ints through an int64 as well, the other floats do not.
@@ -56,6 +57,7 @@ def fits(value: Any, dtype: DType) -> Any:
     return wrap(value, dtype)
 
 
+@passing(-(1 << 31), (1 << 31) - 1)
 def fits_int32(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int32: what follows the modes makes one of every Python int first."""
     if type(value) is int and not -(1 << 31) <= value < 1 << 31:

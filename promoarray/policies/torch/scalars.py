@@ -16,6 +16,7 @@ from promoarray.promotion.scalars import (
     bounds,
     in_range,
     largest,
+    passing,
     shown,
     within_64_bits,
     within_int64,
@@ -25,6 +26,7 @@ from promoarray.promotion.scalars import (
 from promoarray.promotion.stored import leading, real_parts
 
 
+@passing()
 def fits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int; beyond 64 bits it is too big to become a scalar at all."""
     return wrap(scalar(value), dtype)

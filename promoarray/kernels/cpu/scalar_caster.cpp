@@ -1,0 +1,175 @@
+// A callable that makes 0-d arrays of Python's floats, by a cast from float64, and of ints that the
+// dtype holds. What it is not made for it hands to another callable.
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "float_state.h"
+#include "kernel_type.h"
+#include "module.h"
+#include "steps.h"
+
+namespace promoarray {
+namespace {
+
+#ifdef Py_GIL_DISABLED
+constexpr bool KEEPS_LAST = false;  // two threads would write it at once
+#else
+constexpr bool KEEPS_LAST = true;
+#endif
+
+// A Python number as C has it.
+struct Number {
+    bool is_int = false;
+    i64 whole = 0;
+    double real = 0;
+
+    bool is(const Number &other) const {  // in all bits: -0.0 is not 0.0
+        return is_int == other.is_int && whole == other.whole &&
+               std::memcmp(&real, &other.real, sizeof real) == 0;
+    }
+};
+
+// Which numbers are cast, and how.
+struct ScalarCast {
+    Type type;
+    Steps::Cast from_float64;  // null where that is the dtype
+    i64 low, high;             // the ints that are taken
+    int float_bits;            // 64: floats as they are; 32: as float32 has them; 0: none
+
+    // False of a number that is not taken.
+    bool read(PyObject *given, Number &number) const {
+        if (PyFloat_CheckExact(given)) {
+            number.real = PyFloat_AsDouble(given);
+            return float_bits != 0;
+        }
+        if (!PyLong_CheckExact(given)) return false;
+        int beyond;
+        number.is_int = true;
+        number.whole = PyLong_AsLongLongAndOverflow(given, &beyond);
+        return beyond == 0 && low <= number.whole && number.whole <= high;
+    }
+
+    void write(const Number &number, void *place) const {
+        const bool is_integer = type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
+        if (number.is_int && is_integer && type.bits >= 8) {
+            std::memcpy(place, &number.whole, item_of(type));
+            return;
+        }
+        const DefaultFloatState state;
+        double value = number.is_int ? static_cast<double>(number.whole) : number.real;
+        if (!number.is_int && float_bits == 32) value = static_cast<float>(value);
+        if (from_float64) from_float64->run(&value, place, 1);
+        else std::memcpy(place, &value, sizeof value);
+    }
+};
+
+// A 0-d array, which is to be written from here alone.
+struct Scalar {
+    nb::object array;
+    View view;
+    Number number;
+
+    // Whether nothing but this has the array: our reference, and that of the buffer.
+    bool is_own() const { return Py_REFCNT(array.ptr()) == 2; }
+};
+
+struct ScalarCaster {
+    PyObject_HEAD
+    vectorcallfunc call;
+    const ScalarCast *cast;
+    PyObject *storage;    // NumPy's dtype
+    PyObject *empty;      // numpy.empty
+    PyObject *otherwise;  // what it hands other numbers to
+    // What it made last. If nobody has that any more, it is written anew: to make an array takes half
+    // as long as an operation on it.
+    Scalar *last;
+    PyObject *asked, *answered;  // the number that it handed on last, and what was answered
+
+    std::array<PyObject *, 5> parts() const { return {storage, empty, otherwise, asked, answered}; }
+    void release() {
+        delete cast;
+        delete last;
+    }
+};
+
+// Null with the error.
+std::unique_ptr<Scalar> new_scalar(const ScalarCaster *self) {
+    auto made = std::make_unique<Scalar>();
+    const nb::object shape = nb::steal(PyTuple_New(0));
+    PyObject *args[] = {shape.ptr(), self->storage};
+    made->array = nb::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
+    if (!made->array.is_valid()) return nullptr;
+    if (!made->view.open(made->array.ptr(), self->cast->type, PyBUF_WRITABLE)) {
+        PyErr_SetString(PyExc_TypeError, "storage has not the row's elements");
+        return nullptr;
+    }
+    const nb::object closed = nb::steal(PyObject_CallMethod(made->array.ptr(), "setflags", "O", Py_False));
+    return closed.is_valid() ? std::move(made) : nullptr;
+}
+
+// What `otherwise` answers, which is asked once about a constant of the program.
+PyObject *hand_on(ScalarCaster *self, PyObject *number) {
+    if (number == self->asked) return Py_NewRef(self->answered);
+    PyObject *answer = PyObject_Vectorcall(self->otherwise, &number, 1, nullptr);
+    if (!KEEPS_LAST || answer == nullptr || answer == Py_None) return answer;
+    const nb::object before = nb::steal(std::exchange(self->asked, Py_NewRef(number)));
+    const nb::object was = nb::steal(std::exchange(self->answered, Py_NewRef(answer)));
+    return answer;
+}
+
+PyObject *caster_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
+    ScalarCaster *self = kernel_of<ScalarCaster>(object);
+    Number number;
+    if (PyVectorcall_NARGS(nargs) != 1 || names != nullptr) {
+        PyErr_SetString(PyExc_TypeError, "a ScalarCaster takes one number");
+        return nullptr;
+    }
+    if (!self->cast->read(args[0], number)) return hand_on(self, args[0]);
+    if (self->last != nullptr && self->last->number.is(number)) return Py_NewRef(self->last->array.ptr());
+    std::unique_ptr<Scalar> scalar(KEEPS_LAST ? std::exchange(self->last, nullptr) : nullptr);
+    if (!scalar || !scalar->is_own()) scalar = new_scalar(self);
+    if (!scalar) return nullptr;
+    self->cast->write(number, scalar->view.data());
+    scalar->number = number;
+    PyObject *array = Py_NewRef(scalar->array.ptr());
+    if (KEEPS_LAST && self->last == nullptr) self->last = scalar.release();
+    return array;
+}
+
+PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
+    PyObject *float64, *row, *mode, *storage, *empty, *otherwise;
+    long long low, high;
+    int float_bits;
+    if (!PyArg_ParseTuple(args, "OOOLLiOOO", &float64, &row, &mode, &low, &high, &float_bits, &storage, &empty,
+                          &otherwise))
+        return nullptr;
+    return made_or_raised([&]() -> PyObject * {
+        if (float_bits != 0 && float_bits != 32 && float_bits != 64) refuse("floats have 32 or 64 bits");
+        const Type source = read_type(float64, "float64"), target = read_type(row, "row");
+        if (source.kind != Kind::real || source.bits != 64) refuse("what Python's floats are is float64");
+        auto cast = std::make_unique<ScalarCast>(
+            ScalarCast{target, cast_between(source, target, read_mode(mode)), low, high, float_bits});
+        PyObject *made = PyType_GenericAlloc(type, 0);
+        if (made == nullptr) return nullptr;
+        ScalarCaster *self = kernel_of<ScalarCaster>(made);
+        self->call = caster_call;
+        self->cast = cast.release();
+        self->storage = Py_NewRef(storage);
+        self->empty = Py_NewRef(empty);
+        self->otherwise = Py_NewRef(otherwise);
+        return made;
+    });
+}
+
+}  // namespace
+
+nanobind::object scalar_caster_type() {
+    return kernel_type<ScalarCaster>(
+        "promoarray.kernels._cpu.ScalarCaster",
+        "0-d arrays of Python's numbers; of those that it does not take, what `otherwise` answers.",
+        caster_new,
+        {"otherwise", Py_T_OBJECT_EX, offsetof(ScalarCaster, otherwise), Py_READONLY, nullptr});
+}
+
+}  // namespace promoarray
