@@ -255,25 +255,29 @@ class Repeats:
         What is known of operators and functions of one or two operands, as ``native/`` finds it.
     """
 
-    __slots__ = ("by_value", "kept", "quick", "scalar")
+    __slots__ = ("_parts", "by_value", "kept", "quick", "scalar")
 
     def __init__(self, scalar: Callable[[Any], Hashable], by_value: bool = False) -> None:
         self.scalar, self.by_value = scalar, by_value
-        self.kept: dict[Hashable, Any] = {}
+        self.kept: dict[tuple[Any, ...], Any] = {}
+        self._parts = 0
         self.quick = Heard(scalar, by_value)
 
-    def keep(self, key: Hashable, known: Any, quick: tuple[Any, ...] | None) -> None:
+    def keep(self, key: tuple[Any, ...], known: Any, quick: tuple[Any, ...] | None) -> None:
         """Keep what is known; all is forgotten once there is too much of it."""
-        if len(self.kept) >= MOST_REPEATS:
+        self._parts += len(key)
+        if self._parts > MOST_REPEATS:
             self.kept.clear()
             self.quick.clear()
+            self._parts = len(key)
         self.kept[key] = known
         if quick is not None:
             self.quick.keep(quick, known)
 
 
-MOST_REPEATS = 1 << 12
-"""So many operations are known to an observer."""
+MOST_REPEATS = 1 << 16
+"""So long are the keys of all operations that are known to an observer: about ten parts of most,
+four more for each array in a list."""
 
 
 class Observer:

@@ -21,6 +21,7 @@ from promoarray.core.kept import (
     Scalar,
     Signature,
     Sort,
+    keep_under,
     signature_of,
     told_apart,
 )
@@ -31,7 +32,7 @@ from promoarray.named_tuple import NamedTuple
 from promoarray.operations import OPERATIONS, Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import FEW, Policy
 from promoarray.promotion.scalars import COMPARED, held_by_floats
 
 Buffer = Any
@@ -88,7 +89,7 @@ def keep(
     sort = sort_of(policy)
     scalar = sort or (_is_two if policy.may_square(name, seen, form) else None)
     if scalar is None and _is_same_for_all_ranks(policy, name, seen, form):
-        policy.executables[signature.key] = executable
+        keep_under(signature.key, policy, executable)
         return
     if sort is not None and signature.held is not np.ndarray:
         return  # to look at values may mean to compute them, or to wait for a device
@@ -179,7 +180,8 @@ def compiled(
     executable: Executable | None = policy.executables.get(key)
     if executable is None:
         executable = _compiled(backend, name, policy, plan, *ways)
-        policy.executables[key] = executable
+        if len(held) <= FEW:
+            policy.executables[key] = executable
     return executable
 
 

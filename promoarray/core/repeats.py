@@ -10,7 +10,7 @@ Only where one observer listens: each would need a result of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class Lookup(NamedTuple):
     """Where an observer keeps what it made of an operation, and what is kept there."""
 
     repeats: Repeats
-    key: Hashable
+    key: tuple[Any, ...]
     array_class: Any
     known: Known | None
 

@@ -63,6 +63,10 @@ def _real_and_fitting(fit: Callable[[Any, DType], Any], value: Any, dtype: DType
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
+FEW = 64
+"""Operands up to which a plan is kept; a list of arrays may have any number of them, another one in
+each pass of a loop."""
+
 BRANCHES = frozenset({"bool"})
 """``if x:`` alone takes an array of one element: so NumPy 2, JAX, TensorFlow, and ONNX's ``If``,
 whose condition "must contain a single element"."""
@@ -244,8 +248,9 @@ class Policy:
         key = name + form, operands
         found = self.plans.get(key)
         if found is None:
-            rule = self.rule(name, operands, form)
-            found = self.plans.setdefault(key, rule(self, name, operands))
+            found = self.rule(name, operands, form)(self, name, operands)
+            if len(operands) <= FEW:
+                found = self.plans.setdefault(key, found)
         return found
 
     def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:

@@ -13,8 +13,9 @@ import pytest
 import promoarray as pa
 from promoarray.backends.numpy.between_casts import telling_once
 from promoarray.core import dispatch
-from promoarray.core.kept import Executable
+from promoarray.core.kept import MOST_IN_LONG_KEYS, Executable
 from promoarray.policies import as_policy
+from promoarray.promotion.policy import FEW
 
 VALUES = [1.5, -2.0, 3.0]
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -86,6 +87,18 @@ def test_a_function_and_its_operator_have_executables_of_their_own() -> None:
             assert pa.remainder(x, 2.5).dtype is pa.int32
     kept = {key[0]: found.result for key, found in mine.executables.items() if type(key[0]) is str}
     assert kept == {"remainder": pa.float32, "remainder()": pa.int32}
+
+
+def test_lists_of_any_number_of_arrays_keep_no_more_than_some() -> None:
+    mine = as_policy("numpy").derive("mine")
+    x = pa.asarray([7], dtype=pa.int32)
+    with pa.policy(mine):
+        for n in range(100, 900):
+            assert pa.concat([x] * n).shape == (n,)
+            assert pa.concat([x] * n).dtype is pa.int32
+    kept = [key for key in mine.executables if len(key) > FEW]
+    assert 0 < sum(map(len, kept)) <= MOST_IN_LONG_KEYS + 900
+    assert all(len(operands) <= FEW for _, operands in mine.plans)
 
 
 def test_ranks_have_executables_of_their_own_where_they_matter() -> None:

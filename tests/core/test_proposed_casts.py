@@ -183,7 +183,14 @@ def test_proposals_do_not_depend_on_what_was_asked_before() -> None:
         assert made == [accepted_casts(p, *each) for p, each in zip(cold, asked, strict=True)]
 
 
-def test_thousands_of_operands_are_looked_at_by_their_dtypes() -> None:
+def test_thousands_of_operands_are_looked_at_by_their_dtypes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decided: list[int] = []
+    rule = Policy.rule
+    monkeypatch.setattr(
+        Policy, "rule", lambda self, *given: decided.append(len(given[1])) or rule(self, *given)
+    )
     policy = as_policy("paddle").derive("paddle@many")
     operands = tuple(Operand(dt.int64 if n % 3 else dt.float32) for n in range(3000))
     assert isinstance(policy.plan("concat", operands, Form.FUNCTION), Refusal)
@@ -194,5 +201,4 @@ def test_thousands_of_operands_are_looked_at_by_their_dtypes() -> None:
     assert [*casts] == ints
     assert {*casts.values()} == {plan.result}
     assert len(plan.inputs) == 3000
-    tried = sum(len(key[1]) == 3000 for key in policy.plans)
-    assert tried == 2  # what was asked, and what is answered
+    assert decided.count(3000) <= 3  # what was asked twice, and what is answered

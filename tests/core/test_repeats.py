@@ -216,7 +216,7 @@ def test_memory_does_not_grow_with_repetitions() -> None:
 
 
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MOST_REPEATS", 8)
+    monkeypatch.setattr(events, "MOST_REPEATS", 100)
     with observing(listening := Counting()):
         for n in range(100):
             X + n, X + n
