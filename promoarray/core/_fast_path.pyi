@@ -54,6 +54,9 @@ class Shared:
         stored: dict[tuple[object, object], tuple[object, object]],
         adopted: dict[Any, Any],
         ufuncs: dict[Any, Any],
+        named: dict[Any, Any],
+        numpy_dtype: type,
+        guarded: Callable[[], Any],
     ) -> Self: ...
 
 @disjoint_base
