@@ -77,7 +77,7 @@ GROUPS: list[tuple[float, str, tuple[str, ...]]] = [
     (4, "", ("f32.astype('float64')", "xp.zeros(3, dtype='float32')")),
     (1, "", ("xp.result_type(f32, f64)", "xp.result_type(f32, 1.5)", "xp.finfo(xp.float32)")),
     (1, "", ("xp.promote_types(xp.float32, xp.int8)", "xp.can_cast(f32, xp.float64)")),
-    (8, "", ("bool(f32)", "float(f32_0d)", "f32.item()", "f32.tolist()", "len(four)")),
+    (1, "", ("bool(f32)", "float(f32_0d)", "f32.item()", "f32.tolist()", "len(four)")),
     (4, "", ("four.reshape(2, 2)", "xp.reshape(four, (2, 2))")),
     (4, "", ("xp.zeros(3)", "xp.zeros((3,), dtype=xp.int8)")),
 ]

@@ -6,6 +6,7 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
@@ -16,7 +17,7 @@ from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.core import cast
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
-from promoarray.core.channels import Channels
+from promoarray.core.channels import Channels, refuse_masked
 from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
@@ -59,10 +60,6 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     with in_force(policy):
         made = asarray(unbound(obj), dtype=dtype)
     return array_type(policy)._wrap(made._buffer, made._type)
-
-
-_ASKED_FOR = frozenset({"__array_interface__", "__array_struct__"})
-"""What NumPy asks every object for that it makes an array of."""
 
 
 class PArray(Channels):
@@ -280,9 +277,10 @@ class PArray(Channels):
         return self._wrap(reinterpreted(self._buffer, self.dtype, target), target)
 
     def __len__(self) -> int:
-        if not self.ndim:
+        shape: tuple[int, ...] = self._buffer.shape
+        if not shape:
             raise TypeError("a 0-d array has no length")
-        return _known(self.shape[0])
+        return _known(shape[0])
 
     def __iter__(self) -> Iterator[Self]:
         if not self.ndim:
@@ -305,12 +303,11 @@ class PArray(Channels):
 
     if not TYPE_CHECKING:  # else a type checker would take any name for an attribute
 
-        def __getattr__(self, name: str) -> Any:
+        def _absent(self, name: str) -> Any:
             """What only arrays have that are computed later. Else refuse an unknown attribute; for
             one of another library, name what to write."""
-            if name in _ASKED_FOR and type(self._buffer) is np.ndarray:
-                message = f"'PArray' object has no attribute {name!r}"
-                raise AttributeError(message, name=name, obj=self)
+            if name == "_data":
+                refuse_masked(sys._getframe(1))
             if name != "_buffer" and is_lazy(backend_of(self._buffer)):
                 more = import_module("promoarray.io.dask_arrays").ATTRIBUTES  # which stands above
                 if name in more:

@@ -57,6 +57,7 @@ class Shared:
         named: dict[Any, Any],
         numpy_dtype: type,
         scalar_caster: type,
+        guarded: Callable[[], Any],
     ) -> Self: ...
 
 @disjoint_base

@@ -5,26 +5,33 @@ What becomes of it there obeys other rules, so each tells ``escape`` before it h
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from operator import methodcaller
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from promoarray.backends import backend_of, is_lazy
-from promoarray.core.array_base import Array
+from promoarray.core import host
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.fast_path import fast_method
+from promoarray.core.kept import Executable, types_of
 from promoarray.core.observers import guarded_here, observers_anywhere
-from promoarray.dtypes import Kind
-from promoarray.kernels.float_state import in_default_float_state
+from promoarray.dtypes import NATIVE, Kind, string
 from promoarray.promotion.in_force import get_policy
 
 DECIDING = frozenset({"bool", "index"})
 """Conversions that decide a branch or an index, where nothing leaves but of a lazy array."""
 
 
-def _of_masked(frame: FrameType) -> bool:
-    """Whether an operator of a masked array takes the other operand, which it does not ask."""
-    return frame.f_code.co_name == "getdata" and frame.f_globals.get("__name__") == "numpy.ma.core"
+def refuse_masked(frame: FrameType) -> None:
+    """Refuse an operator of a masked array, which takes the other operand and does not ask it."""
+    if frame.f_code.co_name == "getdata" and frame.f_globals.get("__name__") == "numpy.ma.core":
+        raise TypeError(
+            "a masked array computes outside of the policy; write x.filled(...) for it, or "
+            "np.asarray(...) around the other operand to leave the policy on purpose"
+        )
 
 
 def _leave(x: Array, channel: str) -> None:
@@ -34,12 +41,45 @@ def _leave(x: Array, channel: str) -> None:
     leaving(x, channel)
 
 
+def _keep(x: Array, channel: str) -> None:
+    """Keep how arrays like this one leave by a channel, for the fast path."""
+    types = types_of(x)
+    if types is None or observers_anywhere:
+        return
+    policy, (method, number) = x._policy or get_policy(), _WAYS[channel]
+    axes = (True,) * (x.ndim > 0)  # as policies may refuse arrays that have some
+    way = method if channel == "__array__" else _of_values(method, x)
+    policy.executables[channel, *types, *axes] = Executable(way, (), number, ())
+
+
+_WAYS: dict[str, tuple[Callable[..., Any], type | None]] = {
+    "item": (np.ndarray.item, None),
+    "tolist": (np.ndarray.tolist, None),
+    "bool": (np.ndarray.item, bool),
+    "int": (np.ndarray.item, int),
+    "float": (np.ndarray.item, float),
+    "complex": (np.ndarray.item, complex),
+    "index": (np.ndarray.item, int),
+    "__array__": (methodcaller("view"), None),
+}
+"""What a buffer leaves by, and the class of the number that is made of what it answers."""
+
+
+def _of_values(method: Callable[..., Any], x: Array) -> Callable[..., Any]:
+    """A method of NumPy's arrays as a function of buffers like an array's, whatever their codes."""
+    dtype = storage_dtype(x)
+    if dtype in NATIVE or dtype is string:
+        return method
+    cast = backend_of(x._buffer).caster(dtype, host.exact(dtype))
+    return lambda buffer, *index: method(cast(buffer), *index)
+
+
 class Channels(Array):
     """An array that Python and other libraries can read."""
 
     __slots__ = ()
 
-    @in_default_float_state
+    @fast_method("item", kind="channel")
     def item(self, *index: Any) -> bool | int | float | complex:
         """The one element as a Python scalar, or the one at an index.
 
@@ -65,10 +105,11 @@ class Channels(Array):
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
         if observers_anywhere or guarded_here():
             _leave(self, "item")
+        _keep(self, "item")
         value: bool | int | float | complex = self._decoded().item(*index)
         return value
 
-    @in_default_float_state
+    @fast_method("tolist", kind="channel")
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars.
 
@@ -84,6 +125,7 @@ class Channels(Array):
         """
         if observers_anywhere or guarded_here():
             _leave(self, "tolist")
+        _keep(self, "tolist")
         return self._decoded().tolist()
 
     def _single(self, conversion: str) -> Any:
@@ -96,6 +138,7 @@ class Channels(Array):
             )
         if conversion in DECIDING and observers_anywhere and is_lazy(backend_of(self._buffer)):
             _leave(self, conversion)  # a lazy array is computed for it
+        _keep(self, conversion)
         return self.item()
 
     def _converts(self, conversion: str) -> bool:
@@ -114,34 +157,38 @@ class Channels(Array):
         remedy = "; write x.item()" if self.size == 1 else ""
         return TypeError(f"{conversion}(x) needs {needed}, and x is {shape}{remedy}")
 
-    @in_default_float_state
+    @fast_method("bool", kind="channel")
     def __bool__(self) -> bool:
         return bool(self._single("bool"))
 
+    @fast_method("int", kind="channel")
     def __int__(self) -> int:
         value = self._single("int")
         if observers_anywhere or guarded_here():
             _leave(self, "int")
         return int(value)
 
+    @fast_method("float", kind="channel")
     def __float__(self) -> float:
         value = self._single("float")
         if observers_anywhere or guarded_here():
             _leave(self, "float")
         return float(value)
 
+    @fast_method("complex", kind="channel")
     def __complex__(self) -> complex:
         value = self._single("complex")
         if observers_anywhere or guarded_here():
             _leave(self, "complex")
         return complex(value)
 
+    @fast_method("index", kind="channel")
     def __index__(self) -> int:
         if self.dtype.kind not in (Kind.INT, Kind.UINT):
             raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
         return int(self._single("index"))
 
-    @in_default_float_state
+    @fast_method("__array__", kind="channel")
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
 
@@ -164,11 +211,6 @@ class Channels(Array):
         EscapeError
             Inside ``no_escape()``.
         """
-        if _of_masked(sys._getframe(1)):
-            raise TypeError(
-                "a masked array computes outside of the policy; write x.filled(...) for it, or "
-                "np.asarray(...) around the other operand to leave the policy on purpose"
-            )
         backend = backend_of(self._buffer)
         if self.device != "cpu" and not is_lazy(backend):
             raise TypeError(
@@ -177,6 +219,7 @@ class Channels(Array):
             )
         if observers_anywhere or guarded_here():
             _leave(self, "__array__")
+        _keep(self, "__array__")
         values = backend.to_numpy(self._buffer, self.dtype)
         given = np.array(values, dtype, copy=copy)
         # Whoever sets dtype or shape of what is handed out leaves ours as they are.

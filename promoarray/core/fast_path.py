@@ -14,6 +14,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import BY_CLASS as backends
 from promoarray.core._fast_path import ArraySlots, FastOperator, Shared
 from promoarray.core.observers import (
+    guarded_here,
     lone_observer,
     observed_everywhere,
     observers_anywhere,
@@ -65,9 +66,11 @@ PARTS: dict[str, Any] = {
     "named": dt.NAMED,
     "numpy_dtype": np.dtype,
     "scalar_caster": ScalarCaster,
+    "guarded": guarded_here,
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
 ``backends`` has the back ends of the classes of buffers that were met,
+``guarded`` tells of the blocks of ``no_escape`` around,
 ``stored`` what weakly typed arrays are looked up by, ``adopted`` what NumPy's arrays and scalars
 are wrapped as, ``ufuncs`` the operators that its ufuncs mean, and ``named`` the dtypes that texts
 and NumPy's dtypes were read as; ``scalar_caster`` is the class of what keeps the last number that
@@ -91,6 +94,7 @@ def fast_path(slow: Callable[..., Any], name: str, **own: Any) -> FastOperator:
         as the last operand; ``"shape"`` (and numbers) and ``"numbers"`` (alone) make arrays, of a
         ``dtype=`` or none (``core.made``), and so does ``"data"`` of numbers in lists or alone,
         and of arrays as ``"operands"``; ``"question"`` is about dtypes (``core.answers``);
+        ``"channel"`` hands over what an array holds (``core.channels``);
         ``"ufunc"`` is ``__array_ufunc__``; ``"slow"`` has no fast path.
         ``option_names`` and ``defaults`` are what it takes besides, ``passed_names`` what
         executables call it, ``texts`` what may be given as a text; ``bound`` is the class of its

@@ -46,8 +46,17 @@ def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
         raise no_float(value, dtype) from None
 
 
+def exact(dtype: DType) -> DType:
+    """The dtype of NumPy's own that holds values of a dtype exactly, and computes and prints."""
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        return dt.float32
+    if dtype.kind in INTEGERS and dtype.bits < 8:
+        return dt.int8
+    return dt.complex64 if dtype is dt.complex32 else dtype
+
+
 def decoded(buffer: Buffer, dtype: DType) -> Buffer:
-    """Return values in a NumPy dtype that holds them exactly, and computes and prints.
+    """Return values in the dtype that holds them exactly.
 
     Parameters
     ----------
@@ -58,12 +67,10 @@ def decoded(buffer: Buffer, dtype: DType) -> Buffer:
     Returns
     -------
     numpy.ndarray
-        Of the same shape: float32 for narrower floats, int8 for narrower integers, complex64 for
-        complex32; any other buffer as it is.
+        Of the same shape; a buffer of such a dtype as it is.
     """
-    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        with np.errstate(invalid="ignore"):  # a signalling NaN
-            return buffer.astype(np.float32)
-    if dtype.kind in INTEGERS and dtype.bits < 8:
-        return buffer.astype(np.int8)
-    return buffer.astype(np.complex64) if dtype is dt.complex32 else buffer
+    held = exact(dtype)
+    if held is dtype:
+        return buffer
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        return buffer.astype(held.storage)

@@ -1,5 +1,7 @@
 #include "array_slots.h"
 
+#include <cstring>
+
 namespace promoarray {
 namespace {
 
@@ -31,6 +33,21 @@ PyObject *array_slots_wrap(PyObject *cls, PyObject *const *args, Py_ssize_t coun
     return made;
 }
 
+// What NumPy asks every object for that it makes an array of; no array has it, whatever its buffer.
+bool is_numpys(PyObject *name) {
+    const char *text = PyUnicode_AsUTF8AndSize(name, nullptr);
+    if (text == nullptr) return PyErr_Clear(), false;
+    return std::strncmp(text, "__array_", 8) == 0;
+}
+
+// As `__getattr__` would, which NumPy would wait for twice at each array, and methods a little.
+PyObject *array_slots_getattro(PyObject *object, PyObject *name) {
+    PyObject *found = PyObject_GenericGetAttr(object, name);
+    if (found != nullptr || !PyErr_ExceptionMatches(PyExc_AttributeError) || is_numpys(name)) return found;
+    PyErr_Clear();
+    return PyObject_CallMethod(object, "_absent", "O", name);
+}
+
 PyMethodDef array_slots_methods[] = {
     // By way of void (*)(), which every function's address may be kept as.
     {"_wrap", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(array_slots_wrap)),
@@ -44,6 +61,7 @@ PyMemberDef array_slots_members[] = {
 
 PyType_Slot array_slots_slots[] = {
     {Py_tp_doc, const_cast<char *>("A buffer and its type, where the fast path finds them.")},
+    {Py_tp_getattro, reinterpret_cast<void *>(array_slots_getattro)},
     {Py_tp_methods, array_slots_methods},
     {Py_tp_members, array_slots_members},
     {Py_tp_traverse, reinterpret_cast<void *>(array_slots_traverse)},

@@ -26,6 +26,7 @@ vectorcallfunc call_of(const char *kind, FastOperator *self) {
     if (std::strcmp(kind, "move") == 0) return move_call;
     if (std::strcmp(kind, "slow") == 0) return slow_call;
     if (std::strcmp(kind, "question") == 0) return question_call;
+    if (std::strcmp(kind, "channel") == 0) return channel_call;
     self->typed = std::strcmp(kind, "data") == 0 || std::strcmp(kind, "like") == 0;
     if (std::strcmp(kind, "data") == 0) return data_call;
     if (std::strcmp(kind, "ufunc") == 0) return ufunc_call;
@@ -48,11 +49,12 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                   "array_slots", "dtype_class",    "bool",        "in_parts",
                                   "backends",    "weak_bool",      "weak_int",    "weak_float",
                                   "weak_complex", "stored",        "adopted",     "ufuncs",
-                                  "named",        "numpy_dtype",    "scalar_caster", nullptr};
+                                  "named",        "numpy_dtype",    "scalar_caster", "guarded",
+                                  nullptr};
     static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
     PyObject *given[GIVEN] = {};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OO", const_cast<char **>(names), &PyList_Type,
+            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OOO", const_cast<char **>(names), &PyList_Type,
             &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
             &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
             &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
@@ -60,7 +62,7 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
             &given[WEAK_BOOL], &given[WEAK_INT], &given[WEAK_FLOAT], &given[WEAK_COMPLEX],
             &PyDict_Type, &given[STORED], &PyDict_Type, &given[ADOPTED], &PyDict_Type,
             &given[UFUNCS], &PyDict_Type, &given[NAMED], &given[NUMPY_DTYPE],
-            &given[SCALAR_CASTER])) {
+            &given[SCALAR_CASTER], &given[GUARDED])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));

@@ -11,7 +11,7 @@ namespace promoarray {
 enum Part {
     OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS, WEAK_BOOL, WEAK_INT, WEAK_FLOAT,
-    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE, SCALAR_CASTER,
+    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE, SCALAR_CASTER, GUARDED,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
     NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME, CANONICAL_NAME, NAME_NAME,
@@ -165,6 +165,7 @@ PyObject *setitem_call(PyObject *self, PyObject *const *args, std::size_t nargs,
 PyObject *reshape_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *move_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *question_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
+PyObject *channel_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *data_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 PyObject *creation_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names);
 
