@@ -71,9 +71,8 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     look_at_layout(given[NDARRAY]);
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
-        "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
-        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical",
-        "name"};
+        "_policy", "executables", "astype", "shape", "size",   "nbytes",  "ndim",  "reshape",
+        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical", "name"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);
     static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == SHARED, "a name for each Part");
