@@ -154,7 +154,7 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
     for (PyObject *part : self->parts) Py_VISIT(part);
     for (const Cache *cache : {&self->executables, &self->scalars, &self->sorts})
         if (const int stop = cache->traverse(visit, arg)) return stop;
-    return 0;
+    return self->stored.traverse(visit, arg);
 }
 
 // Not the type's tp_clear: a cycle through an operator is broken at the function or a dictionary,
@@ -164,6 +164,7 @@ int operator_release(PyObject *object) {
     PyObject_ClearWeakRefs(object);
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (Cache *cache : {&self->executables, &self->scalars, &self->sorts}) cache->clear();
+    self->stored.clear();
     return 0;
 }
 

@@ -53,6 +53,7 @@ struct FastOperator {
     Cache executables;  // (policy, up to three operands), as `read` names operands
     Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
     Cache sorts;        // (what tells values apart, the same, scalar): its sort
+    mutable CacheOf<8> stored;  // (weak type, NumPy's dtype): what arrays of both are looked up by
 
     bool is(Part part, const void *object) const { return object == parts[part]; }
     bool is_array(PyTypeObject *type) const {
