@@ -45,8 +45,9 @@ class Executable(NamedTuple):
     widen : tuple
         What each operand is widened to for it: None if to nothing, the storage dtype where NumPy's
         own cast will do, and the dtype in a tuple where floats are to be doubled.
-    into : bool
-        Whether the result is written over the first operand; of an assignment, over all of it.
+    into : bool or Executable
+        Whether the result is written over the first operand; of an assignment, what then writes all
+        of that anew, if anything does.
     """
 
     run: Any
@@ -55,7 +56,7 @@ class Executable(NamedTuple):
     extra_results: tuple[DType, ...]
     kernel: Callable[..., Any] | None = None
     widen: tuple[Any, ...] = ()
-    into: bool = False
+    into: Any = False
 
 
 Sort = Callable[[Any], Hashable]

@@ -124,7 +124,7 @@ def _finite(cast: Callable[[Any], Any], numbers: Any) -> Any:
     was so, of which the long way makes an array, or an error."""
     out = cast(numbers)
     few = out.size <= _FEW
-    finite = all(map(math.isfinite, out.flat)) if few else np.isfinite(out).all()
+    finite = all(map(math.isfinite, out.ravel().tolist())) if few else np.isfinite(out).all()
     return out if finite else None
 
 

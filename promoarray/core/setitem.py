@@ -9,8 +9,8 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend, find
-from promoarray.backends.numpy import read, write
-from promoarray.backends.numpy.cast import caster, short_caster
+from promoarray.backends.numpy import write
+from promoarray.backends.numpy.cast import caster, short_casts
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.kept import Executable, types_of
@@ -83,37 +83,35 @@ def assign(target: Array, key: Any, value: Any) -> None:
 def _keep(
     policy: Policy, target: Array, key: Any, operand: Any, source: DType, common: DType
 ) -> None:
-    """Keep how Python scalars, and arrays of a dtype, are written: at ints and slices, or at index
-    arrays and masks, where a policy may refuse some of the latter."""
+    """Keep how Python scalars, and arrays of a dtype, are written: at ints and slices; at index
+    arrays and masks, where a policy may refuse some of the latter; or one value wherever masks are
+    true, where it refuses none."""
     types, dtype = types_of(target, operand), storage_dtype(target)
     if types is None or dt.string in (source, dtype):
         return
-    at_arrays = bool(_arrays(key))
-    known = "setitem", *types, *([True] if at_arrays else [])
+    at_arrays = [_puts(key, operand)] if _arrays(key) else []
+    known = "setitem", *types, *at_arrays
     if known in policy.executables:
         return
-    taken = policy.refuses.get("setitem") if at_arrays and not source.weak else None
-    if taken is not None and taken((dtype, source)):
-        return  # though one value may be written wherever a mask is true
-    enter, kernel, run = None, None, write
+    enter = None
     if source.weak:
         enter = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
-    elif source is not dtype:
-        cast = _chain(policy, source, common, dtype)
-        run = partial(_write_cast, cast)
-        if common is dtype:
-            kernel = short_caster(source, dtype, *policy.cast.plan(source, dtype))
-    if common is not dtype:
-        run = partial(_write_meeting, run, _chain(policy, dtype, common, dtype))
-    everywhere = common is not dtype
-    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel, into=everywhere)
+    everywhere = common is not dtype and _written(policy, dtype, common, dtype)
+    written = _written(policy, source, common, dtype)
+    policy.executables[known] = written._replace(scalars=(None, enter), into=everywhere)
 
 
-def _chain(policy: Policy, *dtypes: DType) -> Callable[[Any], Any]:
-    """The casts from each dtype to the next, as one."""
-    pairs = [(a, b) for a, b in pairwise(dtypes) if a is not b]
-    casts = [caster(a, b, *policy.cast.plan(a, b)) for a, b in pairs]
-    return casts[0] if len(casts) == 1 else lambda buffer: reduce(_apply, casts, buffer)
+def _written(policy: Policy, source: DType, common: DType, dtype: DType) -> Executable:
+    """What writes a buffer into one of another dtype, through the one that both meet in; a Python
+    scalar is a buffer of that dtype already."""
+    if source is dtype is common or source.weak:
+        return Executable(write, (), dtype, ())
+    pairs = [(a, b) for a, b in pairwise((source, common, dtype)) if a is not b]
+    plans = tuple([policy.cast.plan(a, b) for a, b in pairs])
+    casts = [caster(*pair, *plan) for pair, plan in zip(pairs, plans, strict=True)]
+    cast = casts[0] if len(casts) == 1 else lambda buffer: reduce(_apply, casts, buffer)
+    kernel = short_casts((source, *[b for _, b in pairs]), plans)
+    return Executable(partial(_write_cast, cast), (), dtype, (), kernel)
 
 
 def _apply(buffer: Any, cast: Callable[[Any], Any]) -> Any:
@@ -123,19 +121,6 @@ def _apply(buffer: Any, cast: Callable[[Any], Any]) -> Any:
 def _write_cast(cast: Callable[[Any], Any], target: Any, key: Any, values: Any) -> None:
     """Write a buffer of another dtype into one."""
     write(target, key, cast(values))
-
-
-def _write_meeting(
-    write_values: Callable[[Any, Any, Any], None],
-    there_and_back: Callable[[Any], Any],
-    target: Any,
-    key: Any,
-    values: Any,
-) -> None:
-    """Write a buffer into one that is all cast to the dtype both meet in, and back."""
-    write_values(target, key, values)
-    if read(target, key).size:
-        write(target, ..., there_and_back(target))
 
 
 def _as_assigned(
@@ -152,10 +137,11 @@ def _as_assigned(
     return buffer(held_by_floats(value, dtype), dtype)
 
 
-def _puts(key: Any, values: Array) -> bool:
-    """Whether values are put where arrays say, and not one value wherever a mask is true."""
+def _puts(key: Any, value: Any) -> bool:
+    """Whether values are put where arrays say, and not one of an array wherever masks are true."""
     arrays = _arrays(key)
-    return bool(arrays) and (values.size != 1 or any(part.dtype != bool for part in arrays))
+    is_one = type(value) not in WEAK and value.size == 1
+    return bool(arrays) and not (is_one and all(part.dtype == bool for part in arrays))
 
 
 def _arrays(key: Any) -> list[Any]:

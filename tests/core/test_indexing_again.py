@@ -3,6 +3,7 @@ first, and asks nothing of ours in Python."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -185,6 +186,61 @@ def test_arrays_of_another_dtype_are_cast_without_python(long_ways: list[Any]) -
         assert x.tolist() == [[1, 2, 3, 4]] * 3
 
 
+def python_calls(run: Callable[[], Any]) -> list[str]:
+    """The functions of Python's that a call takes besides itself."""
+    called: list[str] = []
+
+    def heard(frame: Any, event: str, _: Any) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(heard)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return called[1:]
+
+
+@pytest.mark.parametrize(
+    ("policy", "target", "key", "value"),
+    [
+        ("jax", dt.int16, 0, 1.5),
+        ("jax", dt.bool, ..., 2),
+        ("jax", dt.float32, slice(1), dt.float64),
+        ("jax", dt.uint32, None, dt.float8_e4m3fn),
+        ("jax@x32", dt.uint16, pa.asarray([0], dtype=dt.uint16), dt.int16),
+        ("jax", dt.int32, pa.asarray([True, False]), dt.bfloat16),
+        ("numpy", dt.int64, pa.asarray([1], dtype=dt.int8), dt.int8),
+        ("torch", dt.float32, pa.asarray([True, False]), dt.float64),
+        ("torch", dt.float32, pa.asarray([False, False]), dt.float8_e5m2),
+    ],
+)
+def test_what_is_cast_to_be_written_takes_no_python(
+    policy: str, target: DType, key: Any, value: Any
+) -> None:
+    with pa.policy(policy):
+        x = pa.asarray(np.ones(2, target.storage))
+        y = pa.asarray(np.ones(1, value.storage)) if isinstance(value, DType) else value
+        for _ in range(2):  # a Python scalar is made a buffer the second time
+            x[key] = y
+        assert python_calls(lambda: x.__setitem__(key, y)) == []
+
+
+def test_long_arrays_and_views_go_through_what_they_meet_under_jax() -> None:
+    """Of these the kernel leaves the casts to others: 2**24 + 1 is no float32."""
+    whole = np.arange(2**24 + 1, 2**24 + 4001, dtype=np.int32)
+    with pa.policy("jax@x32"):
+        for key, elements in product((0, slice(5), slice(3, 3), ROWS), (slice(None), slice(99))):
+            for _ in range(3):
+                x, wanted = pa.asarray(whole)[elements][::2], whole[elements][::2].copy()
+                x[key] = 1.5
+                if np.size(wanted[key]):
+                    wanted = wanted.astype(np.float32).astype(np.int32)
+                    wanted[key] = 1
+                assert x.tolist() == wanted.tolist()
+
+
 @pytest.mark.parametrize("elements", [4, 100_000])
 def test_many_values_are_written_as_few_are(elements: int) -> None:
     """Of these the kernel leaves the cast to a loop, and ml_dtypes' own assignment is not taken."""
@@ -225,12 +281,13 @@ def test_what_is_put_at_arrays_is_refused_after_slices_were_written(policy: str)
         for _ in range(3):
             x[:2] = values
             x[pa.asarray([True, False, False])] = values[0]
-            for key in (pa.asarray([0, 1]), pa.asarray([True, True, False])):
+            ones, mask = pa.asarray([0]), pa.asarray([True, True, False])
+            for key, put in ((pa.asarray([0, 1]), values), (mask, values), (ones, values[0])):
                 if policy == "numpy":
-                    x[key] = values
+                    x[key] = put
                     continue
                 with pytest.raises(pa.PromotionError, match="setitem"):
-                    x[key] = values
+                    x[key] = put
             if policy == "torch":
                 with pytest.raises(pa.PromotionError, match="getitem"):
                     x[pa.asarray([0], dtype=pa.int8)]

@@ -67,7 +67,7 @@ def caster(
         return in_default_float_state(lambda buffer: copied(buffer, storage))
     rows = dtype_args(source), dtype_args(target), mode
 
-    short = _short(source, target, mode)
+    short = _short(source, target, target, mode, mode)
 
     def run(buffer: Buffer) -> Buffer:
         made: Buffer | None = short and short(buffer)
@@ -91,18 +91,29 @@ def short_caster(
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     if transforms or (integers and widens(source, target)):
         return None
-    return _short(source, target, mode)
+    return _short(source, target, target, mode, mode)
+
+
+def short_casts(
+    dtypes: tuple[DType, ...], plans: tuple[tuple[CastMode, tuple[Any, ...]], ...]
+) -> Callable[[Buffer], Buffer | None] | None:
+    """What casts short buffers from each of two or three dtypes to the next, in one call, and
+    answers None of others; None if nothing does."""
+    modes = [mode for mode, transforms in plans if not transforms]
+    if len(modes) < len(plans):
+        return None
+    return _short(dtypes[0], dtypes[1], dtypes[-1], modes[0], modes[-1])
 
 
 @lru_cache(maxsize=4096)
 def _short(
-    source: DType, target: DType, mode: CastMode
+    source: DType, through: DType, target: DType, enter: CastMode, leave: CastMode
 ) -> Callable[[Buffer], Buffer | None] | None:
-    if not {source.kind, target.kind} <= _NUMERIC:
+    if not {source.kind, through.kind, target.kind} <= _NUMERIC:
         return None
-    given, made = dtype_args(source), dtype_args(target)
-    rows = given, made, made, made, made
-    return CastingKernel(None, rows, (mode,) * 3, target.storage, target.storage, np.empty)
+    given, between, made = map(dtype_args, (source, through, target))
+    rows, modes = (given, between, made, made, made), (enter, leave, leave)
+    return CastingKernel(None, rows, modes, target.storage, target.storage, np.empty)
 
 
 _NUMERIC = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX})

@@ -57,6 +57,12 @@ bool getitem(FastOperator *self, PyObject *array, PyObject *key, PyObject **resu
     return true;
 }
 
+// How many elements an array has; -1 with the error.
+Py_ssize_t size_of(const FastOperator *self, PyObject *buffer) {
+    const Ref size(PyObject_GetAttr(buffer, self->parts[SIZE_NAME]));
+    return size ? PyLong_AsSsize_t(size.get()) : -1;
+}
+
 // Values of an array as `buffer[key] = values` writes them. Those of another dtype are cast, by the
 // kernel where they are few; the others `run` writes, as those that may lie in the same memory.
 bool write(const Ref &executable, PyObject *buffer, PyObject *key, PyObject *values) {
@@ -67,6 +73,18 @@ bool write(const Ref &executable, PyObject *buffer, PyObject *key, PyObject *val
     }
     PyObject *args[] = {buffer, key, values};
     return static_cast<bool>(Ref(PyObject_Vectorcall(field(executable, RUN), args, 3, nullptr)));
+}
+
+// All of an array is cast to the dtype that it met what was written in, and back; nothing if nothing was.
+bool write_all(const FastOperator *self, const Ref &executable, PyObject *buffer, const Key &key) {
+    const Ref everywhere = Ref::to(field(executable, INTO));
+    if (everywhere.get() == Py_False) return true;
+    if (!key.always_picks) {
+        const Ref part(PyObject_GetItem(buffer, key.native.get()));
+        const Py_ssize_t size = part ? size_of(self, part.get()) : -1;
+        if (size <= 0) return size == 0;
+    }
+    return write(everywhere, buffer, Py_Ellipsis, buffer);
 }
 
 // False if the long way has to be taken; else the error is set, or all is done.
@@ -86,7 +104,10 @@ bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value
     // 2. How values of this type are written, which may be another way at arrays.
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return PyErr_Occurred() != nullptr;
-    if (meant.has_arrays) given[2].key = Ref::to(Py_True);
+    if (meant.has_arrays) {
+        const bool fills = meant.has_masks_alone && given[1].buffer && size_of(self, given[1].buffer.get()) == 1;
+        given[2].key = Ref::to(fills ? Py_False : Py_True);
+    }
     const Ref executable = kept_of(self, policy.get(), given, meant.has_arrays ? 3 : 2);
     if (!executable) return PyErr_Occurred() != nullptr;
 
@@ -99,11 +120,9 @@ bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value
         const Ref scalar = scalar_buffer(self, executable, 1, value);
         if (!scalar) return true;
         if (scalar.get() == Py_None) return false;
-        // `run` has more to do than to write it where that changes the rest of the array, too.
-        written = field(executable, INTO) == Py_True
-                      ? write(executable, buffer, meant.native.get(), scalar.get())
-                      : PyObject_SetItem(buffer, meant.native.get(), scalar.get()) == 0;
+        written = PyObject_SetItem(buffer, meant.native.get(), scalar.get()) == 0;
     }
+    written = written && write_all(self, executable, buffer, meant);
     if (written || !is_told_better()) return true;
     PyErr_Clear();
     return false;

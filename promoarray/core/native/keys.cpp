@@ -27,7 +27,7 @@ bool lists_numbers(PyObject *part) {
 }
 
 // An index array or a mask as a buffer; null where the long way has to be asked, or with the error.
-Ref index_buffer(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *part) {
+Ref index_buffer(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *part, Key &key) {
     Ref listed(nullptr);
     if (lists_numbers(part)) {
         listed = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], part, nullptr));
@@ -37,6 +37,7 @@ Ref index_buffer(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject 
     if (Py_TYPE(part) != cls && !self->is(NDARRAY, Py_TYPE(part))) return Ref(nullptr);
     Read index = read(self, part, cls);
     if (!index.buffer || !index.key) return Ref(nullptr);
+    if (!self->is(BOOL, self->dtype_of(index.key.get()))) key.has_masks_alone = false;
     const Ref policy = policy_in_force(self, cls);
     if (!policy) return Ref(nullptr);
     Read given[MOST];  // as `_keep` (index_keys.py) has it
@@ -54,9 +55,10 @@ Ref index_buffer(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject 
 Ref part_of(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *part, Key &key) {
     if (PyLong_CheckExact(part)) return Ref::to(part);
     key.is_ints = false;
+    if (part != Py_None && part != Py_Ellipsis) key.always_picks = false;
     if (is_plain(part)) return Ref::to(part);
     key.has_arrays = true;
-    return index_buffer(self, cls, x, part);
+    return index_buffer(self, cls, x, part, key);
 }
 
 }  // namespace

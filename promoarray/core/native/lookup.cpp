@@ -171,10 +171,13 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
 Ref key_of_array(const FastOperator *self, const Ref &type, const Ref &buffer) {
     if (!self->is_weak(type.get())) return Ref::to(type.get());
     const Ref stored(PyObject_GetAttr(buffer.get(), self->parts[DTYPE_NAME]));
-    Ref key(stored ? PyTuple_Pack(2, type.get(), stored.get()) : nullptr);
+    if (!stored) return PyErr_Clear(), Ref(nullptr);
+    if (Ref known = self->stored.find(type.get(), stored.get(), Py_None)) return known;
+    Ref key(PyTuple_Pack(2, type.get(), stored.get()));
     if (!key) return PyErr_Clear(), Ref(nullptr);
-    if (Ref known = item_of(self->parts[STORED], key.get())) return known;
-    PyDict_SetItem(self->parts[STORED], key.get(), key.get());
+    if (Ref known = item_of(self->parts[STORED], key.get())) key = std::move(known);
+    else PyDict_SetItem(self->parts[STORED], key.get(), key.get());
+    self->stored.keep(type.get(), stored.get(), Py_None, Py_None, type.get(), key);
     return PyErr_Clear(), std::move(key);
 }
 

@@ -73,9 +73,8 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     look_at_layout(given[NDARRAY]);
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
-        "_policy", "executables", "astype", "shape",  "nbytes",  "ndim", "reshape",
-        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical",
-        "name"};
+        "_policy", "executables", "astype", "shape", "size",   "nbytes",  "ndim",  "reshape",
+        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical", "name"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);
     static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == SHARED, "a name for each Part");
@@ -157,7 +156,7 @@ int operator_traverse(PyObject *object, visitproc visit, void *arg) {
     for (PyObject *part : self->parts) Py_VISIT(part);
     for (const Cache *cache : {&self->executables, &self->scalars, &self->sorts})
         if (const int stop = cache->traverse(visit, arg)) return stop;
-    return 0;
+    return self->stored.traverse(visit, arg);
 }
 
 // Not the type's tp_clear: a cycle through an operator is broken at the function or a dictionary,
@@ -167,6 +166,7 @@ int operator_release(PyObject *object) {
     PyObject_ClearWeakRefs(object);
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (Cache *cache : {&self->executables, &self->scalars, &self->sorts}) cache->clear();
+    self->stored.clear();
     return 0;
 }
 

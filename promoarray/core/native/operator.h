@@ -12,8 +12,8 @@ enum Part {
     OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS, WEAK_BOOL, WEAK_INT, WEAK_FLOAT,
     WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE, SCALAR_CASTER, GUARDED,
-    GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, NBYTES_NAME,
-    NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
+    GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, SIZE_NAME,
+    NBYTES_NAME, NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME, CANONICAL_NAME, NAME_NAME,
     SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, TEXTS, BOUND, ADOPTS,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
@@ -53,6 +53,7 @@ struct FastOperator {
     Cache executables;  // (policy, up to three operands), as `read` names operands
     Cache scalars;      // (executable, operand's converter, scalar): the 0-d buffer
     Cache sorts;        // (what tells values apart, the same, scalar): its sort
+    mutable CacheOf<8> stored;  // (weak type, NumPy's dtype): what arrays of both are looked up by
 
     bool is(Part part, const void *object) const { return object == parts[part]; }
     bool is_array(PyTypeObject *type) const {
@@ -127,8 +128,10 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
 // The key of `x[key]` as NumPy takes it; null where the long way has to be asked, or with the error.
 struct Key {
     Ref native = Ref(nullptr);
-    bool has_arrays = false;  // index arrays or masks
-    bool is_ints = true;      // and nothing else
+    bool has_arrays = false;      // index arrays or masks
+    bool has_masks_alone = true;  // and no index arrays
+    bool is_ints = true;          // and nothing else
+    bool always_picks = true;     // something of any array that has elements
 };
 Key key_of(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *key);
 
