@@ -117,6 +117,13 @@ class ByName:
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 
 @final
+class Borders:
+    """From a value to its sort: between which borders it lies, both parts of a complex one."""
+
+    def __new__(cls, borders: tuple[float, ...], /) -> Self: ...
+    def __call__(self, value: Any, /) -> int: ...
+
+@final
 class Heard:
     """What an observer knows of operations, as the fast path finds it: Knowns."""
 

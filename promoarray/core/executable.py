@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.core._fast_path import Borders
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.kept import (
     MOST_VALUES,
@@ -29,6 +30,7 @@ from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
+from promoarray.once import once
 from promoarray.operations import OPERATIONS, Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
@@ -103,8 +105,11 @@ def sort_of(policy: Policy) -> Sort | None:
     """What a policy that looks at values tells them apart by."""
     if policy.by_value is None:
         return None
-    sort: Sort = getattr(policy.by_value, "sort_of", _itself)
-    return sort
+    borders: tuple[float, ...] | None = getattr(policy.by_value, "borders", None)
+    return _itself if borders is None else _between(borders)
+
+
+_between = once(Borders)
 
 
 def _itself(value: Any) -> Any:

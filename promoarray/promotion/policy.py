@@ -105,8 +105,9 @@ class Policy:
         What each operand counts as.
     by_value : callable or None
         Turns an operation's operands with values into operands without, for policies that look at
-        values. Its ``sort_of``, if it has one, answers alike for values that it never tells apart,
-        which lets numbers that were not met before take the fast path.
+        values. Its ``borders``, if it has them, are doubles in their order, each the first value
+        (or part of a complex one) that it may tell from those below, which lets numbers that were
+        not met before take the fast path.
     squares : frozenset of DType
         Dtypes whose ``x ** 2``, the operator with Python's own 2, is a square, where any other
         exponent has a say in the dtype.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import product
@@ -14,7 +15,8 @@ from operator_table import FORWARD, INPLACE
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import inplace, operators
+from promoarray.core import executable, inplace, operators
+from promoarray.core._fast_path import Borders
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import Operand, Rank, Refusal, as_policy
@@ -67,10 +69,11 @@ def answer(name: str, form: Form, *operands: Operand) -> Any:
 
 @pytest.mark.parametrize("dtype", [*WEAK.values(), *NUMPY_1.dtypes], ids=str)
 def test_values_of_a_sort_have_one_plan(dtype: DType) -> None:
-    sort_of: Callable[[Any], Any] = NUMPY_1.by_value.sort_of  # type: ignore[union-attr]
+    sort = executable.sort_of(NUMPY_1)
+    assert sort is not None
     sorts, wrong = defaultdict(list), []
     for value in values_of(dtype):
-        sorts[sort_of(value)].append(value)
+        sorts[sort(value)].append(value)
     rank = Rank.SCALAR if dtype.weak else Rank.ZERO_D
     others = [Operand(d, r, 1 if r is Rank.ZERO_D else None) for d in NUMPY_1.dtypes for r in Rank]
     others = [other for other in others if other.rank is not Rank.SCALAR]
@@ -81,6 +84,35 @@ def test_values_of_a_sort_have_one_plan(dtype: DType) -> None:
                 first, *rest = [answer(name, form, *pair) for pair in pairs]
                 wrong += [(name, form, other, values) for each in rest if each != first]
     assert wrong == []
+
+
+BETWEEN = (-math.inf, -1.0, 0.0, 1.0, 2.0**53, 2.0**53 + 2, 2.0**63, 2.0**64, 1e300, math.inf)
+
+
+@pytest.mark.parametrize("borders", [BETWEEN, NUMPY_1.by_value.borders, ()], ids=len)  # type: ignore[union-attr]
+def test_a_value_lies_where_python_would_find_it(borders: tuple[float, ...]) -> None:
+    """Exactly: ints beyond 2**53 are no doubles, beyond 10**308 nothing near one."""
+    sort = Borders(borders)
+    ends = [sign * (10**400 + more) for sign in (1, -1) for more in (0, 1)]
+    near = [int(border) + more for border in borders if math.isfinite(border) for more in (-1, 1)]
+    for value in (*INTS, *ends, *near, *FLOATS, *borders, True, False):
+        assert sort(value) == bisect_right(borders, value)
+    places: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for value in COMPLEX:
+        parts = bisect_right(borders, value.real), bisect_right(borders, value.imag)
+        places[sort(value)].add(parts)
+    assert all(len(parts) == 1 for parts in places.values())
+    assert len(places) == len(set().union(*places.values()))
+
+
+def test_borders_are_doubles_in_their_order() -> None:
+    for wrong in ((1.0, 0.0), (1.0, 1.0), (0.0, math.nan), (2**53 + 1,)):
+        with pytest.raises(ValueError, match="each above the one before"):
+            Borders(wrong)
+    with pytest.raises(OverflowError):
+        Borders((10**400,))
+    with pytest.raises(TypeError):
+        Borders((0.0,))("0")
 
 
 def outcome(run: Callable[[], Any]) -> Any:

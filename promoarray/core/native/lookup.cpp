@@ -104,11 +104,6 @@ Ref item_of(PyObject *dictionary, PyObject *key) {
 #endif
 }
 
-int is_flat(const FastOperator *self, PyObject *buffer) {
-    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
-    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
-}
-
 Ref policy_in_force(const FastOperator *self, PyTypeObject *cls) {
     Ref bound(PyObject_GetAttr(reinterpret_cast<PyObject *>(cls), self->parts[POLICY_NAME]));
     if (!bound || bound.get() != Py_None) return bound;

@@ -5,6 +5,7 @@
 // GIL guards them: see Cache.
 #include <initializer_list>
 
+#include "borders.h"
 #include "operator.h"
 #include "tally.h"
 
@@ -24,7 +25,7 @@ int add_names(PyObject *module, const char *as, const char *const *names, Py_ssi
 
 int execute(PyObject *module) {
     for (PyType_Spec *spec : {&array_slots_spec, &shared_spec, &operator_spec, &heard_spec,
-                             &within_spec, &by_name_spec, &places_spec, &tally_spec}) {
+                             &within_spec, &by_name_spec, &places_spec, &tally_spec, &borders_spec}) {
         const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) {
             return -1;

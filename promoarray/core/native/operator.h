@@ -102,8 +102,6 @@ enum class Library { NUMPY, ANY };
 
 // A new reference to what a dictionary has; null without an error if that is nothing.
 Ref item_of(PyObject *dictionary, PyObject *key);
-// Whether an array has no axes; -1 with the error.
-int is_flat(const FastOperator *self, PyObject *buffer);
 // What an array of a type is looked up by; null without an error if that cannot be told.
 Ref key_of_array(const FastOperator *self, const Ref &type, const Ref &buffer);
 Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls,
@@ -150,6 +148,8 @@ bool tell(const Ref &known);
 // An array, or a tuple of them; or null with the error.
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names, PyObject *backend = nullptr);
+// Whether an array has no axes; -1 with the error.
+int is_flat(const FastOperator *self, PyObject *buffer);
 // Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.
 void look_at_layout(PyObject *ndarray);
 // Whether an error is about shapes or dtypes, which the long way tells in its own words.

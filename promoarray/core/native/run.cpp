@@ -145,6 +145,12 @@ Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_
     return out;
 }
 
+int is_flat(const FastOperator *self, PyObject *buffer) {
+    if (lies_so == 1 && self->is(NDARRAY, Py_TYPE(buffer))) return fields_of(buffer)->ndim == 0;
+    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
+    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
+}
+
 void look_at_layout(PyObject *ndarray) {
     if (lies_so != -1) return;
     const Ref made(PyObject_CallFunction(ndarray, "((ii))", 2, 3));

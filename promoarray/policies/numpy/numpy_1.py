@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import sys
-from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -95,12 +94,8 @@ class ByValue:
 
     __call__ = staticmethod(by_value)
 
-    @staticmethod
-    def sort_of(value: Any) -> Hashable:
-        """The sort of a value: others of it have the same answer, whatever the operation."""
-        if type(value) is complex:
-            return bisect_right(_BORDERS, value.real), bisect_right(_BORDERS, value.imag)
-        return bisect_right(_BORDERS, value)
+    borders: tuple[float, ...]
+    """Between two of them values have the same answer, whatever the operation."""
 
     def by_name(self, name: str) -> Hashable:
         """All that it knows of an operation, the same for most."""
@@ -223,7 +218,7 @@ _RUNGS = {
 """NumPy's own limits, which are a little below the largest values."""
 
 
-def _borders() -> list[float]:
+def _borders() -> tuple[float, ...]:
     """Where a sort of values begins, in their order: NaN is of the last one, with the infinity."""
     found: set[float] = {0, 1 << 64, -sys.float_info.max, math.inf}
     for low, high in map(bounds, _INTEGERS):
@@ -232,10 +227,10 @@ def _borders() -> list[float]:
         found |= {limit, math.nextafter(-limit, 0)}
     for exponent in (-1, 0, 0.5, 1, 2):  # each one apart from the numbers above it
         found |= {exponent, math.nextafter(exponent, math.inf)}
-    return sorted(found)
+    return tuple(sorted(found))
 
 
-_BORDERS = _borders()
+ByValue.borders = _borders()
 
 
 @passing()
