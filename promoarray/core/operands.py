@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import ARRAYS, Operand, Rank
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import Fit, bounds, passing_of
+from promoarray.promotion.scalars import Fit, bounds, largest, passing_of
 
 Decide = Callable[[tuple[Operand, ...]], Any]
 
@@ -304,11 +304,12 @@ def in_compiled_code(
     mode, transforms = policy.cast.plan(dt.float64, dtype)
     if passes is None or transforms or dtype.kind not in INTEGERS | INEXACT:
         return otherwise
-    low, high, floats = passes
+    low, high, floats, within = passes
     if dtype.kind in INTEGERS:
         least, most = bounds(dtype)
-        return scalar_caster(dtype, mode, max(low, least), min(high, most), 0, otherwise)
-    return scalar_caster(dtype, mode, low, high, floats.bits, otherwise)
+        return scalar_caster(dtype, mode, max(low, least), min(high, most), 0, 0.0, otherwise)
+    end = largest(dtype.part) if within else inf
+    return scalar_caster(dtype, mode, low, high, floats.bits, end, otherwise)
 
 
 def _caster_of_floats(cast: CastRule, dtype: DType) -> Callable[[Any], Any]:

@@ -25,6 +25,7 @@ from promoarray.core.operands import (
     array_class,
     as_operand,
     fitted,
+    in_compiled_code,
     operand_of,
     scalar_buffer,
     scalar_buffers,
@@ -95,7 +96,9 @@ def _keep(
         return
     enter = None
     if source.weak:
-        enter = partial(_as_assigned, policy.assigning, scalar_buffers(policy), dtype)
+        fit = policy.assigning
+        way = partial(_as_assigned, fit, scalar_buffers(policy), dtype)
+        enter = in_compiled_code(policy, fit, dtype, way)
     everywhere = common is not dtype and _written(policy, dtype, common, dtype)
     written = _written(policy, source, common, dtype)
     policy.executables[known] = written._replace(scalars=(None, enter), into=everywhere)

@@ -241,6 +241,8 @@ class ScalarCaster:
         Ints between these are taken; none if the first is larger.
     float_bits : int
         64 if floats are taken as they are, 32 if as float32 has them, 0 if none is.
+    most : float
+        The largest finite number that is taken for a float or complex dtype.
     storage : numpy.dtype
     empty : callable
         ``numpy.empty``.
@@ -258,6 +260,7 @@ class ScalarCaster:
         low: int,
         high: int,
         float_bits: int,
+        most: float,
         storage: np.dtype[Any],
         empty: Callable[..., Any],
         otherwise: Callable[[Any], Any],

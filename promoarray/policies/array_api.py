@@ -24,7 +24,7 @@ from promoarray.promotion.cast_rules import (
 from promoarray.promotion.linalg_rules import linear
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice
-from promoarray.promotion.scalars import WIDE, Scalars, in_range
+from promoarray.promotion.scalars import WIDE, Scalars, in_range, passing
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, held
 from promoarray.promotion.type_rules import TypeRule, to_bool
@@ -82,6 +82,7 @@ def assigns(source: DType, target: DType) -> str | None:
     return None if promote(source, target) is target else f"it does not promote to {target.name}"
 
 
+@passing()
 def assigned(value: Any, dtype: DType) -> Any:
     """Let a Python scalar only be written into a dtype it promotes to."""
     why = assigns(WEAK[type(value)], dtype)

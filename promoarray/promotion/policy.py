@@ -15,7 +15,6 @@ disagree about dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from promoarray.data_class import dataclass, field, replace
@@ -33,7 +32,7 @@ from promoarray.promotion.plan import (
     accumulator,
 )
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
-from promoarray.promotion.scalars import WIDE, Scalars, held_by_floats
+from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats, passing, passing_of
 from promoarray.promotion.source import Source
 from promoarray.promotion.stored import Stored, real_and_finite
 from promoarray.promotion.type_rules import own_types, refuse
@@ -57,8 +56,14 @@ def no_imaginary_dropped(source: DType, target: DType) -> str | None:
     return "it would drop the imaginary parts" if dropped else None
 
 
-def _real_and_fitting(fit: Callable[[Any, DType], Any], value: Any, dtype: DType) -> Any:
-    return fit(real_and_finite(value, dtype), dtype)
+def _real_and_fitting(fit: Fit) -> Fit:
+    """The rule of numbers that are real where the dtype is, and finite where it has integers."""
+
+    def rule(value: Any, dtype: DType) -> Any:
+        return fit(real_and_finite(value, dtype), dtype)
+
+    passes = passing_of(fit)
+    return passing(*passes)(rule) if passes else rule
 
 
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -348,10 +353,10 @@ class Policy:
         return self.assigning(value, dtype)
 
     @property
-    def assigning(self) -> Callable[[Any, DType], Any]:
+    def assigning(self) -> Fit:
         """``assigned``, which does not keep the policy itself alive."""
         own = self.stored.fit_by.get("setitem")
-        return partial(_real_and_fitting, self.scalars.fit) if own is None else own
+        return _real_and_fitting(self.scalars.fit) if own is None else own
 
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""

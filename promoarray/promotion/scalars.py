@@ -40,20 +40,26 @@ class Passing(NamedTuple):
     floats : DType
         What floats are rounded to on their way to float and complex dtypes: float64, as they are,
         or float32.
+    within : bool
+        Whether finite numbers beyond the largest of such a dtype are for the rule.
     """
 
     low: int = -(1 << 63)
     high: int = (1 << 63) - 1
     floats: DType = dt.float64
+    within: bool = False
 
 
 def passing(
-    low: int = -(1 << 63), high: int = (1 << 63) - 1, floats: DType = dt.float64
+    low: int = -(1 << 63),
+    high: int = (1 << 63) - 1,
+    floats: DType = dt.float64,
+    within: bool = False,
 ) -> Callable[[Fit], Fit]:
     """Say of a rule which numbers pass it (``Passing``)."""
 
     def said(rule: Fit) -> Fit:
-        vars(rule)["passing"] = Passing(low, high, floats)
+        vars(rule)["passing"] = Passing(low, high, floats, within)
         return rule
 
     return said
@@ -240,7 +246,7 @@ def not_negative(fit: Fit, wraps: bool = False) -> Fit:
         )
 
     passes = passing_of(fit)
-    return passing(0, passes.high, passes.floats)(rule) if passes else rule
+    return passing(*passes._replace(low=0))(rule) if passes else rule
 
 
 class Scalars(NamedTuple):

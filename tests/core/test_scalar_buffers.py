@@ -14,11 +14,12 @@ from promoarray import dtypes as dt
 from promoarray.core.cast import held
 from promoarray.core.executable import _as_buffer
 from promoarray.core.operands import in_compiled_code, scalar_buffers
-from promoarray.dtypes import CONCRETE, INTEGERS, DType, Kind
+from promoarray.core.setitem import _as_assigned
+from promoarray.dtypes import CONCRETE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels import DEFAULT, ScalarCaster, dtype_args
 from promoarray.policies import as_policy
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import Fit, bounds
+from promoarray.promotion.scalars import Fit, bounds, largest
 
 FLOATS = [
     sign * value
@@ -73,6 +74,13 @@ def entering(policy: Policy, dtype: DType, fit: Fit) -> tuple[Any, Any]:
     return in_compiled_code(policy, fit, dtype, asked), asked
 
 
+def assigning(policy: Policy, dtype: DType) -> tuple[Any, Any]:
+    """The same of a number that is assigned."""
+    fit = policy.assigning
+    asked = partial(_as_assigned, fit, scalar_buffers(policy), dtype)
+    return in_compiled_code(policy, fit, dtype, asked), asked
+
+
 def rules(policy: Policy) -> set[Fit]:
     """The rules for scalars that meet arrays, those of a ``clip`` apart."""
     scalars = policy.scalars
@@ -83,13 +91,17 @@ def rules(policy: Policy) -> set[Fit]:
 @pytest.mark.parametrize("name", pa.list_policies())
 def test_what_compiled_code_takes_is_what_the_rule_says(name: str) -> None:
     policy, wrong = as_policy(name), []
-    edges = [sign * n for n in (2**24 + 1, 2**31, 2**53 + 1, 2**63, 2**64) for sign in (1, -1)]
-    numbers = [*FLOATS, 0.1, 1 / 3, 1e-300, *edges, *(n - 1 for n in edges), *range(-260, 260)]
+    edges = [n + more for n in (2**24, 2**31, 2**53, 2**63, 2**64) for more in (-1, 0, 1)]
+    floats = [dtype for dtype in policy.dtypes if dtype in CONCRETE and dtype.kind in INEXACT]
+    for end in {largest(dtype.part) for dtype in floats}:
+        edges += [math.nextafter(end, to) for to in (0, end, math.inf)]
+    numbers = [*FLOATS, 0.1, 1 / 3, 1e-300, *edges, *[-n for n in edges], *range(-260, 260)]
     for dtype in policy.dtypes:
         if dtype not in CONCRETE:
             continue
-        for fit in rules(policy):
-            compiled, asked = entering(policy, dtype, fit)
+        ways = {fit: entering(policy, dtype, fit) for fit in rules(policy)}
+        ways[policy.assigning] = assigning(policy, dtype)
+        for fit, (compiled, asked) in ways.items():
             for number in [*numbers, True, 1j]:
                 found, expected = compiled(number), asked(number)
                 bits = [made if made is None else made.tobytes() for made in (found, expected)]
@@ -104,9 +116,10 @@ def test_the_numbers_of_programs_are_taken_by_compiled_code() -> None:
 
     for name in pa.list_policies():
         policy = as_policy(name)
-        made = in_compiled_code(policy, policy.scalars.fit, dt.float32, never)
-        assert made(0.5) == 0.5
-        assert made(3) == 3
+        for fit in (policy.scalars.fit, policy.assigning):
+            made = in_compiled_code(policy, fit, dt.float32, never)
+            assert made(0.5) == 0.5
+            assert made(3) == 3
 
 
 def test_a_buffer_that_somebody_has_keeps_its_number() -> None:
@@ -132,14 +145,14 @@ def test_zeros_and_nans_are_told_apart_by_all_their_bits() -> None:
 @pytest.mark.parametrize("row", [(1, 2), None, (3, 32, 8, 23, 127, 0, -1, -1, True, True)])
 def test_a_caster_refuses_rows_that_are_none_of_float64(row: Any) -> None:
     target = dtype_args(dt.float32)
-    given = row, target, DEFAULT, 0, 0, 64, dt.float32.storage, np.empty, abs
+    given = row, target, DEFAULT, 0, 0, 64, math.inf, dt.float32.storage, np.empty, abs
     with pytest.raises((TypeError, ValueError)):
         ScalarCaster(*given)
 
 
 def test_a_caster_refuses_storage_of_another_size_and_other_calls() -> None:
     rows = dtype_args(dt.float64), dtype_args(dt.float32)
-    made = ScalarCaster(*rows, DEFAULT, 0, 0, 64, dt.float64.storage, np.empty, abs)
+    made = ScalarCaster(*rows, DEFAULT, 0, 0, 64, math.inf, dt.float64.storage, np.empty, abs)
     with pytest.raises(TypeError, match="storage"):
         made(1.0)
     assert made(-5) == 5  # which is not between 0 and 0

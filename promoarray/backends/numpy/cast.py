@@ -125,11 +125,14 @@ def scalar_caster(
     low: int,
     high: int,
     float_bits: int,
+    most: float,
     otherwise: Callable[[Any], Buffer | None],
 ) -> Callable[[Any], Buffer | None]:
-    """What makes 0-d buffers of ints between two, and of floats of so many bits."""
+    """What makes 0-d buffers of ints between two, and of floats as so many bits have them."""
     rows = dtype_args(dt.float64), dtype_args(dtype)
-    return ScalarCaster(*rows, mode, low, high, float_bits, dtype.storage, np.empty, otherwise)
+    return ScalarCaster(
+        *rows, mode, low, high, float_bits, most, dtype.storage, np.empty, otherwise
+    )
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:

@@ -1,6 +1,7 @@
 // A callable that makes 0-d arrays of Python's floats, by a cast from float64, and of ints that the
 // dtype holds. What it is not made for it hands to another callable.
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -36,23 +37,29 @@ struct ScalarCast {
     Steps::Cast from_float64;  // null where that is the dtype
     i64 low, high;             // the ints that are taken
     int float_bits;            // 64: floats as they are; 32: as float32 has them; 0: none
+    double most;               // the largest finite number that is taken for a float
+
+    bool is_integer() const {
+        return type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
+    }
+    bool takes(double value) const { return !(std::fabs(value) > most) || std::isinf(value); }
 
     // False of a number that is not taken.
     bool read(PyObject *given, Number &number) const {
         if (PyFloat_CheckExact(given)) {
             number.real = PyFloat_AsDouble(given);
-            return float_bits != 0;
+            return float_bits != 0 && takes(number.real);
         }
         if (!PyLong_CheckExact(given)) return false;
         int beyond;
         number.is_int = true;
         number.whole = PyLong_AsLongLongAndOverflow(given, &beyond);
-        return beyond == 0 && low <= number.whole && number.whole <= high;
+        if (beyond != 0 || number.whole < low || high < number.whole) return false;
+        return is_integer() || takes(static_cast<double>(number.whole));
     }
 
     void write(const Number &number, void *place) const {
-        const bool is_integer = type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
-        if (number.is_int && is_integer && type.bits >= 8) {
+        if (number.is_int && is_integer() && type.bits >= 8) {
             std::memcpy(place, &number.whole, item_of(type));
             return;
         }
@@ -141,7 +148,8 @@ PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
     PyObject *float64, *row, *mode, *storage, *empty, *otherwise;
     long long low, high;
     int float_bits;
-    if (!PyArg_ParseTuple(args, "OOOLLiOOO", &float64, &row, &mode, &low, &high, &float_bits, &storage, &empty,
+    double most;
+    if (!PyArg_ParseTuple(args, "OOOLLidOOO", &float64, &row, &mode, &low, &high, &float_bits, &most, &storage, &empty,
                           &otherwise))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
@@ -149,7 +157,7 @@ PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
         const Type source = read_type(float64, "float64"), target = read_type(row, "row");
         if (source.kind != Kind::real || source.bits != 64) refuse("what Python's floats are is float64");
         auto cast = std::make_unique<ScalarCast>(
-            ScalarCast{target, cast_between(source, target, read_mode(mode)), low, high, float_bits});
+            ScalarCast{target, cast_between(source, target, read_mode(mode)), low, high, float_bits, most});
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         ScalarCaster *self = kernel_of<ScalarCaster>(made);

@@ -16,7 +16,15 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.policies.jax.operations import TINY
 from promoarray.promotion.rules import PromotionRule
-from promoarray.promotion.scalars import Fit, bounds, in_range, out_of_range, within_64_bits, wrap
+from promoarray.promotion.scalars import (
+    Fit,
+    bounds,
+    in_range,
+    out_of_range,
+    passing,
+    within_64_bits,
+    wrap,
+)
 from promoarray.promotion.stored import Stored, held
 
 REFUSAL = (
@@ -76,6 +84,7 @@ def given(value: Any, dtype: DType) -> Any:
 def assigned(promote: PromotionRule, default: DType) -> Fit:
     """Make the rule of ``x.at[key].set(number)``: the number is an array of its default first."""
 
+    @passing(*bounds(default))
     def fit(value: Any, dtype: DType) -> Any:
         if type(value) is not bool and promote(dtype, WEAK[type(value)]) is None:
             raise TypeError(REFUSAL)

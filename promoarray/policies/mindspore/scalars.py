@@ -49,6 +49,7 @@ def converted(value: Any, dtype: DType) -> Any:
     return bool(value) if dtype is dt.bool else wrap(real_part(value, dtype), dtype)
 
 
+@passing(floats=dt.float32)
 def assigned(value: Any, dtype: DType) -> Any:
     """Cast a number by way of int64 or float32; complex ones are taken by no key."""
     if type(value) is complex:

@@ -59,6 +59,7 @@ def as_interpolated(value: Any, dtype: DType) -> Any:
     return value
 
 
+@passing()
 def low_bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int, of a float without its fraction (NumPy 1).
 

@@ -15,7 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import quoted
 from promoarray.policies.paddle.document import low_bits, through
-from promoarray.promotion.scalars import bounds, largest, of_int64, wrap
+from promoarray.promotion.scalars import bounds, largest, of_int64, passing, wrap
 from promoarray.promotion.stored import Stored, leading, real_part, real_parts, real_range
 
 _through_double, _through_single = through(single=False), through(single=True)
@@ -53,6 +53,7 @@ def _within(number: float, dtype: DType) -> bool:
     return dtype.bits < 16 or abs(number) <= largest(dtype)
 
 
+@passing(-(1 << 24), 1 << 24)
 def _assigned(value: Any, dtype: DType) -> Any:
     """Cast through a C float, to int64 and float64 through a double.
 

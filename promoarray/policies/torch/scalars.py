@@ -32,6 +32,7 @@ def fits(value: Any, dtype: DType) -> Any:
     return wrap(scalar(value), dtype)
 
 
+@passing(within=True)
 def converted(value: Any, dtype: DType) -> Any:
     """Refuse what does not fit (`checked_convert`); of complex numbers each part has to.
 
@@ -54,6 +55,7 @@ def chosen(value: Any, dtype: DType) -> Any:
     return converted(value, dt.float64 if _narrow(dtype) else dtype)
 
 
+@passing(within=True)
 def assigned(value: Any, dtype: DType) -> Any:
     """Convert the value of ``x[key] = value``, of which an int has to be an int64 first."""
     if not within_int64(value):
