@@ -160,7 +160,9 @@ def through(single: bool) -> Callable[[Any, DType], Any]:
     the low bits. So int64 tensors lose the low bits of large ints, as they do in Paddle.
     """
 
-    exact = 1 << (24 if single else 53)
+    exact = (
+        1 << 24 if single else (1 << 31) - 1
+    )  # a uint32 may be beyond the int32 that it comes from
 
     @passing(-exact, exact, floats=dt.float32 if single else dt.float64)
     def fit(value: Any, dtype: DType) -> Any:
