@@ -67,8 +67,8 @@ def _by_factors(
         return made.otherwise
     of_base = held[:1], plan._replace(inputs=plan.inputs[:1])
     known: Any = complex_loops.FACTORS if common.kind is Kind.COMPLEX else exponents.LOOPS[name]
-    apart = {*complex_loops.IN_STEPS, *known, *_ENDS}
-    ways: dict[complex, Kernel | None] = {}
+    ways: dict[complex, Kernel | None]
+    ways = dict.fromkeys((*complex_loops.IN_STEPS, *known, *_ENDS), _nothing)
 
     def way_of(exponent: complex) -> Kernel | None:
         """A kernel of the base alone, made when its exponent is first met."""
@@ -84,10 +84,10 @@ def _by_factors(
         if y.ndim:
             return made.otherwise(x, y)
         exponent = y.item()
-        way = ways.get(exponent, _nothing)
+        if exponent not in ways:
+            return made.power(x, y)
+        way = ways[exponent]
         if way is _nothing:
-            if exponent not in apart:
-                return made.power(x, y)
             way = ways[exponent] = way_of(exponent)
         return way(x) if way else made.otherwise(x, y)
 

@@ -40,7 +40,7 @@ bool hand_over(FastOperator *self, PyObject *const *args, Py_ssize_t count, PyOb
     for (Py_ssize_t i = 1; i < count; ++i) passed[i] = args[i];
     Ref made(PyObject_Vectorcall(field(way, RUN), passed, count, nullptr));
     if (made && number != Py_None && number != reinterpret_cast<PyObject *>(Py_TYPE(made.get())))
-        made = Ref(PyObject_CallOneArg(number, made.get()));
+        made = call(number, made.get());
     if (!made && PyErr_ExceptionMatches(PyExc_Exception)) return PyErr_Clear(), false;
     *result = made.release();
     return true;

@@ -46,7 +46,7 @@ Ref kept_for(FastOperator *self, PyObject *policy, PyObject *const *keys, Py_ssi
 Ref sort_of(FastOperator *self, PyObject *sort, PyObject *value) {
     if (sort == Py_None) return Ref::to(Py_None);
     if (Ref known = self->sorts.find(sort, sort, value)) return known;
-    Ref found(PyObject_CallOneArg(sort, value));
+    Ref found = call(sort, value);
     if (found) self->sorts.keep(sort, sort, value, Py_None, sort, found);
     return found;
 }
@@ -55,7 +55,7 @@ Ref sort_of(FastOperator *self, PyObject *sort, PyObject *value) {
 Ref sort_of_flat(const FastOperator *self, PyObject *sort, PyObject *buffer) {
     if (sort == Py_None) return Ref::to(Py_True);
     const Ref value(PyObject_VectorcallMethod(self->parts[ITEM_NAME], &buffer, 1, nullptr));
-    return Ref(value ? PyObject_CallOneArg(sort, value.get()) : nullptr);
+    return value ? call(sort, value.get()) : Ref(nullptr);
 }
 
 // The executable of a Choice: `told_apart` (kept.py) makes the same key.

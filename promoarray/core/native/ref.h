@@ -45,6 +45,11 @@ class Ref {
     PyObject *object_;
 };
 
+// What a function answers of one argument; null with the error.
+inline Ref call(PyObject *function, PyObject *argument) {
+    return Ref(PyObject_Vectorcall(function, &argument, 1, nullptr));
+}
+
 // Of every type here: the last reference of an instance takes its reference to the type along.
 template <int (*clear)(PyObject *)>
 void dealloc(PyObject *object) {
