@@ -136,6 +136,19 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
     assert done > 30
 
 
+def test_hypot_beside_the_middle_of_two_floats(level):
+    """Where the root of a sum is so near it that an estimate does not say which of both it is."""
+    x = np.linspace(1, 2, 10_001, endpoint=False, dtype=np.float32)
+    below = x.astype(np.float64)
+    y = np.sqrt((below + 2.0**-24) ** 2 - below**2).astype(np.float32)
+    for scale in (1, 2.0**-140, 2.0**100):
+        operands = x * np.float32(scale), y * np.float32(scale)
+        got = np.empty_like(x)
+        rows = (dtype_args(dtypes.float32),) * 4
+        combine("hypot", operands, got, rows, (DEFAULT,) * 3)
+        assert same_numbers(got, np.hypot(*operands), dtypes.float32), scale
+
+
 @pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=str)
 @pytest.mark.parametrize("name", ["hypot", "nextafter"])
 def test_exceptions_are_told_as_numpy_tells_them(level, name, dtype):

@@ -127,20 +127,40 @@ struct Hypot : Binary {
     static f64 of(f64 x, f64 y) { return std::hypot(x, y); }
     static f32 of(f32 x, f32 y) {
         const f64 wide = x, other = y;
-        const u32 root = as_bits((f32)std::sqrt(wide * wide + other * other));
-        // Of an infinity and a NaN that is quiet it is infinite.
-        const i32 first = magnitude(x), second = magnitude(y);
-        const u32 nan = as_bits(first > infinity ? x : y) | (u32)(quiet - infinity);
-        const u32 found = (first > infinity) | (second > infinity) ? nan : root;
-        const bool is_told = is_signalling(first) | is_signalling(second);
-        const bool is_infinite = (first == infinity) | (second == infinity);
-        return as_float(is_infinite & !is_told ? (u32)infinity : found);
+        return whole((f32)std::sqrt(wide * wide + other * other), x, y);
     }
+#ifdef __F16C__
+    static Floats of(Floats x, Floats y) {
+#ifdef __AVX512BW__
+        bool is_sure;
+        const Floats root = estimated_root_of_squares(x, y, is_sure);
+        if (is_sure) return root;
+#endif
+        return whole(root_of_squares(x, y), x, y);
+    }
+#endif
 
    private:
-    static constexpr i32 infinity = 0x7f800000, quiet = 0x7fc00000;
-    static i32 magnitude(f32 x) { return (i32)(as_bits(x) & 0x7fffffffu); }
-    static bool is_signalling(i32 size) { return (size > infinity) & (size < quiet); }
+    static constexpr i32 infinity = 0x7f800000, quiet = 0x7fc00000, magnitude = INT32_MAX;
+    static i32 bits(f32 x) { return (i32)as_bits(x); }
+    static f32 number(i32 x) { return as_float((u32)x); }
+#ifdef __F16C__
+    static Words bits(Floats x) { return (Words)x; }
+    static Floats number(Words x) { return (Floats)x; }
+#endif
+    // The root, but of an infinity and a NaN that is quiet it is infinite.
+    template <typename T> static T whole(T root, T x, T y) {
+        const auto first = bits(x) & magnitude, second = bits(y) & magnitude;
+        const auto infinite = (first & 0) | infinity;
+        const auto nan = bits(first > infinity ? x : y) | (quiet - infinity);
+        const auto found = (first > infinity) | (second > infinity) ? nan : bits(root);
+        const auto is_told = is_signalling(first) | is_signalling(second);
+        const auto unless_told = (first == infinity) | (second == infinity) ? infinite : found;
+        return number(is_told ? found : unless_told);
+    }
+    template <typename Word> static auto is_signalling(Word size) {
+        return (size > infinity) & (size < quiet);
+    }
 };
 struct HypotOfSquares : Binary {
     template <typename T> static T of(T x, T y) { return std::sqrt(x * x + y * y); }
@@ -203,7 +223,7 @@ constexpr Row rows[] = {
     {"sign", 1, false, false, false, on_floats<Sign>},
     {"sign_without_nan", 1, false, false, false, on_floats<SignWithoutNan>},
     {"sign_keeping_zero", 1, false, false, false, on_floats<SignKeepingZero>},
-    {"hypot", 2, false, false, true, on_wide<Hypot>},
+    {"hypot", 2, false, false, true, on_floats<Hypot>},
     {"hypot_of_squares", 2, false, false, true, on_wide<HypotOfSquares>},
     {"nextafter", 2, false, false, false, on_wide<NextAfter>, look_of_next},
     {"floor", 1, false, false, false, on_floats<Floor>},

@@ -15,7 +15,8 @@ namespace promoarray {
 // The exceptions raised by whatever computes here, x87 included, by which glibc raises some for
 // NumPy; as NumPy numbers them: division by zero 1, overflow 2, underflow 4, invalid 8.
 inline int raised_flags() {
-    const auto is = [](int flag, int bit) { return std::fetestexcept(flag) != 0 ? bit : 0; };
+    const int raised = std::fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    const auto is = [raised](int flag, int bit) { return (raised & flag) != 0 ? bit : 0; };
     return is(FE_DIVBYZERO, 1) | is(FE_OVERFLOW, 2) | is(FE_UNDERFLOW, 4) | is(FE_INVALID, 8);
 }
 

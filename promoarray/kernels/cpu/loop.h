@@ -85,6 +85,16 @@ PROMOARRAY_CAST f64 sum_of_halves(u64 x) {
     return high + as_float((x & 0xffffffffull) | 0x4330000000000000ull);
 }
 
+// Have memory brought that is read soon.
+template <typename Stored> PROMOARRAY_CAST void ask_for(const Stored *x, std::size_t n) {
+#ifdef __SSE2__
+    for (std::size_t k = 0; k < n; k += 64 / sizeof(Stored))
+        _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
+#else
+    (void)x, (void)n;
+#endif
+}
+
 // Bfloat16 is the upper half of a float32, rounded; not of NaN.
 PROMOARRAY_CAST u32 bfloat_of(u32 bits) { return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; }
 // The same of a float64 that is an integer, and so neither makes a subnormal nor overflows.

@@ -13,7 +13,8 @@
 namespace promoarray {
 namespace {
 
-constexpr size_t MOST_BLOCK = 512;        // elements
+constexpr size_t LEAST_BLOCK = 512, MOST_BLOCK = 2048;  // elements, if there is memory for them
+constexpr size_t FIRST_LEVEL = 16 << 10;  // bytes of all slots that stay in such a cache
 constexpr size_t MEMORY = 256 << 10;      // bytes of all slots
 constexpr size_t LINE = 64;
 constexpr size_t MOST_SLOTS = 250, LARGEST = 16;
@@ -211,7 +212,8 @@ Program::Program(nb::handle given, int operands) : operands_(operands) {
         length_.push_back((size_t)number(item(lengths, i, -1), 1, LARGEST));
         bytes += length_.back();
     }
-    block_ = std::min(MOST_BLOCK, (MEMORY - (size_t)slots * LINE) / bytes);
+    block_ = std::min(std::clamp(FIRST_LEVEL / bytes, LEAST_BLOCK, MOST_BLOCK),
+                      (MEMORY - (size_t)slots * LINE) / bytes);
     constant_.assign((size_t)slots, nullptr);
     for (Py_ssize_t i = 0; i < size_of(constants); ++i) {
         const nb::handle pair = item(constants, i, -1), value = item(pair, 1, 2);

@@ -28,8 +28,52 @@ template <int way>
 PROMOARRAY_CAST Floats to_whole(Floats x) {
     return _mm512_maskz_roundscale_ps(every, x, way | _MM_FROUND_NO_EXC);
 }
+PROMOARRAY_CAST __m256 half_of(Floats x, int which) {
+    return which == 0 ? _mm512_maskz_extractf32x8_ps(0xff, x, 0)
+                      : _mm512_maskz_extractf32x8_ps(0xff, x, 1);
+}
 PROMOARRAY_CAST Floats rounded_to_half(Floats x) {
     return _mm512_maskz_cvtph_ps(every, _mm512_maskz_cvtps_ph(every, x, _MM_FROUND_TO_NEAREST_INT));
+}
+
+PROMOARRAY_CAST __m512d sum_of_squares(Floats x, Floats y, int which) {
+    const __m512d wide = _mm512_maskz_cvtps_pd(0xff, half_of(x, which));
+    const __m512d other = _mm512_maskz_cvtps_pd(0xff, half_of(y, which));
+    return _mm512_fmadd_pd(wide, wide, other * other);  // of products that are exact
+}
+PROMOARRAY_CAST Floats rounded(__m512d first, __m512d second) {
+    const Floats low = _mm512_castps256_ps512(_mm512_maskz_cvtpd_ps(0xff, first));
+    return _mm512_insertf32x8(low, _mm512_maskz_cvtpd_ps(0xff, second), 1);
+}
+PROMOARRAY_CAST Floats root_of_squares(Floats x, Floats y) {
+    return rounded(_mm512_maskz_sqrt_pd(0xff, sum_of_squares(x, y, 0)),
+                   _mm512_maskz_sqrt_pd(0xff, sum_of_squares(x, y, 1)));
+}
+
+// A root that is as good for a float32 as float64's, in half the time: what is estimated to 14 bits
+// has 40 after one step. `unsure` gets where that is too few, beside the middle of two float32, and
+// what is none of a normal float32.
+PROMOARRAY_CAST __m512d estimated_root(__m512d x, __mmask8 &unsure) {
+    constexpr i64 least = 0x3050000000000000, infinity = 0x7ff0000000000000;  // 2^-250
+    constexpr i64 middle = 1 << 28, off_by = 1 << 13, lost = (1 << 29) - 1;
+    const __m512i bits = _mm512_castpd_si512(x);
+    const __mmask8 plain = _mm512_cmplt_epu64_mask(bits - least, _mm512_set1_epi64(infinity - least));
+    const __m512d estimate = _mm512_maskz_rsqrt14_pd(plain, x);
+    const __m512d near = _mm512_maskz_mul_pd(plain, x, estimate);  // 0 is its own
+    const __m512d off = _mm512_fnmadd_pd(near, estimate, _mm512_set1_pd(1));
+    const __m512d step = _mm512_fmadd_pd(off, _mm512_set1_pd(0.375), _mm512_set1_pd(0.5));
+    const __m512d root = _mm512_fmadd_pd(near * off, step, near);
+    const __m512i beside = _mm512_castpd_si512(root) + (middle + off_by);
+    unsure |= _mm512_testn_epi64_mask(beside, _mm512_set1_epi64(lost & ~(2 * off_by - 1)));
+    unsure |= _mm512_mask_test_epi64_mask((__mmask8)~plain, bits, bits);
+    return root;
+}
+PROMOARRAY_CAST Floats estimated_root_of_squares(Floats x, Floats y, bool &is_sure) {
+    __mmask8 unsure = 0;
+    const __m512d first = estimated_root(sum_of_squares(x, y, 0), unsure);
+    const __m512d second = estimated_root(sum_of_squares(x, y, 1), unsure);
+    is_sure = unsure == 0;
+    return rounded(first, second);
 }
 
 #else
@@ -44,6 +88,15 @@ template <int way>
 PROMOARRAY_CAST Floats to_whole(Floats x) { return _mm256_round_ps(x, way | _MM_FROUND_NO_EXC); }
 PROMOARRAY_CAST Floats rounded_to_half(Floats x) {
     return _mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+PROMOARRAY_CAST __m128 root_of_squares(__m128 x, __m128 y) {
+    const __m256d wide = _mm256_cvtps_pd(x), other = _mm256_cvtps_pd(y);
+    return _mm256_cvtpd_ps(_mm256_sqrt_pd(wide * wide + other * other));
+}
+PROMOARRAY_CAST Floats root_of_squares(Floats x, Floats y) {
+    return _mm256_set_m128(
+        root_of_squares(_mm256_extractf128_ps(x, 1), _mm256_extractf128_ps(y, 1)),
+        root_of_squares(_mm256_castps256_ps128(x), _mm256_castps256_ps128(y)));
 }
 
 #endif

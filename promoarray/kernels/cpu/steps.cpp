@@ -180,9 +180,9 @@ void Steps::cast(int i, const void *given, void *out, size_t n) const {
 
 // A program between the casts. An operand without axes is read over and over, as NumPy's loops do.
 int run_program(const Steps &steps, const View *views, char *place, size_t n) {
-    constexpr size_t most = 512;
-    alignas(64) char scratch[MOST + 1][most * LARGEST];
-    const size_t block = std::min(most, steps.program->block());
+    alignas(64) char scratch[MOST + 1][BLOCK * 8];
+    const size_t widest = std::max(item_of(steps.computed), item_of(steps.made));
+    const size_t block = std::min(sizeof scratch[0] / widest, steps.program->block());
     bool single[MOST] = {};
     int raised = 0;
     for (size_t at = 0; at < n; at += block) {

@@ -9,17 +9,6 @@ namespace {
 
 constexpr size_t LEAF = 128, AHEAD = 1024;  // elements
 
-// Have memory brought that is read soon: places that are read in turn are not what a machine takes
-// for a walk through memory, unless they lie near each other.
-template <typename Stored> PROMOARRAY_CAST void ask_for(const Stored *x, size_t n) {
-#ifdef __SSE2__
-    for (size_t k = 0; k < n; k += 64 / sizeof(Stored))
-        _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
-#else
-    (void)x, (void)n;
-#endif
-}
-
 // An element, or eight, as it is added, and what their sum is: a line has one center.
 template <typename T> struct Plain {
     using Total = T;
@@ -90,6 +79,7 @@ typename Map::Total leaves(const typename Read::Stored *x, const size_t *n, cons
     auto r4 = at(more, 0), r5 = at(more + 1, 0), r6 = at(more + 2, 0), r7 = at(more + 3, 0);
     size_t i = 8;
     for (; i + 8 <= n[0]; i += 8) {
+        // Places that are read in turn are not what a machine takes for a walk through memory.
         ask_for(x + AHEAD + count * i, count * 8);
         r0 += at(0, i);
         r1 += at(1, i);
