@@ -50,8 +50,6 @@ NAMES = {
 }
 """From a class to its name now, where that changed."""
 
-_PACKAGE = __name__.partition(".")[0]
-
 
 class Shadow:
     """What a shadow run had found, as 0.1.0 kept it; ``shadow.report.Report`` takes it over."""
@@ -65,15 +63,15 @@ class OldModule(ModuleType):
     """A module of 0.1.0: its names are looked up where they are now."""
 
     def __getattr__(self, name: str) -> Any:
-        module = self.__name__.removeprefix(f"{_PACKAGE}.")
+        module = self.__name__.removeprefix("promoarray.")
         if not name.startswith("__"):
             wanted = NAMES.get((module, name), name)
             for now in MODULES[module]:
-                home = import_module(f"{_PACKAGE}.{now}")
+                home = import_module(f"promoarray.{now}")
                 if hasattr(home, wanted):
                     return getattr(home, wanted)
         raise AttributeError(f"module {self.__name__!r} has no attribute {quoted(name)}")
 
 
 for name in MODULES:
-    sys.modules[f"{_PACKAGE}.{name}"] = OldModule(f"{_PACKAGE}.{name}")
+    sys.modules[f"promoarray.{name}"] = OldModule(f"promoarray.{name}")

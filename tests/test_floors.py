@@ -1,6 +1,8 @@
 """Imports go down only: no file of the package names one on a higher floor, nor in a circle.
 
-Imports inside functions and for type checking count too. ``docs/architecture.md`` draws the floors.
+Imports inside functions and for type checking count too, and modules that are imported by their
+name, as by ``import_module``: of those the ones that do run up are listed with the reason.
+``docs/architecture.md`` draws the floors.
 """
 
 from __future__ import annotations
@@ -45,6 +47,19 @@ FLOORS = [
     ],
 ]
 """From the roof to the ground; a file's room is its first folder, or the file itself."""
+ROOMS = {room for rooms in FLOORS for room in rooms}
+
+BY_NAME = {
+    "dtypes -> numpy_api": "np.result_type(x.dtype, y.dtype) is answered as of arrays",
+    "namespaces -> __init__": "a chapter of a bound namespace is a module of the package",
+    "numpy_api -> __init__": "np.add(x, y) computes in the namespace of the arrays",
+    "parray -> __init__": "that namespace is the package itself",
+    "parray -> io": "attributes of Dask's arrays are looked for when all else is none",
+    "parray -> numpy_api": "NumPy calls the methods of arrays that answer its functions",
+    "promotion -> policies": "the registry loads a framework when it is first asked for",
+    "renamed -> __init__": "old pickles name classes of any room",
+}
+"""The rooms that import from above by name, once all is loaded, and what for."""
 
 FILES = {
     ".".join(("promoarray", *path.relative_to(ROOT).with_suffix("").parts)): path
@@ -67,8 +82,35 @@ def imported(path: Path) -> Iterator[str]:
             yield from found[:1]
 
 
-def floor(file: str) -> int:
-    room = file.split(".")[1]
+def named(path: Path) -> Iterator[str]:
+    """The rooms of the package that strings of a file name, in tables and where one is imported.
+
+    Of a string that is put together the beginning counts, where the room stands; where none does,
+    any may be meant, and that is the roof.
+    """
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        room = beginning(node).removeprefix("promoarray.").partition(".")[0]
+        if beginning(node).startswith("promoarray.") and room in ROOMS:
+            yield room
+        elif (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).endswith("module")
+            and any(beginning(arg) in ("promoarray", "promoarray.") for arg in node.args)
+        ):
+            yield "__init__"
+
+
+def beginning(node: ast.AST) -> str:
+    if isinstance(node, ast.JoinedStr):
+        node = node.values[0]
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def room_of(file: str) -> str:
+    return file.split(".")[1]
+
+
+def floor(room: str) -> int:
     return next(n for n, rooms in enumerate(FLOORS) if room in rooms)
 
 
@@ -77,16 +119,29 @@ def imports() -> dict[str, set[str]]:
     return {file: set(imported(path)) for file, path in FILES.items()}
 
 
+@cache
+def by_name() -> set[tuple[str, str]]:
+    return {(room_of(file), room) for file, path in FILES.items() for room in named(path)}
+
+
 def test_no_import_runs_up() -> None:
-    up = [f"{a} -> {b}" for a, known in imports().items() for b in known if floor(b) < floor(a)]
+    up = [
+        f"{a} -> {b}"
+        for a, known in imports().items()
+        for b in known
+        if floor(room_of(b)) < floor(room_of(a))
+    ]
     assert sorted(up) == []
 
 
+def test_what_is_imported_by_name_from_above_is_known() -> None:
+    up = {f"{a} -> {b}" for a, b in by_name() if floor(b) < floor(a)}
+    assert up == BY_NAME.keys()
+
+
 def test_rooms_side_by_side_do_not_know_each_other() -> None:
-    for a, known in imports().items():
-        for b in known:
-            rooms = {a.split(".")[1], b.split(".")[1]}
-            assert rooms != {"backends", "policies"}, f"{a} -> {b}"
+    pairs = {(room_of(a), room_of(b)) for a, known in imports().items() for b in known} | by_name()
+    assert not pairs & {("backends", "policies"), ("policies", "backends")}
 
 
 def test_no_imports_run_in_a_circle() -> None:
