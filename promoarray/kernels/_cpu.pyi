@@ -11,6 +11,7 @@ _Buffer: TypeAlias = Buffer | np.ndarray[Any, Any]
 
 # Kind, bits and the fields of promoarray.dtypes.Format, -1 for a code that a format does not have.
 _Row: TypeAlias = tuple[int, int, int, int, int, int, int, int, bool, bool]
+_Adjustment: TypeAlias = bytes | int | tuple[tuple[int, int, int], ...]
 
 def cast(
     src: _Buffer,
@@ -19,7 +20,7 @@ def cast(
     target_row: _Row,
     mode: tuple[int, ...],
     tuned: bool = True,
-    adjustment: bytes | int | tuple[tuple[int, int, int], ...] | None = None,
+    adjustment: _Adjustment | None = None,
 ) -> None:
     """Cast every element of ``src`` to its place in ``dst``.
 
@@ -182,7 +183,7 @@ class CastingKernel:
         the result.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
-        the result.
+        the result; instead of a mode a pair of one and an adjustment, as ``cast`` has it.
     computed_storage, result_storage : numpy.dtype
     empty : callable
         ``numpy.empty``.
@@ -210,7 +211,7 @@ class CastingKernel:
         cls,
         function: str | tuple[str, ...] | Callable[..., Any] | None,
         rows: tuple[_Row, ...],
-        modes: tuple[tuple[int, ...], ...],
+        modes: tuple[tuple[int, ...] | tuple[tuple[int, ...], _Adjustment], ...],
         computed_storage: np.dtype[Any],
         result_storage: np.dtype[Any],
         empty: Callable[..., Any],

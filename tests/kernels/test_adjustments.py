@@ -18,10 +18,18 @@ from cast_oracle import codes_of
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import cast_transforms
-from promoarray.backends.numpy.cast import caster
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import CONCRETE, DType, Kind
-from promoarray.kernels import DEFAULT, CastMode, cast, dtype_args, levels, use_level
+from promoarray.kernels import (
+    DEFAULT,
+    CastingKernel,
+    CastMode,
+    cast,
+    dtype_args,
+    levels,
+    use_level,
+)
 from promoarray.kernels.way import Way
 from promoarray.policies import as_policy
 from promoarray.promotion.cast_rules import CastRule
@@ -163,6 +171,34 @@ def test_tables_of_8_bits_may_hold_anything(level, target):
     for table in tables(target.storage.str):
         cast(x, out, *rows, True, table.tobytes())
         assert np.array_equal(out, table[x])
+
+
+def test_short_buffers_are_adjusted_between_casts():
+    """But for complex numbers that become bools, of which two parts make one."""
+    wrong, kinds = [], set()
+    with np.errstate(all="ignore"):
+        for source, target, mode, transforms in cases():
+            short = short_caster(source, target, mode, transforms)
+            if short is None:
+                assert source.kind is Kind.COMPLEX
+                assert target is dt.bool
+                continue
+            x = numbers(source)
+            want = caster(source, target, mode, transforms)(x)
+            got = np.concatenate([short(x[at : at + 200]) for at in range(0, x.size, 200)])
+            if got.tobytes() != want.tobytes():
+                wrong.append(f"{source} to {target} by {transforms}")
+            kinds.add(type(cast_transforms.adjustment_of(source, target, mode, transforms)))
+    assert not wrong, (len(wrong), wrong[:10])
+    assert kinds == {bytes, int, tuple}
+
+
+def test_an_adjustment_that_no_kernel_makes_is_refused():
+    rows = (dtype_args(dt.float32), *(dtype_args(dt.int8),) * 4)
+    rest = dt.int8.storage, dt.int8.storage, np.empty
+    for adjustment in (b"", 77, ((0, 1, 2),) * 9):
+        with pytest.raises(ValueError, match="adjustment"):
+            CastingKernel(None, rows, ((DEFAULT, adjustment), DEFAULT, DEFAULT), *rest)
 
 
 def test_all_of_them_are_made_by_the_kernels():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
 Buffer = np.ndarray[Any, Any]
+GivenCast = CastMode | tuple[CastMode, Any]
 
 
 @cache
@@ -89,9 +91,10 @@ def short_caster(
 ) -> Callable[[Buffer], Buffer | None] | None:
     """What casts short buffers, and answers None of others; None if nothing does."""
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
-    if transforms or (integers and widens(source, target)):
-        return None
-    return _short(source, target, target, mode, mode)
+    given = (
+        None if integers and widens(source, target) else adjusted(source, target, mode, transforms)
+    )
+    return given and _short(source, target, target, given, given)
 
 
 def short_casts(
@@ -99,15 +102,29 @@ def short_casts(
 ) -> Callable[[Buffer], Buffer | None] | None:
     """What casts short buffers from each of two or three dtypes to the next, in one call, and
     answers None of others; None if nothing does."""
-    modes = [mode for mode, transforms in plans if not transforms]
-    if len(modes) < len(plans):
+    given = [adjusted(*pair, *plan) for pair, plan in zip(pairwise(dtypes), plans, strict=True)]
+    first, last = given[0], given[-1]
+    return first and last and _short(dtypes[0], dtypes[1], dtypes[-1], first, last)
+
+
+def adjusted(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
+) -> GivenCast | None:
+    """A cast as a ``CastingKernel`` takes it: a mode, or with transforms a pair of one and an
+    adjustment; None if no kernel does what they do."""
+    if not transforms:
+        return mode
+    if not {source.kind, target.kind} <= _NUMERIC:
         return None
-    return _short(dtypes[0], dtypes[1], dtypes[-1], modes[0], modes[-1])
+    from promoarray.backends.numpy.cast_transforms import adjustment_of  # of few policies
+
+    adjustment = adjustment_of(source, target, mode, transforms)
+    return adjustment if adjustment is None else (mode, adjustment)
 
 
 @lru_cache(maxsize=4096)
 def _short(
-    source: DType, through: DType, target: DType, enter: CastMode, leave: CastMode
+    source: DType, through: DType, target: DType, enter: GivenCast, leave: GivenCast
 ) -> Callable[[Buffer], Buffer | None] | None:
     if not {source.kind, through.kind, target.kind} <= _NUMERIC:
         return None

@@ -15,6 +15,7 @@ Any other, as a policy of the user's may have, is computed block by block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -40,9 +41,9 @@ def transforming(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Callable[[Buffer], Buffer]:
     """Make a cast with transforms ready."""
-    to_complex = target.kind is Kind.COMPLEX
     counts_real = target is dt.bool and transforms[0] is real_part_counts
-    if source.kind is Kind.COMPLEX and not to_complex and (target is not dt.bool or counts_real):
+    to_real = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    if to_real and (target is not dt.bool or counts_real):
         # Only the real parts count: a cast of them.
         left = transforms[counts_real:]
         run = (
@@ -51,9 +52,8 @@ def transforming(
             else _kernel(source.part, target, mode, None)
         )
         return lambda buffer: run(_real_parts(buffer, source))
-    adjustment = _adjustment(source.part, target.part, mode, transforms)
-    zero_stays = source.kind is Kind.COMPLEX or not to_complex or _keeps_zero(adjustment)
-    if adjustment is not None and zero_stays and (source.kind is not Kind.COMPLEX or to_complex):
+    adjustment = adjustment_of(source, target, mode, transforms)
+    if adjustment is not None:
         return _kernel(source, target, mode, adjustment)
     plain = _kernel(source, target, mode, None)
     return lambda buffer: _by_blocks(transforms, buffer, source, target, plain)
@@ -87,10 +87,25 @@ def _real_parts(buffer: Buffer, source: DType) -> Buffer:
 # --- What the kernel is told ----------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
+def adjustment_of(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
+) -> Adjustment | None:
+    """What a kernel does to each part as the transforms do; None if it cannot.
+
+    Of complex numbers that become real it casts the real parts.
+    """
+    if source.kind is Kind.COMPLEX and target is dt.bool:  # of which either part may be no zero
+        return None
+    found = _adjustment(source.part, target.part, mode, transforms)
+    enters_plane = source.kind is not Kind.COMPLEX and target.kind is Kind.COMPLEX
+    return None if enters_plane and not _keeps_zero(found) else found
+
+
 def _adjustment(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Adjustment | None:
-    """What a kernel does as the transforms do; None if it cannot."""
+    """The same of real numbers."""
     way = getattr(transforms[0], "way", None) if len(transforms) == 1 else None
     if way is not None and source.bits >= 16 and source is not target:
         return int(way)

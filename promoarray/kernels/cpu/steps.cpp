@@ -35,6 +35,11 @@ auto reader(nb::handle tuple, Read read) {
     };
 }
 
+GivenCast read_given(nb::handle given) {
+    if (!PyTuple_Check(given.ptr()) || PyTuple_Size(given.ptr()) != 2) return {read_mode(given), {}};
+    return {read_mode(PyTuple_GetItem(given.ptr(), 0)), PyTuple_GetItem(given.ptr(), 1)};
+}
+
 // What is computed and in what, from the rows of the operands, of what each becomes, of what is
 // computed in, of what that makes, and of the result; and from the modes of the casts to the second,
 // the third and the last of these. `names` are those of the loops for each way, or of one for all.
@@ -47,7 +52,7 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
     }
     auto steps = std::make_unique<Steps>();
     auto type_at = reader<Type>(rows, [](nb::handle row) { return read_type(row, "a row"); });
-    auto mode_at = reader<CastMode>(modes, read_mode);
+    auto mode_at = reader<GivenCast>(modes, read_given);
     steps->operands = (int)count;
     for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
     for (int i = 0; i < count; ++i) steps->entered[i] = type_at(count + i);
@@ -56,10 +61,16 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
     steps->result = type_at(2 * count + 2);
     if (names.size() == 1) {
         CastMode of_ends[MOST + 1];
-        for (int i = 0; i < count; ++i) of_ends[i] = mode_at(i);
-        of_ends[count] = mode_at(2 * count);
-        const Operation found = find_loop(names[0].c_str(), (int)count, steps->own, steps->result,
-                                          of_ends, steps->computed);
+        bool adjusts = false;
+        for (int i = 0; i <= count; ++i) {
+            const GivenCast given = mode_at(i < count ? i : 2 * count);
+            of_ends[i] = given.mode;
+            adjusts |= given.adjustment.is_valid();
+        }
+        const Operation found =
+            adjusts ? operation_of(names[0], (int)count, steps->computed)
+                    : find_loop(names[0].c_str(), (int)count, steps->own, steps->result, of_ends,
+                                steps->computed);
         std::fill_n(steps->operations, WAYS, found);
     } else {
         if (!names.empty() && names.size() != (size_t)1 << count)
@@ -100,14 +111,19 @@ void read_first(Steps &steps, nb::handle given) {
     if (steps.first.operand < 0 || steps.first.operand >= steps.operands)
         refuse("first is for one of the operands");
     steps.first.operation = operation_of(nb::cast<nb::str>(at(1)).c_str(), 1, steps.computed);
-    steps.first.leave = cast_between(steps.computed, steps.result, read_mode(at(2)));
-    steps.first.widen = cast_between(steps.result, steps.computed, read_mode(at(3)));
+    steps.first.leave = cast_between(steps.computed, steps.result, read_given(at(2)));
+    steps.first.widen = cast_between(steps.result, steps.computed, read_given(at(3)));
 }
 
 }  // namespace
 
-Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
+Steps::Cast cast_between(Type from, Type to, const GivenCast &given) {
     if (same_type(from, to)) return nullptr;
+    const CastMode &mode = given.mode;
+    if (given.adjustment.is_valid()) {
+        return std::make_shared<const ChosenCast>(
+            from, to, mode, read_adjustment(given.adjustment, part_of(from), part_of(to)));
+    }
     const Format &f = from.format, &t = to.format;
     const std::array<i64, 31> key = {version().level,
                                      static_cast<i64>(mode.overflow),
@@ -132,11 +148,18 @@ Steps::Cast cast_between(Type from, Type to, const CastMode &mode) {
     return found;
 }
 
-ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode)
-    : loop(version().choose(part_of(from), part_of(to), mode, BLOCK, true, work)),
-      from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
+ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, Adjustment adjustment)
+    : from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
       to_bool(from_pairs && to.kind == Kind::boolean), part_size(size_of(from)),
-      to_size(size_of(to)) {}
+      to_size(size_of(to)) {
+    if (adjustment.table != nullptr) {  // Python's bytes may be gone before the cast
+        const size_t codes = part_of(from).bits <= 8 ? 256 : (size_t)1 << 16;
+        table.assign(adjustment.table, adjustment.table + codes * to_size);
+        adjustment.table = table.data();
+    }
+    loop = version().choose_adjusted(part_of(from), part_of(to), mode, BLOCK, true, adjustment, work);
+    if (loop == nullptr) refuse("no loop adjusts a cast of these types so");
+}
 
 void ChosenCast::run(const void *from, void *to, size_t n) const {
     if (from_pairs == to_pairs) {

@@ -17,15 +17,23 @@ constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in b
 constexpr int MOST = 3;           // operands
 constexpr int WAYS = 1 << MOST;   // which operands are repeated
 
+// A cast as Python gives it: a mode, or a pair of one and an adjustment. The latter is none where
+// there is nothing to adjust.
+struct GivenCast {
+    CastMode mode = {};
+    nanobind::handle adjustment;
+};
+
 // A cast whose loop was chosen. Of complex numbers it casts both parts, or the real ones alone: a
 // bool is that of either. Others become real parts.
 struct ChosenCast {
+    std::vector<unsigned char> table;  // of an adjustment
     Loop loop;
     Work work;
     bool from_pairs, to_pairs, to_bool;
     size_t part_size, to_size;
 
-    ChosenCast(Type from, Type to, const CastMode &mode);
+    ChosenCast(Type from, Type to, const CastMode &mode, Adjustment adjustment = {});
     void run(const void *from, void *to, size_t n) const;
 };
 
@@ -74,9 +82,9 @@ int way_of(int operands, size_t n, Count count) {
 // all. Which floating-point exceptions the loop raised.
 int compute(const Steps &steps, const View *views, char *place, size_t n);
 
-// One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
-// nothing to cast.
-Steps::Cast cast_between(Type from, Type to, const CastMode &mode);
+// One cast for all kernels: it has tables of 2 KiB, and there are many kernels; but for adjusted ones,
+// which few policies have. Null where there is nothing to cast.
+Steps::Cast cast_between(Type from, Type to, const GivenCast &given);
 
 // What a kernel's arguments say: the loop of an operation, or a tuple of one for each way, None where
 // nothing is computed, or else a function; the rows and modes of all that is cast; what is done to one
