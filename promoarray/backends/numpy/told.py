@@ -131,3 +131,27 @@ def at_the_program() -> AbstractContextManager[Any]:
     if is_usual():
         return _Logging()
     return _logged()
+
+
+class AtTheProgramOnce:
+    """``at_the_program`` of what is computed block by block: NumPy warns once of a whole operation.
+
+    Where the program has a handler of its own, that hears of each block.
+    """
+
+    def __enter__(self) -> None:
+        self._said: dict[str, None] = {}
+        self._state: AbstractContextManager[Any] = nullcontext()
+        if np.geterrcall() in (None, _LOG):
+            warned: Any = {kind: "log" for kind, how in np.geterr().items() if how == "warn"}
+            self._state = np.errstate(**warned, call=self)
+        self._state.__enter__()
+
+    def write(self, text: str) -> None:
+        """Hear what NumPy would warn of."""
+        self._said[text] = None
+
+    def __exit__(self, *error: Any) -> None:
+        self._state.__exit__(*error)
+        for text in self._said:
+            _LOG.write(text)
