@@ -98,7 +98,7 @@ class BlockPlan(NamedTuple):
         step = min(out.size, self.block)
         scratch = [[np.empty(step, c.storage) for c in casts] for casts in self.input_casts]
         made = np.empty(step if self.output_casts else 0, self.computed)
-        with told.AtTheProgramOnce():
+        with told.at_the_program_once():
             for parts in parts_of([*(operands[i] for i in long), out], step):
                 *given, block = parts
                 for i, part in zip(long, given, strict=True):
