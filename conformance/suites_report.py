@@ -58,9 +58,11 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
         for run in runs:
             if run.suite != suite:
                 continue
+            title = run.module
             for name, counts in module(run)["counts"].items():
                 cells = [_shown(kind, counts.get(kind, 0)) for kind in OUTCOMES]
-                grid.add_row(run.module if name == NUMPY else "", name, *cells)
+                grid.add_row(title, name, *cells)
+                title = ""
             grid.add_section()
         yield grid
 

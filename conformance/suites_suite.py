@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-NEEDED = ("array-api-strict", "pytest", "pytest-xdist")
+NEEDED = ("array-api-strict", "hypothesis", "pytest", "pytest-xdist", "typing-extensions")
 """What every suite needs besides its library; with the libraries, the extra ``suites``."""
 
 

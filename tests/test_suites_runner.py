@@ -13,6 +13,7 @@ import suites_gate as gate
 import suites_record as record
 import suites_report as report
 import suites_run
+from rich.console import Console
 from suites_backends import NUMPY, OURS, STRICT, backend_of, namespace
 from suites_run import Case, Run
 from suites_suite import SUITES, Suite, SuiteError
@@ -191,6 +192,14 @@ def test_a_run_without_the_others_is_kept_beside_them(
     assert kept["about"]["commit"] == "before, now"  # of promoarray itself, and of torch's
     record.write([miniature], path)
     assert record.read(path)["scipy"]["fft"]["about"]["commit"] == "before"
+
+
+def test_the_table_names_each_module_once(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [Case("t", OURS, "t", "passed"), Case("t", TORCH, "t", "passed")]
+    for grid in report.tables([Run("scipy", "fft", [OURS, TORCH], {}, cases)]):
+        Console(width=120).print(grid)
+    rows = [line.split("│")[1:3] for line in capsys.readouterr().out.splitlines() if OURS in line]
+    assert [[x.strip() for x in row] for row in rows] == [["fft", OURS], ["", TORCH]]
 
 
 def test_names_of_back_ends() -> None:
