@@ -30,8 +30,7 @@ from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import as_policy, families
+from promoarray.promotion.registry import as_policy
 from promoarray.promotion.table_text import cell_dtype, python_scalar
 
 EPILOG = "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 usage error, 3 internal error."
@@ -191,64 +190,13 @@ def _check_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _list(args: argparse.Namespace) -> int:
-    found = {family: [as_policy(name) for name in names] for family, names in families().items()}
+    from promoarray.diagnostics import policy_list
+
     if args.json:
-        _print_json([_facts(p, p is ps[0]) for ps in found.values() for p in ps])
-        return 0
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("policy", "editions", "what it reproduces", "source", show_edge=False)
-    for family, policies in found.items():
-        names = [p.name for p in policies]
-        editions = ", ".join(n.partition("@")[2] or n for n in names[:4])
-        editions = "" if editions == family else editions  # a name without an edition
-        editions += f" … ({len(names)} in all)" if names[4:] else ""
-        sources = policies[0].sources
-        source = sources[0].title if sources else ""
-        table.add_row(Text(family), editions, Text(policies[0].title), Text(source, "dim"))
-    show(table)
-    _list_quirks(found)
+        _print_json(policy_list.facts())
+    else:
+        policy_list.show_all()
     return 0
-
-
-def _list_quirks(found: dict[str, list[Policy]]) -> None:
-    """Print the bugs of shipped frameworks that a policy can be asked for, once each."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("quirk", "policies", "what it changes", "source", show_edge=False)
-    for family, policies in found.items():
-        rows: dict[tuple[str, str, str], list[str]] = {}
-        for policy in policies:
-            for quirk in policy.cast.quirks:
-                rows.setdefault((quirk.name, quirk.sentence, quirk.source), []).append(policy.name)
-        for (name, sentence, source), names in rows.items():
-            those = family if len(names) == len(policies) else ", ".join(names)
-            if len(names) > 3 and those != family:
-                those = f"{names[0]} and {len(names) - 1} more"
-            table.add_row(name, Text(those), Text(sentence), Text(source, "dim"))
-    if table.row_count:
-        print()
-        show(table)
-        print("\nOff by default; on with policy.with_quirks(...), or as policy POLICY+QUIRK.")
-
-
-def _facts(policy: Policy, default: bool) -> dict[str, Any]:
-    return {
-        "policy": policy.name,
-        "title": policy.title,
-        "default": default,
-        "dtypes": [d.name for d in policy.dtypes],
-        "sources": [
-            {"title": s.title, "section": s.section, "version": s.version} for s in policy.sources
-        ],
-        "notes": list(policy.notes),
-        "casts": list(policy.cast.notes),
-        "quirks": [
-            {"name": q.name, "changes": q.sentence, "source": q.source} for q in policy.cast.quirks
-        ],
-    }
 
 
 def _table(args: argparse.Namespace) -> int:

@@ -117,6 +117,7 @@ _FUNCTION_TEXTS = {
     "isclose": "pa.abs(x - y) <= atol + rtol * pa.abs(y)",
     "argwhere": "pa.stack(pa.nonzero(x), axis=-1)",
     "copy": "pa.asarray(x, copy=True)",
+    "divmod": "divmod(x, y)",
     "hstack": "pa.concat(arrays, axis=1)",
     "vstack": "pa.concat(arrays, axis=0)",
     "nan_to_num": "pa.where(pa.isnan(x), 0.0, x)",

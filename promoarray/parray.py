@@ -22,7 +22,15 @@ from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
 from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
-from promoarray.core.operators import binary, comparison, equality, keep_ufunc, of_ufunc, unary
+from promoarray.core.operators import (
+    binary,
+    both,
+    comparison,
+    equality,
+    keep_ufunc,
+    of_ufunc,
+    unary,
+)
 from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
 from promoarray.errors import quoted
@@ -445,6 +453,8 @@ class PArray(Channels):
     __truediv__, __rtruediv__, __itruediv__ = binary("divide")
     __floordiv__, __rfloordiv__, __ifloordiv__ = binary("floor_divide")
     __mod__, __rmod__, __imod__ = binary("remainder")
+    __divmod__ = both(__floordiv__, __mod__, "divmod(self, other)")
+    __rdivmod__ = both(__rfloordiv__, __rmod__, "divmod(other, self)")
     __pow__, __rpow__, __ipow__ = binary("pow")
     __matmul__, __rmatmul__, __imatmul__ = binary("matmul")
     __and__, __rand__, __iand__ = binary("bitwise_and")

@@ -19,7 +19,7 @@ MODULES = {
     "_escape": ("core.escape",),
     "_escape_report": ("diagnostics.escape_report",),
     "_explanation": ("diagnostics.explain.report",),
-    "_factors": ("linalg.decompositions",),
+    "_factors": ("linalg.decompositions", "linalg.systems"),
     "_pickling": ("parray",),
     "_report": ("diagnostics.shadow.report",),
     "_shadow": ("diagnostics.shadow.divergence", "renamed"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray.array_methods import _TABLE, add_methods
@@ -233,15 +234,6 @@ def spelled(name: str) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
                         yield first, dict(zip(keys, values, strict=True))
 
 
-def answered(call: Callable[[], Any]) -> tuple[Any, ...]:
-    """All of an answer, or of the error."""
-    try:
-        found = call()
-    except Exception as error:
-        return type(error), str(error)
-    return type(found), found.dtype, found.shape, found.tolist()
-
-
 @pytest.mark.parametrize("name", TRIED)
 def test_however_arguments_are_written(name: str) -> None:
     """What is passed on by name answers, or fails, as what looks at every argument."""
@@ -255,8 +247,8 @@ def test_however_arguments_are_written(name: str) -> None:
     slow = _any_arguments(name, **row, needed=needed, function=_function(name))
     ways = 0
     for args, options in spelled(name):
-        wanted = answered(lambda a=args, o=options: slow(x, *a, **o))
-        found = answered(lambda a=args, o=options: method(x, *a, **o))
+        wanted = outcome(lambda a=args, o=options: slow(x, *a, **o))
+        found = outcome(lambda a=args, o=options: method(x, *a, **o))
         assert found == wanted, (args, options)
         ways += 1
     assert ways > 3

@@ -138,3 +138,17 @@ def test_the_readme_shows_what_is_printed(
 
 def test_the_readme_shows_a_port() -> None:
     assert any("--run torch --policies paddle@3.3" in command for command, _ in SHOWN)
+
+
+def test_the_readmes_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """And has the dtypes that its comments tell."""
+    (program,) = re.findall(r"(?ms)^```python\n(.*?)^```$", README)
+    told = re.findall(r"(?m)^ *(\S.*\S)  # (float\d+)", program)
+    names: dict[str, object] = {}
+    exec(program, names)
+    assert "1 root cause" in capsys.readouterr().out
+    with pa.policy("numpy"):
+        first = eval(told[0][0], names)
+    with pa.policy("torch"):
+        second = eval(told[1][0], names)
+    assert [str(first.dtype), str(second.dtype)] == [dtype for _, dtype in told]

@@ -11,6 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
+from promoarray.backends.numpy.told import telling
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
 from promoarray.core.fast_path import PARTS, fast_path, standing_for
@@ -60,6 +61,22 @@ def binary(name: str) -> tuple[Binary, Binary, Binary]:
 
 def _method(slow: Callable[..., Any], name: str, **own: Any) -> Any:
     return standing_for(slow, fast_path(slow, name, **own))
+
+
+def both(first: Any, second: Any, written: str) -> Callable[[A, Any], tuple[A, A]]:
+    """Make a method of two results, each of which is another operator's.
+
+    Under every policy: that tensors of PyTorch, TensorFlow and Paddle have no ``divmod`` is no rule
+    about dtypes.
+    """
+
+    @telling
+    def pair(self: Array, other: Any, /) -> Any:
+        made = first(self, other)
+        return made if made is NotImplemented else (made, second(self, other))
+
+    pair.__name__, pair.__doc__ = "divmod", f"{written}, under the policy."
+    return pair
 
 
 def comparison(name: str) -> Binary:

@@ -12,21 +12,17 @@ from __future__ import annotations
 from promoarray.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.linalg.decompositions import (
     cholesky,
-    det,
     eig,
     eigh,
     eigvals,
     eigvalsh,
-    inv,
-    pinv,
     qr,
-    slogdet,
-    solve,
     svd,
     svdvals,
 )
 from promoarray.linalg.norms import matrix_norm, matrix_rank, vector_norm
 from promoarray.linalg.products import cross, diagonal, matrix_power, outer, trace
+from promoarray.linalg.systems import det, inv, pinv, slogdet, solve
 
 __all__ = [
     "cholesky",

@@ -12,7 +12,7 @@ from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
-from promoarray.linalg.decompositions import inv
+from promoarray.linalg.systems import inv
 from promoarray.parray import PArray
 
 _cross, _matrix_power = fast_call("cross", "axis"), fast_call("matrix_power", "n")

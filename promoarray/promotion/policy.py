@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from promoarray.data_class import dataclass, field, replace
-from promoarray.dtypes import WEAK, DType, Kind, weak_int
+from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
@@ -32,9 +32,9 @@ from promoarray.promotion.plan import (
     accumulator,
 )
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
-from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats, passing, passing_of
+from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats
 from promoarray.promotion.source import Source
-from promoarray.promotion.stored import Stored, real_and_finite
+from promoarray.promotion.stored import Stored, no_imaginary_dropped, real_and_fitting
 from promoarray.promotion.type_rules import own_types, refuse
 from promoarray.promotion.type_steps import component
 
@@ -48,22 +48,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     Key = TypeVarTuple("Key")
-
-
-def no_imaginary_dropped(source: DType, target: DType) -> str | None:
-    """Refuse to assign complex numbers to real ones."""
-    dropped = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
-    return "it would drop the imaginary parts" if dropped else None
-
-
-def _real_and_fitting(fit: Fit) -> Fit:
-    """The rule of numbers that are real where the dtype is, and finite where it has integers."""
-
-    def rule(value: Any, dtype: DType) -> Any:
-        return fit(real_and_finite(value, dtype), dtype)
-
-    passes = passing_of(fit)
-    return passing(*passes)(rule) if passes else rule
 
 
 NO_OPTIONS: Mapping[str, Any] = {}
@@ -356,7 +340,7 @@ class Policy:
     def assigning(self) -> Fit:
         """``assigned``, which does not keep the policy itself alive."""
         own = self.stored.fit_by.get("setitem")
-        return _real_and_fitting(self.scalars.fit) if own is None else own
+        return real_and_fitting(self.scalars.fit) if own is None else own
 
     def result_type(self, operands: tuple[Operand, ...]) -> DType | Refusal:
         """Decide the common dtype of operands, whatever the operation."""

@@ -13,7 +13,7 @@ from typing import Any
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
 from promoarray.named_tuple import NamedTuple
-from promoarray.promotion.scalars import Fit, in_range, truncated
+from promoarray.promotion.scalars import Fit, in_range, passing, passing_of, truncated
 
 NumbersDType = Callable[[tuple[Any, ...]], "DType | None"]
 """From Python numbers to the dtype that an array of them has; None where the default has a say."""
@@ -39,10 +39,26 @@ def real_and_finite(value: Any, dtype: DType) -> Any:
     return truncated(value, dtype)
 
 
+def real_and_fitting(fit: Fit) -> Fit:
+    """The rule of numbers that are real where the dtype is, and finite where it has integers."""
+
+    def rule(value: Any, dtype: DType) -> Any:
+        return fit(real_and_finite(value, dtype), dtype)
+
+    passes = passing_of(fit)
+    return passing(*passes)(rule) if passes else rule
+
+
 def real_part(value: Any, dtype: DType) -> Any:
     """Drop the imaginary part of a number that becomes a real one; a bool asks for both parts."""
     kept = Kind.COMPLEX, Kind.BOOL
     return value.real if type(value) is complex and dtype.kind not in kept else value
+
+
+def no_imaginary_dropped(source: DType, target: DType) -> str | None:
+    """Refuse to assign complex numbers to real ones."""
+    dropped = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    return "it would drop the imaginary parts" if dropped else None
 
 
 def any_array(source: DType, target: DType) -> str | None:

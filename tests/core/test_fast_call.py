@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -52,16 +53,6 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "diff": [{}, {"n": 2}, {"n": 3, "axis": 0}, {"n": -1}, {"axis": 2}, {"n": 2, "prepend": 1.0}],
     "argsort": [{}, {"descending": True}, {"axis": 0}, {"axis": "0"}, {"axis": 3}],
 }
-
-
-def outcome(run: Callable[[], Any]) -> Any:
-    """Everything of an answer, to the bit; or the error in full."""
-    try:
-        found = run()
-    except Exception as error:
-        return type(error), str(error)
-    each = found if isinstance(found, tuple) else (found,)
-    return type(found), *((type(z), z._type, z.shape, z._buffer.tobytes()) for z in each)
 
 
 def matrices() -> list[Any]:

@@ -11,7 +11,7 @@ import pickle
 import sys
 import sysconfig
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import product
@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from operator_table import FORWARD, MIRRORED
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -40,15 +41,6 @@ SCALARS = [
     0.0, -0.0, 1.0, 1.5, -2.5, 1e300, math.inf, math.nan,
     1j, complex(1, 0.0), complex(1, -0.0), complex(0.0, -0.0), complex(-0.0, 0.0),
 ]  # fmt: skip
-
-
-def outcome(run: Callable[[], Any]) -> tuple[Any, ...]:
-    """Everything of a result that one can tell, to the bit; or the error in full."""
-    try:
-        z = run()
-    except Exception as error:
-        return type(error), str(error)
-    return type(z), type(z._buffer), z._type, z.shape, z._buffer.dtype, z._buffer.tobytes()
 
 
 @cache

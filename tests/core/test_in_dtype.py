@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -21,15 +21,6 @@ POLICIES = ["numpy", "numpy@1", "torch", "jax@x32", "paddle"]
 ASKED = [dt.bool, dt.int4, dt.uint8, dt.int32, dt.int64, dt.float8_e4m3fn, dt.bfloat16, dt.float16]
 ASKED += [dt.float32, dt.float64, dt.complex64]
 NAMES = ["sum", "prod", "cumulative_sum", "cumulative_prod"]
-
-
-def outcome(run: Callable[[], Any]) -> tuple[Any, ...]:
-    """Everything of a result, to the bit; or the error in full."""
-    try:
-        z = run()
-    except Exception as error:
-        return type(error), str(error)
-    return type(z), z._type, z.shape, z._buffer.dtype, z._buffer.tobytes()
 
 
 def samples(dtype: DType) -> list[Any]:

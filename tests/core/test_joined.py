@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -20,15 +21,6 @@ from promoarray.dtypes import CONCRETE
 POLICIES = ["numpy", "numpy@1", "torch", "jax", "array_api"]
 AXES = [0, 1, -1, None, 5, "0", True]
 NAMES = ["concat", "stack"]
-
-
-def outcome(run: Callable[[], Any]) -> tuple[Any, ...]:
-    """Everything of a result, to the bit; or the error in full."""
-    try:
-        z = run()
-    except Exception as error:
-        return type(error), str(error)
-    return type(z), z._type, z.shape, z._buffer.dtype, z._buffer.tobytes()
 
 
 def as_the_long_way(calls: list[Callable[[], Any]]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from functools import cache
 from itertools import product
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from operator_table import FORWARD, INPLACE
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -22,15 +22,6 @@ POLICIES = ["numpy", "numpy@1", "torch", "jax", "jax@x32", "jax@strict", "tensor
 OPERATORS = {name: FORWARD[name] for name in ("add", "divide", "less", "pow", "bitwise_and")}
 AUGMENTED = {name: INPLACE[name] for name in ("add", "multiply")}
 OTHERS = [x for x in CONCRETE if x not in STANDARD and x is not dt.string]
-
-
-def outcome(run: Callable[..., Any], *given: Any, **options: Any) -> tuple[Any, ...]:
-    """Everything of a result that one can tell, to the bit; or the error in full."""
-    try:
-        z = run(*given, **options)
-    except Exception as error:
-        return type(error), str(error)
-    return type(z), z._type, z.shape, z._buffer.dtype, z._buffer.tobytes()
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import threading
 from typing import Any
 
@@ -13,7 +14,7 @@ from operator_table import FORWARD, INPLACE
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.dtypes import CONCRETE, DType, Kind
+from promoarray.dtypes import CONCRETE, NATIVE, DType, Kind
 from promoarray.operations import OPERATIONS
 
 SYMBOLS = {
@@ -128,6 +129,67 @@ def test_broadcasting() -> None:
     assert (pa.zeros((0, 1)) + pa.zeros(3)).shape == (0, 3)
     with pytest.raises(ValueError, match="broadcast"):
         pa.ones(2) + pa.ones(3)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "dtype", [d for d in CONCRETE if d in NATIVE and d.kind is not Kind.COMPLEX], ids=str
+)
+def test_divmod_has_numpys_bits(dtype: DType) -> None:
+    values = [0, 1, 7, 200] if dtype.kind in (Kind.UINT, Kind.BOOL) else [0, 1, -7, 100]
+    if dtype.kind is Kind.FLOAT:
+        values = [0.0, -0.0, 1e-7, -2.5, 6e4, math.inf, -math.inf, math.nan]
+    x = np.asarray(values, dtype.storage)[:, None]
+    ours = pa.asarray(x)
+    for found, expected in (
+        (divmod(ours, ours.T), np.divmod(x, x.T)),
+        (divmod(ours, 3), np.divmod(x, 3)),
+        (divmod(3, ours), np.divmod(3, x)),
+        (divmod(ours, x.T), np.divmod(x, x.T)),
+        (divmod(x.T, ours), np.divmod(x.T, x)),
+    ):
+        for one, other in zip(found, expected, strict=True):
+            assert (type(one), one.dtype) == (pa.PArray, other.dtype)
+            assert np.asarray(one).tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("policy", ["numpy@1", "jax@x32", "torch", "tensorflow", "paddle", "onnx"])
+def test_divmod_is_both_operators(policy: str) -> None:
+    x = pa.namespace(policy).asarray([7, -7, 5], dtype=pa.int32)
+    for one, other in ((x, 2), (x, x + 1), (2, x), (x, 1.5)):
+        try:
+            expected = one // other, one % other
+        except pa.PromotionError as refused:
+            with pytest.raises(pa.PromotionError, match=f"^{re.escape(str(refused))}$"):
+                divmod(one, other)
+            continue
+        found = divmod(one, other)
+        assert [(type(z), z.dtype, z.tolist()) for z in found] == [
+            (type(z), z.dtype, z.tolist()) for z in expected
+        ]
+
+
+def test_divmod_warns_at_the_line_of_the_program() -> None:
+    with pytest.warns(RuntimeWarning, match="divide by zero") as caught:
+        divmod(pa.asarray([1]), 0)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_divmod_leaves_other_types_to_themselves() -> None:
+    class Other:
+        __array_ufunc__ = None
+
+        def __divmod__(self, other: Any) -> str:
+            return "divmod"
+
+        __rdivmod__ = __divmod__
+
+    x = pa.asarray([1])
+    assert (divmod(x, Other()), divmod(Other(), x)) == ("divmod", "divmod")
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        divmod(x, object())
+    with pytest.raises(TypeError, match=r"PArray // list: .*pa\.asarray"):
+        divmod(x, [1])
 
 
 # --- in place, by policy ---------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray.policies import as_policy
@@ -57,21 +58,9 @@ def pairs() -> Iterator[tuple[Any, Any]]:
     yield from product(strong, weak)
 
 
-def outcome(run: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-    """Everything of a result that one can tell, to the bit; or the error in full."""
-    try:
-        with np.errstate(all="ignore"):
-            out = run(x, y)
-    except (TypeError, ValueError, OverflowError) as error:
-        return type(error), str(error)
-    return [
-        (z._type, z._buffer.dtype, z.shape, z._buffer.tobytes())
-        for z in (out if isinstance(out, list | tuple) else [out])
-    ]
-
-
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_is_kept_answers_as_what_was_decided(policy: str, form: str) -> None:
     run, kept = FORMS[form], as_policy(policy).derive("met before")
     with pa.policy(kept):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -40,14 +41,6 @@ long_way: Any = {
     name: getattr(pa, name).__wrapped__
     for name in ("result_type", "promote_types", "can_cast", "finfo", "iinfo")
 }
-
-
-def outcome(ask: Callable[..., Any], *given: Any) -> Any:
-    """The answer, or the error in full."""
-    try:
-        return ask(*given)
-    except Exception as error:
-        return type(error), str(error)
 
 
 @pytest.fixture(autouse=True)

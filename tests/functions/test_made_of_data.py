@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import pytest
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray.core import asarray as long_way
@@ -32,15 +32,6 @@ DTYPES = [
     *(pa.float8_e4m3fn, pa.complex64, pa.string),
 ]
 POLICIES = [name for name in pa.list_policies() if not name.startswith("onnx@")]
-
-
-def outcome(run: Callable[[], pa.PArray]) -> Any:
-    """All of an answer that one can tell, or the error in full."""
-    try:
-        x = run()
-    except Exception as error:
-        return type(error), str(error)
-    return x._type, x.shape, x._buffer.dtype, x._buffer.tobytes()
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 from operator_table import FORWARD, INPLACE
+from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -113,14 +113,6 @@ def test_borders_are_doubles_in_their_order() -> None:
         Borders((10**400,))
     with pytest.raises(TypeError):
         Borders((0.0,))("0")
-
-
-def outcome(run: Callable[[], Any]) -> Any:
-    try:
-        z = run()
-    except (TypeError, ValueError, OverflowError) as error:
-        return type(error), str(error)
-    return z.dtype, z.shape, z._buffer.tobytes()
 
 
 @pytest.mark.parametrize("dtype", [pa.bool, pa.uint8, pa.int64, pa.float32, pa.complex64], ids=str)

@@ -16,6 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy import told
 from promoarray.backends.numpy.kernels import OF_ONE_CALL, is_elementwise, kernel_of
 from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
@@ -97,17 +98,18 @@ class BlockPlan(NamedTuple):
         step = min(out.size, self.block)
         scratch = [[np.empty(step, c.storage) for c in casts] for casts in self.input_casts]
         made = np.empty(step if self.output_casts else 0, self.computed)
-        for parts in parts_of([*(operands[i] for i in long), out], step):
-            *given, block = parts
-            for i, part in zip(long, given, strict=True):
-                values[i] = _cast(part, self.input_casts[i], scratch[i])
-            place = made[: block.size] if self.output_casts else block
-            if isinstance(self.kernel, np.ufunc):
-                self.kernel(*values, out=place)
-            else:
-                place[...] = self.kernel(*values, **options)
-            for cast in self.output_casts:
-                cast.run(place, block)
+        with told.at_the_program_once():
+            for parts in parts_of([*(operands[i] for i in long), out], step):
+                *given, block = parts
+                for i, part in zip(long, given, strict=True):
+                    values[i] = _cast(part, self.input_casts[i], scratch[i])
+                place = made[: block.size] if self.output_casts else block
+                if isinstance(self.kernel, np.ufunc):
+                    self.kernel(*values, out=place)
+                else:
+                    place[...] = self.kernel(*values, **options)
+                for cast in self.output_casts:
+                    cast.run(place, block)
         return out
 
 

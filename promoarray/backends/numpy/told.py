@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import Context, ContextVar
 from functools import wraps
 from types import FrameType
@@ -59,9 +59,15 @@ class _Log:
     """What NumPy writes to where it would warn: it has the words, and leaves the place to us."""
 
     def write(self, text: str) -> None:
+        said = _SAID.get()
+        if said is not None:
+            if text in said:
+                return
+            said.add(text)
         warn(text.removeprefix("Warning: ").rstrip("\n"))
 
 
+_SAID: ContextVar[set[str] | None] = ContextVar("said of the blocks of one operation", default=None)
 _LOG = _Log()
 
 
@@ -131,3 +137,14 @@ def at_the_program() -> AbstractContextManager[Any]:
     if is_usual():
         return _Logging()
     return _logged()
+
+
+@contextmanager
+def at_the_program_once() -> Iterator[None]:
+    """The same of what is computed block by block: NumPy warns once of a whole operation."""
+    said = _SAID.set(set())
+    try:
+        with at_the_program():
+            yield
+    finally:
+        _SAID.reset(said)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from promoarray.diagnostics.port.places import Extent, Places, cast_dtype
 from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
-from promoarray.diagnostics.shadow.common_fixes import Asked, common_fixes, holds, lost
+from promoarray.diagnostics.shadow.after_casts import Asked, holds, lost
+from promoarray.diagnostics.shadow.common_fixes import common_fixes
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.shared_causes import MODULES, default_named
 from promoarray.diagnostics.shadow.spellings import SPELLINGS

@@ -28,7 +28,8 @@ from promoarray.diagnostics.compare.probe import Probe
 from promoarray.diagnostics.port.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
 from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
-from promoarray.diagnostics.shadow.common_fixes import Asked, adopted, as_given
+from promoarray.diagnostics.shadow.after_casts import Asked
+from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.diagnostics.shadow.spellings import SPELLINGS

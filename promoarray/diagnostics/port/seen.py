@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from promoarray.diagnostics.shadow.common_fixes import Asked
+from promoarray.diagnostics.shadow.after_casts import Asked
 from promoarray.dtypes import DType
 
 DEFAULT_DTYPE, SETITEM, ASTYPE = "default dtype", "setitem", "astype"

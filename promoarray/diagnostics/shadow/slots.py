@@ -6,7 +6,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from promoarray.core.read_dtype import read_dtype
-from promoarray.diagnostics.shadow.common_fixes import as_given
+from promoarray.diagnostics.shadow.as_given import as_given
 from promoarray.diagnostics.shadow.held import lacks
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand

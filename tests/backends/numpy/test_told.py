@@ -97,6 +97,39 @@ def first_sum(x: Any) -> Any:
         return x + x
 
 
+LONG = {
+    "multiply": lambda x: x * x,
+    "exp": lambda x: pa.exp(x),
+    "divide": lambda x: x / 0.0,
+    "power": lambda x: x**x,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("policy", ["numpy", "torch", "tensorflow"])
+def test_long_operations_warn_once_of_all_their_blocks(policy: str, name: str) -> None:
+    x = pa.astype(pa.full(100_000, 3e38), pa.bfloat16)
+    with pa.policy(policy):
+        for _ in range(2):
+            with pytest.warns(RuntimeWarning) as heard:
+                LONG[name](x)
+            files = [(str(warning.message), warning.filename) for warning in heard]
+            assert len(files) == len({*files})
+            assert {file for _, file in files} == {__file__}
+
+
+def test_long_operations_tell_a_handler_of_the_program_as_it_asks() -> None:
+    heard: list[str] = []
+    x = pa.astype(pa.full(100_000, 3e38), pa.bfloat16)
+    with np.errstate(over="call", call=lambda kind, _: heard.append(kind)):
+        _ = x * x
+    assert {*heard} == {"overflow"}
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        _ = x * x
+    with np.errstate(over="ignore"):
+        _ = x * x
+
+
 def test_what_the_program_asks_for_instead_of_warnings_is_done() -> None:
     x, calls = of("f4", 3e38, 3e38), []
     for under in ("ignore", "warn"):

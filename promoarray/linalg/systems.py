@@ -1,0 +1,175 @@
+"""Systems of equations, inverses and determinants of matrices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from promoarray.core.fast_call import fast_call
+from promoarray.core.operands import as_array
+from promoarray.linalg.arguments import matrices, of_matrices, square, tolerance
+from promoarray.parray import PArray
+
+_solve, _inv, _det, _slogdet = map(fast_call, ("solve", "inv", "det", "slogdet"))
+_pinv = fast_call("pinv", "rtol")
+
+
+class SlogdetResult(NamedTuple):
+    """What ``slogdet`` answers."""
+
+    sign: PArray
+    logabsdet: PArray
+
+
+def solve(x1: Any, x2: Any, /) -> PArray:
+    """Solve ``x1 @ x = x2``.
+
+    Parameters
+    ----------
+    x1 : array, shape (..., M, M)
+    x2 : array, shape (M,) or (..., M, K)
+        A vector if it has one axis, else matrices; leading axes broadcast.
+
+    Returns
+    -------
+    PArray, shape (..., M) or (..., M, K)
+        NumPy and JAX promote the dtypes, and make floats of them first; the others take two of one
+        dtype.
+
+    Raises
+    ------
+    PromotionError
+        If the policy solves no systems of these dtypes.
+    ValueError
+        If the shapes do not match, or a matrix is singular.
+
+    Examples
+    --------
+    >>> linalg.solve(asarray([[2.0, 0.0], [0.0, 4.0]]), asarray([1.0, 1.0]))
+    PArray([0.5 , 0.25], dtype=float64)
+    """
+    stack, sides = square(x1, "solve"), as_array(x2, "solve")
+    rows = sides.shape[0 if sides.ndim == 1 else -2] if sides.ndim else "none"
+    if rows != stack.shape[-1]:
+        raise ValueError(
+            f"solve: shapes {stack.shape} and {sides.shape} do not match: "
+            f"x1 has {stack.shape[-1]} rows, x2 has {rows}"
+        )
+    return _solve(stack, sides)
+
+
+@of_matrices
+def inv(x: Any, /) -> PArray:
+    """Return the inverse of square matrices.
+
+    Parameters
+    ----------
+    {x}
+
+    Returns
+    -------
+    PArray, shape (..., M, M)
+        Of the dtype of ``x``; of integers float64 in NumPy, a float in JAX. The others refuse them.
+
+    Raises
+    ------
+    {PromotionError}
+    ValueError
+        If a matrix is not square or is singular.
+
+    Examples
+    --------
+    >>> linalg.inv(asarray([[2, 0], [0, 4]]))
+    PArray([[0.5 , 0.  ],
+            [0.  , 0.25]], dtype=float64)
+    """
+    return _inv(square(x, "inv"))
+
+
+@of_matrices
+def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
+    """Return the Moore-Penrose pseudo-inverse of matrices.
+
+    Parameters
+    ----------
+    x : array, shape (..., M, N)
+    rtol : float or array, shape (...), optional
+        Singular values below ``rtol`` times the largest count as 0. Default: the machine epsilon
+        times ``max(M, N)``, under every policy.
+
+    Returns
+    -------
+    PArray, shape (..., N, M)
+        Dtypes as in ``inv``. TensorFlow and MindSpore take real floats only.
+
+    Raises
+    ------
+    {PromotionError}
+    ValueError
+        If there are fewer than two axes.
+
+    Examples
+    --------
+    >>> linalg.pinv(asarray([[2.0, 0.0], [0.0, 0.0]]))
+    PArray([[0.5, 0. ],
+            [0. , 0. ]], dtype=float64)
+    """
+    array = matrices(x, "pinv")
+    return _pinv(array, rtol=tolerance(rtol, array))
+
+
+@of_matrices
+def det(x: Any, /) -> PArray:
+    """Return the determinant of square matrices.
+
+    Parameters
+    ----------
+    {x}
+
+    Returns
+    -------
+    PArray, shape (...)
+        Dtypes as in ``inv``.
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> x = asarray([[0, 1], [1, 0]], dtype=int32)
+    >>> linalg.det(x)
+    PArray(-1., dtype=float64)
+    >>> with policy("jax"):
+    ...     linalg.det(x)
+    PArray(-1., dtype=float32)
+    """
+    return _det(square(x, "det"))
+
+
+@of_matrices
+def slogdet(x: Any, /) -> SlogdetResult:
+    """Return sign and logarithm of the determinant of square matrices.
+
+    Parameters
+    ----------
+    {x}
+
+    Returns
+    -------
+    SlogdetResult
+        ``sign`` and ``logabsdet``, both of shape (...); the latter is -inf where a matrix is
+        singular. It is real except in TensorFlow and Paddle, which keep the complex dtype of a
+        complex matrix. Dtypes else as in ``inv``.
+
+    Raises
+    ------
+    {PromotionError}
+    {ValueError}
+
+    Examples
+    --------
+    >>> linalg.slogdet(asarray([[0.0, 1.0], [1.0, 0.0]], dtype=float32))
+    SlogdetResult(sign=PArray(-1., dtype=float32), logabsdet=PArray(0., dtype=float32))
+    """
+    return SlogdetResult(*_slogdet(square(x, "slogdet")))
