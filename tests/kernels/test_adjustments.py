@@ -18,7 +18,7 @@ from cast_oracle import codes_of
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import cast_transforms
-from promoarray.backends.numpy.cast import caster
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.backends.numpy.cast_transforms import transformed
 from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import DEFAULT, CastMode, cast, dtype_args, levels, use_level
@@ -114,6 +114,23 @@ def test_every_transform_of_every_policy_is_made_as_it_is_defined():
     assert not wrong, (len(wrong), wrong[:10])
 
 
+def test_what_is_cast_between_kernels_is_adjusted_as_well(level):
+    """Of few elements, but for bools of complex numbers, which are those of either part."""
+    wrong, without = [], set()
+    with np.errstate(all="ignore"):
+        for source, target, mode, transforms in cases():
+            x, short = numbers(source)[:97], short_caster(source, target, mode, transforms)
+            if short is None:
+                without.add((source.kind, target.kind))
+                continue
+            want = caster(source, target, mode, transforms)(x)
+            got = short(x)
+            if got.dtype != target.storage or got.tobytes() != want.tobytes():
+                wrong.append(f"{source} to {target} by {transforms}")
+    assert not wrong, (len(wrong), wrong[:10])
+    assert without <= {(Kind.COMPLEX, Kind.BOOL)}
+
+
 def test_what_they_change_of_16_bits_is_changed_wherever_it_lies(level):
     """All codes: a few stretches are replaced, the rest has a loop of its own."""
     wrong, ways = [], set()
@@ -126,7 +143,7 @@ def test_what_they_change_of_16_bits_is_changed_wherever_it_lies(level):
             got = caster(source, target, mode, transforms)(x)
             if got.tobytes() != want.tobytes():
                 wrong.append(f"{source} to {target} by {transforms}")
-            ways.add(type(cast_transforms._adjustment(source, target, mode, transforms)))
+            ways.add(type(cast_transforms.adjustment_of(source, target, mode, transforms)))
     assert not wrong, (len(wrong), wrong[:10])
     assert ways == {int, tuple}
 

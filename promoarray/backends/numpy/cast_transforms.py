@@ -15,6 +15,7 @@ Any other, as a policy of the user's may have, is computed block by block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -22,12 +23,11 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import CastMode, dtype_args
+from promoarray.kernels import Adjustment, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.promotion.cast_transforms import double, real_part_counts, rounded, thresholds
 
 Buffer = np.ndarray[Any, Any]
-Adjustment = bytes | int | tuple[tuple[int, int, int], ...]
 
 MOST_REPLACED = 8
 """Stretches of codes that a kernel replaces."""
@@ -51,9 +51,8 @@ def transforming(
             else _kernel(source.part, target, mode, None)
         )
         return lambda buffer: run(_real_parts(buffer, source))
-    adjustment = _adjustment(source.part, target.part, mode, transforms)
-    zero_stays = source.kind is Kind.COMPLEX or not to_complex or _keeps_zero(adjustment)
-    if adjustment is not None and zero_stays and (source.kind is not Kind.COMPLEX or to_complex):
+    adjustment = adjustment_of(source, target, mode, transforms)
+    if adjustment is not None:
         return _kernel(source, target, mode, adjustment)
     plain = _kernel(source, target, mode, None)
     return lambda buffer: _by_blocks(transforms, buffer, source, target, plain)
@@ -87,10 +86,22 @@ def _real_parts(buffer: Buffer, source: DType) -> Buffer:
 # --- What the kernel is told ----------------------------------------------------------------------
 
 
-def _adjustment(
+@lru_cache(maxsize=4096)
+def adjustment_of(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Adjustment | None:
     """What a kernel does as the transforms do; None if it cannot."""
+    if source.kind is Kind.COMPLEX and target is dt.bool:  # which is that of either part
+        return None
+    found = _of_parts(source.part, target.part, mode, transforms)
+    widens = source.kind is not Kind.COMPLEX and target.kind is Kind.COMPLEX
+    return None if widens and not _keeps_zero(found) else found
+
+
+def _of_parts(
+    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
+) -> Adjustment | None:
+    """The same of real dtypes."""
     way = getattr(transforms[0], "way", None) if len(transforms) == 1 else None
     if way is not None and source.bits >= 16 and source is not target:
         return int(way)
