@@ -11,7 +11,10 @@ _Buffer: TypeAlias = Buffer | np.ndarray[Any, Any]
 
 # Kind, bits and the fields of promoarray.dtypes.Format, -1 for a code that a format does not have.
 _Row: TypeAlias = tuple[int, int, int, int, int, int, int, int, bool, bool]
+
+# A mode, alone or with an adjustment.
 _Adjustment: TypeAlias = bytes | int | tuple[tuple[int, int, int], ...]
+_Manner: TypeAlias = tuple[int, ...] | tuple[tuple[int, ...], _Adjustment]
 
 def cast(
     src: _Buffer,
@@ -177,13 +180,13 @@ class CastingKernel:
     function : str, tuple of str, callable or None
         The name of a loop as ``combine`` has it, a ufunc, or None for a cast alone. Of several
         operands a loop for each way: no operand has fewer elements than the result, the first has,
-        the second, both.
+        the second, both. Of all but the first way there need not be one: it answers None then.
     rows : tuple
         Of each operand, of what each becomes, of what is computed in, of what that makes, and of
         the result.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
-        the result; instead of a mode a pair of one and an adjustment, as ``cast`` has it.
+        the result: each a mode, or one and an adjustment as ``cast`` takes it.
     computed_storage, result_storage : numpy.dtype
     empty : callable
         ``numpy.empty``.
@@ -211,7 +214,7 @@ class CastingKernel:
         cls,
         function: str | tuple[str, ...] | Callable[..., Any] | None,
         rows: tuple[_Row, ...],
-        modes: tuple[tuple[int, ...] | tuple[tuple[int, ...], _Adjustment], ...],
+        modes: tuple[_Manner, ...],
         computed_storage: np.dtype[Any],
         result_storage: np.dtype[Any],
         empty: Callable[..., Any],
@@ -219,7 +222,7 @@ class CastingKernel:
         watched: Callable[[], int] | None = None,
         loop: Callable[[], tuple[tuple[_Row, ...], tuple[tuple[int, ...], ...]] | None]
         | None = None,
-        first: tuple[int, str, tuple[int, ...], tuple[int, ...]] | None = None,
+        first: tuple[int, str, _Manner, _Manner] | None = None,
         longest: int = -1,
         program: tuple[Any, ...] | None = None,
     ) -> CastingKernel: ...

@@ -134,7 +134,7 @@ def test_what_they_change_of_16_bits_is_changed_wherever_it_lies(level):
             got = caster(source, target, mode, transforms)(x)
             if got.tobytes() != want.tobytes():
                 wrong.append(f"{source} to {target} by {transforms}")
-            ways.add(type(cast_transforms._adjustment(source, target, mode, transforms)))
+            ways.add(type(cast_transforms.adjustment_of(source, target, mode, transforms)))
     assert not wrong, (len(wrong), wrong[:10])
     assert ways == {int, tuple}
 

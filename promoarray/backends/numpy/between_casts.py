@@ -11,7 +11,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import exponents, loops
-from promoarray.backends.numpy.cast import GivenCast, adjusted
+from promoarray.backends.numpy.cast import manner_of
 from promoarray.backends.numpy.kernels import is_elementwise, kernel_of
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
@@ -37,7 +37,7 @@ def between_casts(
     first: tuple[int, str, Any, Any] | None = None,
     program: programs.Written | None = None,
 ) -> Callable[..., Any] | None:
-    """A kernel between casts of ours; None if one has a step of Python's, or there is no loop.
+    """A kernel between casts of ours; None if no kernel makes one of them, or there is no loop.
 
     ``first`` is what is done to an operand before, as ``CastingKernel`` takes it, ``program`` what
     the kernel is where nothing in its name says so.
@@ -49,13 +49,10 @@ def between_casts(
     sources, targets = (*held, *inputs, made), (*inputs, *(common,) * count, plan.result)
     if not _STRING.isdisjoint((*sources, plan.result)):
         return None
-    modes: list[GivenCast] = [DEFAULT] * len(sources)
-    for at, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        if source is not target:
-            given = adjusted(source, target, *casts(source, target))
-            if given is None:
-                return None
-            modes[at] = given
+    found = [_manner(*pair, casts) for pair in zip(sources, targets, strict=True)]
+    modes = [manner for manner in found if manner is not None]
+    if len(modes) < len(found):
+        return None
     of_parts = common.kind is not Kind.COMPLEX and not _COMPLEX.isdisjoint(held)
     names = () if of_parts else _loops_of(name, common, count, made is not common)
     has_loop = names != ()
@@ -78,12 +75,20 @@ def between_casts(
     )
 
 
+def _manner(source: DType, target: DType, casts: loops.Casts) -> kernels.Manner | None:
+    return DEFAULT if source is target else manner_of(source, target, *casts(source, target))
+
+
 @cache
 def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, ...]:
-    """The loops that an operation goes by in a dtype; none where it takes other operands."""
+    """The loops that an operation goes by in a dtype; none where it takes other operands.
+
+    Where broadcasting repeats operands there need not be any: that is left to the slower way.
+    """
     names, row = loops.loop_names(name), kernels.dtype_args(common)
+    first, *spread = [kernels.loop_of(each, row) for each in names]
     wanted = count, False, tests
-    return names if all(kernels.loop_of(each, row) == wanted for each in names) else ()
+    return names if first == wanted and {*spread} <= {wanted, None} else ()
 
 
 def _longest(name: str) -> int:
@@ -135,7 +140,7 @@ def in_two_steps(
     if kernels.loop_of(before, kernels.dtype_args(common)) != (1, False, False):
         return None
     ways = (common, plan.result), (plan.result, common)
-    leave, widen = [adjusted(a, b, *casts(a, b)) if a is not b else DEFAULT for a, b in ways]
+    leave, widen = [_manner(*pair, casts) for pair in ways]
     if leave is None or widen is None:
         return None
     first = at, before, leave, widen

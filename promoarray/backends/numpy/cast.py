@@ -11,12 +11,11 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import DEFAULT, CastingKernel, CastMode, ScalarCaster, dtype_args
+from promoarray.kernels import DEFAULT, CastingKernel, CastMode, Manner, ScalarCaster, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
 Buffer = np.ndarray[Any, Any]
-GivenCast = CastMode | tuple[CastMode, Any]
 
 
 @cache
@@ -86,15 +85,27 @@ def caster(
     return run
 
 
+def manner_of(
+    source: DType, target: DType, mode: CastMode = DEFAULT, transforms: tuple[Any, ...] = ()
+) -> Manner | None:
+    """How a kernel makes a cast with its transforms; None if it cannot."""
+    if not transforms:
+        return mode
+    from promoarray.backends.numpy.cast_transforms import adjustment_of
+
+    adjustment = adjustment_of(source, target, mode, transforms)
+    return None if adjustment is None else (mode, adjustment)
+
+
 def short_caster(
     source: DType, target: DType, mode: CastMode = DEFAULT, transforms: tuple[Any, ...] = ()
 ) -> Callable[[Buffer], Buffer | None] | None:
     """What casts short buffers, and answers None of others; None if nothing does."""
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
-    given = (
-        None if integers and widens(source, target) else adjusted(source, target, mode, transforms)
-    )
-    return given and _short(source, target, target, given, given)
+    manner = manner_of(source, target, mode, transforms)
+    if manner is None or (not transforms and integers and widens(source, target)):
+        return None
+    return _short(source, target, target, manner, manner)
 
 
 def short_casts(
@@ -102,29 +113,17 @@ def short_casts(
 ) -> Callable[[Buffer], Buffer | None] | None:
     """What casts short buffers from each of two or three dtypes to the next, in one call, and
     answers None of others; None if nothing does."""
-    given = [adjusted(*pair, *plan) for pair, plan in zip(pairwise(dtypes), plans, strict=True)]
-    first, last = given[0], given[-1]
-    return first and last and _short(dtypes[0], dtypes[1], dtypes[-1], first, last)
-
-
-def adjusted(
-    source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
-) -> GivenCast | None:
-    """A cast as a ``CastingKernel`` takes it: a mode, or with transforms a pair of one and an
-    adjustment; None if no kernel does what they do."""
-    if not transforms:
-        return mode
-    if not {source.kind, target.kind} <= _NUMERIC:
+    ways = zip(pairwise(dtypes), plans, strict=True)
+    manners = [manner_of(*pair, *plan) for pair, plan in ways]
+    enter, leave = manners[0], manners[-1]
+    if enter is None or leave is None:
         return None
-    from promoarray.backends.numpy.cast_transforms import adjustment_of  # of few policies
-
-    adjustment = adjustment_of(source, target, mode, transforms)
-    return adjustment if adjustment is None else (mode, adjustment)
+    return _short(dtypes[0], dtypes[1], dtypes[-1], enter, leave)
 
 
 @lru_cache(maxsize=4096)
 def _short(
-    source: DType, through: DType, target: DType, enter: GivenCast, leave: GivenCast
+    source: DType, through: DType, target: DType, enter: Manner, leave: Manner
 ) -> Callable[[Buffer], Buffer | None] | None:
     if not {source.kind, through.kind, target.kind} <= _NUMERIC:
         return None

@@ -23,12 +23,11 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import CastMode, dtype_args
+from promoarray.kernels import Adjustment, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.promotion.cast_transforms import double, real_part_counts, rounded, thresholds
 
 Buffer = np.ndarray[Any, Any]
-Adjustment = bytes | int | tuple[tuple[int, int, int], ...]
 
 MOST_REPLACED = 8
 """Stretches of codes that a kernel replaces."""
@@ -41,9 +40,9 @@ def transforming(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Callable[[Buffer], Buffer]:
     """Make a cast with transforms ready."""
+    to_complex = target.kind is Kind.COMPLEX
     counts_real = target is dt.bool and transforms[0] is real_part_counts
-    to_real = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
-    if to_real and (target is not dt.bool or counts_real):
+    if source.kind is Kind.COMPLEX and not to_complex and (target is not dt.bool or counts_real):
         # Only the real parts count: a cast of them.
         left = transforms[counts_real:]
         run = (
@@ -87,25 +86,22 @@ def _real_parts(buffer: Buffer, source: DType) -> Buffer:
 # --- What the kernel is told ----------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def adjustment_of(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Adjustment | None:
-    """What a kernel does to each part as the transforms do; None if it cannot.
-
-    Of complex numbers that become real it casts the real parts.
-    """
-    if source.kind is Kind.COMPLEX and target is dt.bool:  # of which either part may be no zero
+    """What a kernel does as the transforms do; None if it cannot."""
+    if source.kind is Kind.COMPLEX and target is dt.bool:  # which is that of either part
         return None
-    found = _adjustment(source.part, target.part, mode, transforms)
-    enters_plane = source.kind is not Kind.COMPLEX and target.kind is Kind.COMPLEX
-    return None if enters_plane and not _keeps_zero(found) else found
+    found = _of_parts(source.part, target.part, mode, transforms)
+    widens = source.kind is not Kind.COMPLEX and target.kind is Kind.COMPLEX
+    return None if widens and not _keeps_zero(found) else found
 
 
-def _adjustment(
+def _of_parts(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Adjustment | None:
-    """The same of real numbers."""
+    """The same of real dtypes."""
     way = getattr(transforms[0], "way", None) if len(transforms) == 1 else None
     if way is not None and source.bits >= 16 and source is not target:
         return int(way)

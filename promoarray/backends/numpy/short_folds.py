@@ -112,14 +112,20 @@ def _fold_of(name: str, held: DType, plan: Plan, made: DType) -> tuple[str, DTyp
     """A fold, what it computes in, what it answers in, and how many elements it is right for."""
     common = plan.compute or plan.inputs[0]
     fold = _FOLDS[name]
-    if held is plan.inputs[0] is common and common.kind in (Kind.BOOL, *INTEGERS):
+    if held is plan.inputs[0] and common.kind in (Kind.BOOL, *INTEGERS):
         if name == "truncated_mean" and common.bits == 64:  # in which the sum is taken
             name = "exact_integer_mean"
-        if name in _OF_INTEGERS:
+        if held is common and name in _OF_INTEGERS:
             return name, dt.float32, made, FEW
-        if fold in _MEANS:  # in which NumPy adds up
+        if name not in _OF_INTEGERS and fold in _MEANS and _holds(common, held):
+            # in which NumPy adds up
             return fold, dt.float64, dt.float64, FEW if _adds_exactly(common) else ADDED_AT_ONCE
     return fold, common, folds.answer_of(name, common), FEW
+
+
+def _holds(common: DType, held: DType) -> bool:
+    """Whether an integer dtype has all integers of another, so that these may be cast at once."""
+    return held is common or (held.kind is common.kind and held.bits < common.bits)
 
 
 def _adds_exactly(dtype: DType) -> bool:

@@ -306,6 +306,14 @@ struct IntegerPower : Binary {
     }
 };
 
+// A number that was a bool selects the other, or zero.
+template <bool of_first>
+struct Selects : Binary {
+    template <typename T> static Complex<T> of(Complex<T> x, Complex<T> y) {
+        return is_true_number(of_first ? x : y) ? (of_first ? y : x) : Complex<T>{0, 0};
+    }
+};
+
 template <typename Step>
 Run on_parts(Type t) {
     t.kind = Kind::real;
@@ -351,6 +359,8 @@ constexpr Row rows[] = {
     {"xla_square", 1, false, false, false, on_parts<XlaSquare>},
     {"xla_complex_divide", 2, false, false, false, on_parts<XlaQuotient>},
     {"xla_reciprocal", 1, false, false, false, on_parts<XlaReciprocal>},
+    {"first_selects", 2, false, false, false, on_parts<Selects<true>>},
+    {"second_selects", 2, false, false, false, on_parts<Selects<false>>},
     {"polar_ends", 3, false, false, false, on_parts<PolarEnds>},
     {"integer_pow", 2, false, false, false, on_parts<IntegerPower>},
 };

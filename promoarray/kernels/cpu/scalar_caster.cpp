@@ -157,7 +157,7 @@ PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
         const Type source = read_type(float64, "float64"), target = read_type(row, "row");
         if (source.kind != Kind::real || source.bits != 64) refuse("what Python's floats are is float64");
         auto cast = std::make_unique<ScalarCast>(
-            ScalarCast{target, cast_between(source, target, {read_mode(mode), {}}), low, high, float_bits, most});
+            ScalarCast{target, cast_between(source, target, read_mode(mode)), low, high, float_bits, most});
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         ScalarCaster *self = kernel_of<ScalarCaster>(made);

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "caster.h"
@@ -17,8 +18,10 @@ namespace {
 constexpr size_t BLOCK = 1024;  // elements of 8 bytes; what a loop has on the stack
 constexpr size_t LARGEST = 16;  // bytes of an element: of a complex one
 
-Operation operation_of(const std::string &name, int operands, Type computed) {
+// `may_lack`: whether there need not be one.
+Operation operation_of(const std::string &name, int operands, Type computed, bool may_lack = false) {
     const Operation found = version().operation(name.c_str(), computed);
+    if (found.run == nullptr && may_lack) return found;
     if (found.run == nullptr || found.operands != operands || found.masked)
         refuse("there is no loop that computes " + name);
     return found;
@@ -35,8 +38,19 @@ auto reader(nb::handle tuple, Read read) {
     };
 }
 
-GivenCast read_given(nb::handle given) {
-    if (!PyTuple_Check(given.ptr()) || PyTuple_Size(given.ptr()) != 2) return {read_mode(given), {}};
+// How a cast is made: its mode, and what is done to codes besides.
+struct Manner {
+    CastMode mode;
+    PyObject *adjustment = Py_None;
+
+    Steps::Cast between(Type from, Type to) const {
+        if (same_type(from, to)) return nullptr;
+        return cast_between(from, to, mode, read_adjustment(adjustment, part_of(from), part_of(to)));
+    }
+};
+
+Manner read_manner(nb::handle given) {
+    if (!PyTuple_Check(given.ptr()) || PyTuple_Size(given.ptr()) != 2) return {read_mode(given)};
     return {read_mode(PyTuple_GetItem(given.ptr(), 0)), PyTuple_GetItem(given.ptr(), 1)};
 }
 
@@ -52,38 +66,36 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
     }
     auto steps = std::make_unique<Steps>();
     auto type_at = reader<Type>(rows, [](nb::handle row) { return read_type(row, "a row"); });
-    auto mode_at = reader<GivenCast>(modes, read_given);
+    auto manner_at = reader<Manner>(modes, read_manner);
     steps->operands = (int)count;
     for (int i = 0; i < count; ++i) steps->own[i] = type_at(i);
     for (int i = 0; i < count; ++i) steps->entered[i] = type_at(count + i);
     steps->computed = type_at(2 * count);
     steps->made = type_at(2 * count + 1);
     steps->result = type_at(2 * count + 2);
-    if (names.size() == 1) {
-        CastMode of_ends[MOST + 1];
-        bool adjusts = false;
-        for (int i = 0; i <= count; ++i) {
-            const GivenCast given = mode_at(i < count ? i : 2 * count);
-            of_ends[i] = given.mode;
-            adjusts |= given.adjustment.is_valid();
-        }
-        const Operation found =
-            adjusts ? operation_of(names[0], (int)count, steps->computed)
-                    : find_loop(names[0].c_str(), (int)count, steps->own, steps->result, of_ends,
-                                steps->computed);
-        std::fill_n(steps->operations, WAYS, found);
-    } else {
-        if (!names.empty() && names.size() != (size_t)1 << count)
-            throw nb::type_error("there is a loop for each way, or one for all");
-        for (size_t way = 0; way < names.size(); ++way)
-            steps->operations[way] = operation_of(names[way], (int)count, steps->computed);
+    if (names.size() > 1 && names.size() != (size_t)1 << count)
+        throw nb::type_error("there is a loop for each way, or one for all");
+    CastMode of_ends[MOST + 1];
+    bool by_modes = true;
+    for (int i = 0; i <= count; ++i) {
+        const Manner manner = manner_at(i < count ? i : 2 * count);
+        of_ends[i] = manner.mode;
+        by_modes = by_modes && manner.adjustment == Py_None;
     }
+    for (size_t way = 0; way < names.size(); ++way) {
+        const char *name = names[way].c_str();
+        steps->operations[way] =
+            names.size() > 1 || !by_modes
+                ? operation_of(name, (int)count, steps->computed, way > 0)
+                : find_loop(name, (int)count, steps->own, steps->result, of_ends, steps->computed);
+    }
+    if (names.size() == 1) std::fill_n(steps->operations + 1, WAYS - 1, steps->operations[0]);
     if (!names.empty() && !steps->operations[0].tests) steps->made = steps->computed;
     for (int i = 0; i < count; ++i) {
-        steps->enter[i] = cast_between(steps->own[i], steps->entered[i], mode_at(i));
-        steps->widen[i] = cast_between(steps->entered[i], steps->computed, mode_at(count + i));
+        steps->enter[i] = manner_at(i).between(steps->own[i], steps->entered[i]);
+        steps->widen[i] = manner_at(count + i).between(steps->entered[i], steps->computed);
     }
-    if (computes) steps->leave = cast_between(steps->made, steps->result, mode_at(2 * count));
+    if (computes) steps->leave = manner_at(2 * count).between(steps->made, steps->result);
     else if (!steps->casts(0) || !same_type(steps->computed, steps->result))
         refuse("a cast alone is to the type of its result");
     return steps;
@@ -111,19 +123,28 @@ void read_first(Steps &steps, nb::handle given) {
     if (steps.first.operand < 0 || steps.first.operand >= steps.operands)
         refuse("first is for one of the operands");
     steps.first.operation = operation_of(nb::cast<nb::str>(at(1)).c_str(), 1, steps.computed);
-    steps.first.leave = cast_between(steps.computed, steps.result, read_given(at(2)));
-    steps.first.widen = cast_between(steps.result, steps.computed, read_given(at(3)));
+    steps.first.leave = read_manner(at(2)).between(steps.computed, steps.result);
+    steps.first.widen = read_manner(at(3)).between(steps.result, steps.computed);
+}
+
+// All of an adjustment as bytes; a table itself, not where it lies.
+std::string bytes_of(const Adjustment &adjustment, Type from, Type to) {
+    if (adjustment.table != nullptr) {
+        const size_t codes = from.bits <= 8 ? 256 : (size_t)1 << 16;
+        return {reinterpret_cast<const char *>(adjustment.table), codes * size_of(to)};
+    }
+    std::string found(1, (char)adjustment.way);
+    for (int i = 0; i < adjustment.replacements; ++i) {
+        const Replacement &r = adjustment.replacement[i];
+        found.append(reinterpret_cast<const char *>(&r), sizeof r);
+    }
+    return found;
 }
 
 }  // namespace
 
-Steps::Cast cast_between(Type from, Type to, const GivenCast &given) {
+Steps::Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustment &adjustment) {
     if (same_type(from, to)) return nullptr;
-    const CastMode &mode = given.mode;
-    if (given.adjustment.is_valid()) {
-        return std::make_shared<const ChosenCast>(
-            from, to, mode, read_adjustment(given.adjustment, part_of(from), part_of(to)));
-    }
     const Format &f = from.format, &t = to.format;
     const std::array<i64, 31> key = {version().level,
                                      static_cast<i64>(mode.overflow),
@@ -141,23 +162,23 @@ Steps::Cast cast_between(Type from, Type to, const GivenCast &given) {
                                      static_cast<i64>(to.kind), to.bits, t.exponent, t.mantissa,
                                      t.bias, t.largest, t.inf, t.nan, t.negative_zero, t.has_sign};
     static std::mutex lock;
-    static std::map<std::array<i64, 31>, Steps::Cast> known;
+    static std::map<std::pair<std::array<i64, 31>, std::string>, Steps::Cast> known;
     const std::lock_guard<std::mutex> held(lock);
-    Steps::Cast &found = known[key];
-    if (!found) found = std::make_shared<const ChosenCast>(from, to, mode);
-    return found;
+    const auto [at, is_new] = known.try_emplace({key, bytes_of(adjustment, from, to)});
+    if (is_new) {
+        Adjustment own = adjustment;  // whose table is that of the key, which stays where it is
+        const std::string &bytes = at->first.second;
+        if (own.table != nullptr) own.table = reinterpret_cast<const unsigned char *>(bytes.data());
+        at->second = std::make_shared<const ChosenCast>(from, to, mode, own);
+    }
+    return at->second;
 }
 
-ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, Adjustment adjustment)
-    : from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
+ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, const Adjustment &adjustment)
+    : loop(version().choose_adjusted(part_of(from), part_of(to), mode, BLOCK, true, adjustment, work)),
+      from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
       to_bool(from_pairs && to.kind == Kind::boolean), part_size(size_of(from)),
       to_size(size_of(to)) {
-    if (adjustment.table != nullptr) {  // Python's bytes may be gone before the cast
-        const size_t codes = part_of(from).bits <= 8 ? 256 : (size_t)1 << 16;
-        table.assign(adjustment.table, adjustment.table + codes * to_size);
-        adjustment.table = table.data();
-    }
-    loop = version().choose_adjusted(part_of(from), part_of(to), mode, BLOCK, true, adjustment, work);
     if (loop == nullptr) refuse("no loop adjusts a cast of these types so");
 }
 
@@ -241,6 +262,7 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
     alignas(64) char scratch[MOST + 1][BLOCK * 8];
     const int way = way_of(steps.operands, n, [&](int i) { return views[i].count(); });
     const Operation &operation = steps.operations[way];
+    if (operation.run == nullptr) return NOT_TOLD;
     int raised = 0;
     DefaultFloatState state;
     const auto run = [&](const Operation &what, const void *const *operands, void *out, size_t now) {

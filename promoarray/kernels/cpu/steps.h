@@ -17,23 +17,15 @@ constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in b
 constexpr int MOST = 3;           // operands
 constexpr int WAYS = 1 << MOST;   // which operands are repeated
 
-// A cast as Python gives it: a mode, or a pair of one and an adjustment. The latter is none where
-// there is nothing to adjust.
-struct GivenCast {
-    CastMode mode = {};
-    nanobind::handle adjustment;
-};
-
 // A cast whose loop was chosen. Of complex numbers it casts both parts, or the real ones alone: a
 // bool is that of either. Others become real parts.
 struct ChosenCast {
-    std::vector<unsigned char> table;  // of an adjustment
     Loop loop;
     Work work;
     bool from_pairs, to_pairs, to_bool;
     size_t part_size, to_size;
 
-    ChosenCast(Type from, Type to, const CastMode &mode, Adjustment adjustment = {});
+    ChosenCast(Type from, Type to, const CastMode &mode, const Adjustment &adjustment);
     void run(const void *from, void *to, size_t n) const;
 };
 
@@ -50,7 +42,7 @@ struct Steps {
     Type own[MOST], entered[MOST], computed, made, result;
     // Of each operand, then from there to what is computed in; null where there is nothing to cast.
     Cast enter[MOST], widen[MOST], leave;
-    // By `way_of`; none where a function of Python's computes.
+    // By `way_of`, some of which may have none; none where a function of Python's computes.
     Operation operations[WAYS] = {};
     std::unique_ptr<const Program> program;  // what computes, where no operation does
     std::vector<std::string> names;          // of the loops: one for each way, or one for all
@@ -79,16 +71,17 @@ int way_of(int operands, size_t n, Count count) {
 }
 
 // A loop between the casts on n elements of operands that have so many or one, or stand for them
-// all. Which floating-point exceptions the loop raised.
+// all. Which floating-point exceptions the loop raised; NOT_TOLD of a way that has none.
 int compute(const Steps &steps, const View *views, char *place, size_t n);
 
-// One cast for all kernels: it has tables of 2 KiB, and there are many kernels; but for adjusted ones,
-// which few policies have. Null where there is nothing to cast.
-Steps::Cast cast_between(Type from, Type to, const GivenCast &given);
+// One cast for all kernels: it has tables of 2 KiB, and there are many kernels. Null where there is
+// nothing to cast.
+Steps::Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustment &adjustment = {});
 
 // What a kernel's arguments say: the loop of an operation, or a tuple of one for each way, None where
-// nothing is computed, or else a function; the rows and modes of all that is cast; what is done to one
-// operand first, and the program that does what the function does, each None where there is none.
+// nothing is computed, or else a function; the rows and modes of all that is cast, a mode and its
+// adjustment where codes become others; what is done to one operand first, and the program that does
+// what the function does, each None where there is none.
 std::unique_ptr<Steps> read_steps(PyObject *function, nanobind::handle rows,
                                   nanobind::handle modes, nanobind::handle first,
                                   nanobind::handle program);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -193,3 +193,25 @@ def test_integers_have_a_mean_of_more_elements_than_they_count() -> None:
     with pa.policy("tensorflow"):  # Paddle's wheels have no mean of int8
         for x in ([127] + [0] * 299, [-128] + [0] * 127, [1] + [0] * 300):
             assert pa.mean(pa.asarray(x, dtype=pa.int8)) == int(np.sum(x, dtype=np.int8) / len(x))
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        *product([pa.mean], [dt.uint2, dt.int2, dt.uint4, dt.int4]),
+        *product([pa.var, pa.std], [dt.uint4, dt.int4]),  # which JAX has of no narrower ones
+    ],
+)
+def test_integers_that_are_widened_are_folded_as_they_are(
+    function: Callable[..., Any], dtype: DType
+) -> None:
+    policy = as_policy("jax@x64").derive("narrow integers")
+    codes = np.random.default_rng(0).integers(0, 1 << dtype.bits, 4096)
+    with pa.policy(policy):
+        for length in LENGTHS[:-1]:
+            x = pa.asarray(codes[:length]).astype(dtype)
+            got, kept = function(x), function(x, keepdims=True)
+            executable = policy.executables[f"{function.__name__}()", dtype]
+            want = executable.run(x._buffer)
+            assert type(executable.kernel) is FoldingKernel
+            assert got._buffer.tobytes() == kept._buffer.tobytes() == want.tobytes()

@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.core.kept import Executable
 from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.kernels.portable.xla import first_selects, second_selects
 from promoarray.operations import OPERATIONS
 from promoarray.policies import as_policy
 
@@ -90,6 +91,40 @@ def test_short_kernels_answer_as_what_they_stand_for(name: str) -> None:
         assert np.asarray(short).tobytes() == np.asarray(any_length).tobytes(), key
         held += 1
     assert held > 60
+
+
+@pytest.mark.parametrize("name", ["jax@x64", "mindspore@2.10", "torch@2.13"])
+@np.errstate(all="ignore")
+def test_functions_have_kernels_whatever_is_cast(name: str) -> None:
+    policy = as_policy(name).derive("kernels of all")
+    arrays = [pa.ones(1, dtype=dtype) for dtype in dt.STANDARD]
+    with pa.policy(policy):
+        for x, y in product(arrays, arrays):
+            for function in (pa.multiply, pa.divide, pa.atan2, pa.maximum):
+                with contextlib.suppress(TypeError):
+                    function(x, y)
+        for x in arrays:
+            with contextlib.suppress(TypeError):
+                pa.mean(x)
+    known = [each for each in policy.executables.items() if type(each[1]) is Executable]
+    assert len(known) > 100
+    assert [key for key, executable in known if executable.kernel is None] == []
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("shapes", [((9,), (9,)), ((2, 1), (9,)), ((), (9,)), ((9, 1), ())])
+def test_bools_select_complex_numbers_as_xla_has_it(shapes: Any, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    mask = rng.random(shapes[0]) < 0.5
+    z = np.resize(values(as_dtype(dtype))[1].astype(dtype), shapes[1])
+    with pa.policy(as_policy("jax@x64").derive("selecting")), np.errstate(all="ignore"):
+        x, y = pa.asarray(mask), pa.asarray(z)
+        want = first_selects(np, mask.astype(dtype), z)
+        for _ in range(2):  # the second time by the kernel
+            assert np.asarray(x * y).tobytes() == want.tobytes()
+            assert (
+                np.asarray(y * x).tobytes() == second_selects(np, z, mask.astype(dtype)).tobytes()
+            )
 
 
 @pytest.mark.parametrize("length", [1, 5000, 1 << 20])
