@@ -304,11 +304,12 @@ def in_compiled_code(
     mode, transforms = policy.cast.plan(dt.float64, dtype)
     if passes is None or transforms or dtype.kind not in INTEGERS | INEXACT:
         return otherwise
-    low, high, floats, within = passes
+    low, high, floats, within, narrow = passes
     if dtype.kind in INTEGERS:
         least, most = bounds(dtype)
-        return scalar_caster(dtype, mode, max(low, least), min(high, most), 0, 0.0, otherwise)
-    end = largest(dtype.part) if within else inf
+        low, high = max(low, least), min(high, most)
+        floats = narrow if narrow and dtype.bits < 64 else floats
+    end = largest(dtype.part) if within and dtype.kind in INEXACT else inf
     return scalar_caster(dtype, mode, low, high, floats.bits, end, otherwise)
 
 

@@ -231,7 +231,8 @@ class CastingKernel:
         operand is long, not in rows, or of a shape to broadcast."""
 
 class ScalarCaster:
-    """Makes 0-d arrays of Python's floats, by a cast from float64, and of ints that a dtype holds.
+    """Makes 0-d arrays of Python's floats, by a cast from float64, and of ints, where a dtype holds
+    them.
 
     An array is read-only, and written anew for the next number if nobody has it any more.
 
@@ -242,7 +243,7 @@ class ScalarCaster:
     mode : tuple
         Of the cast.
     low, high : int
-        Ints between these are taken; none if the first is larger.
+        Ints between these are taken, and for an integer dtype floats; none if the first is larger.
     float_bits : int
         64 if floats are taken as they are, 32 if as float32 has them, 0 if none is.
     most : float

@@ -36,18 +36,22 @@ class Passing(NamedTuple):
     Attributes
     ----------
     low, high : int
-        Ints between these stay as they are wherever the dtype holds them.
+        Ints between these stay as they are wherever the dtype holds them. So do floats on their way
+        to integer dtypes, but for the fraction, which the cast drops.
     floats : DType
-        What floats are rounded to on their way to float and complex dtypes: float64, as they are,
-        or float32.
+        What floats are rounded to before they are cast: float64, as they are, or float32.
     within : bool
-        Whether finite numbers beyond the largest of such a dtype are for the rule.
+        Whether finite numbers beyond the largest of a float or complex dtype are for the rule.
+    narrow : DType or None
+        What floats are rounded to on their way to integers of fewer than 64 bits, if that is not
+        what ``floats`` says.
     """
 
     low: int = -(1 << 63)
     high: int = (1 << 63) - 1
     floats: DType = dt.float64
     within: bool = False
+    narrow: DType | None = None
 
 
 def passing(
@@ -55,11 +59,12 @@ def passing(
     high: int = (1 << 63) - 1,
     floats: DType = dt.float64,
     within: bool = False,
+    narrow: DType | None = None,
 ) -> Callable[[Fit], Fit]:
     """Say of a rule which numbers pass it (``Passing``)."""
 
     def said(rule: Fit) -> Fit:
-        vars(rule)["passing"] = Passing(low, high, floats, within)
+        vars(rule)["passing"] = Passing(low, high, floats, within, narrow)
         return rule
 
     return said

@@ -144,7 +144,8 @@ def scalar_caster(
     most: float,
     otherwise: Callable[[Any], Buffer | None],
 ) -> Callable[[Any], Buffer | None]:
-    """What makes 0-d buffers of ints between two, and of floats as so many bits have them."""
+    """What makes 0-d buffers of ints between two, and of floats as so many bits have them; for an
+    integer dtype of those between the two."""
     rows = dtype_args(dt.float64), dtype_args(dtype)
     return ScalarCaster(
         *rows, mode, low, high, float_bits, most, dtype.storage, np.empty, otherwise

@@ -1,5 +1,5 @@
-// A callable that makes 0-d arrays of Python's floats, by a cast from float64, and of ints that the
-// dtype holds. What it is not made for it hands to another callable.
+// A callable that makes 0-d arrays of Python's floats, by a cast from float64, and of ints, where the
+// dtype holds them. What it is not made for it hands to another callable.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -35,20 +35,26 @@ struct Number {
 struct ScalarCast {
     Type type;
     Steps::Cast from_float64;  // null where that is the dtype
-    i64 low, high;             // the ints that are taken
+    i64 low, high;             // the ints that are taken; for an integer dtype the floats, too
     int float_bits;            // 64: floats as they are; 32: as float32 has them; 0: none
     double most;               // the largest finite number that is taken for a float
 
     bool is_integer() const {
         return type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
     }
-    bool takes(double value) const { return !(std::fabs(value) > most) || std::isinf(value); }
+    // An integer dtype takes what lies within it, and drops the fraction.
+    bool takes(double value) const {
+        if (is_integer())
+            return static_cast<double>(low) <= value && value <= static_cast<double>(high) && value < 0x1p63;
+        return !(std::fabs(value) > most) || std::isinf(value);
+    }
 
     // False of a number that is not taken.
     bool read(PyObject *given, Number &number) const {
         if (PyFloat_CheckExact(given)) {
-            number.real = PyFloat_AsDouble(given);
-            return float_bits != 0 && takes(number.real);
+            const double value = PyFloat_AsDouble(given);
+            number.real = float_bits == 32 ? static_cast<float>(value) : value;
+            return float_bits != 0 && takes(value) && takes(number.real);
         }
         if (!PyLong_CheckExact(given)) return false;
         int beyond;
@@ -64,8 +70,7 @@ struct ScalarCast {
             return;
         }
         const DefaultFloatState state;
-        double value = number.is_int ? static_cast<double>(number.whole) : number.real;
-        if (!number.is_int && float_bits == 32) value = static_cast<float>(value);
+        const double value = number.is_int ? static_cast<double>(number.whole) : number.real;
         if (from_float64) from_float64->run(&value, place, 1);
         else std::memcpy(place, &value, sizeof value);
     }

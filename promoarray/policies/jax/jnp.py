@@ -108,6 +108,7 @@ _LATTICE_SOURCE = Source("jax-ml/jax, jax/_src/dtypes.py", "_type_promotion_latt
 def exponent(fit: Fit) -> Fit:
     """Let an int of any size count multiplications, whose low bits repeat."""
 
+    @passing()
     def rule(value: Any, dtype: DType) -> Any:
         if type(value) is not int:
             return fit(value, dtype)

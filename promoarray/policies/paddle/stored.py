@@ -53,7 +53,7 @@ def _within(number: float, dtype: DType) -> bool:
     return dtype.bits < 16 or abs(number) <= largest(dtype)
 
 
-@passing(-(1 << 24), 1 << 24)
+@passing(-(1 << 24), 1 << 24, narrow=dt.float32)
 def _assigned(value: Any, dtype: DType) -> Any:
     """Cast through a C float, to int64 and float64 through a double.
 

@@ -219,6 +219,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
 _double, _single = through(single=False), through(single=True)
 
 
+@passing(-(1 << 31) + 1, (1 << 31) - 1)
 def _tensor(value: Any, dtype: DType) -> Any:
     """Refuse an int of which NumPy makes no int64."""
     return _double(of_int64(value), dtype)

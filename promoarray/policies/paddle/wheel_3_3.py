@@ -37,7 +37,14 @@ from promoarray.policies.paddle.stored import STORED_3_3
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.ranks import ArraysFirst
-from promoarray.promotion.scalars import NARROW, not_negative, out_of_range, within_64_bits, wrap
+from promoarray.promotion.scalars import (
+    NARROW,
+    not_negative,
+    out_of_range,
+    passing,
+    within_64_bits,
+    wrap,
+)
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
@@ -354,6 +361,7 @@ _KERNELS = {
 }
 
 
+@passing(floats=dt.float32)
 def _as_default(value: Any, dtype: DType) -> Any:
     """Make a number a tensor of its default dtype first, as ``where`` does."""
     if type(value) is int:
@@ -364,6 +372,7 @@ def _as_default(value: Any, dtype: DType) -> Any:
         return (np.complex64 if type(value) is complex else np.float32)(value).item()
 
 
+@passing()
 def _bits(value: Any, dtype: DType) -> Any:
     """Keep the low bits of 64."""
     if not within_64_bits(value):

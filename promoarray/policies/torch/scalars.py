@@ -50,6 +50,7 @@ def converted(value: Any, dtype: DType) -> Any:
     return value if is_pair else wrap(real, dtype)
 
 
+@passing(within=True)
 def chosen(value: Any, dtype: DType) -> Any:
     """Convert a number of ``where``, which is a float32 on its way to a narrow float."""
     return converted(value, dt.float64 if _narrow(dtype) else dtype)
@@ -64,6 +65,7 @@ def assigned(value: Any, dtype: DType) -> Any:
     return converted(value, dt.float64 if unchecked else dtype)
 
 
+@passing(within=True)
 def exponent(value: Any, dtype: DType) -> Any:
     """Convert an exponent of integers and narrow floats; others are a double or complex number."""
     if dtype.kind in INTEGERS or _narrow(dtype):
