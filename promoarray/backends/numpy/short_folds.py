@@ -75,6 +75,9 @@ _OF_INTEGERS = {
 }
 """What has loops of its own for integers, beside a mean of float32."""
 
+LONGEST = 1 << 18
+"""Elements of what is folded in one call; of more the rest takes no time."""
+
 ADDED_AT_ONCE = 8192
 """Elements of what NumPy casts that it adds up as one run: as many as its buffer holds."""
 
@@ -115,7 +118,7 @@ def of_truth(
     mode, transforms = casts(dt.bool, plan.result) if plan.result is not dt.bool else (DEFAULT, ())
     if held is not plan.inputs[0] or not is_exact or transforms or held.kind is Kind.COMPLEX:
         return otherwise
-    return _made(name, (held, dt.bool, plan.result), (DEFAULT, mode), otherwise, FEW)
+    return _made(name, (held, dt.bool, plan.result), (DEFAULT, mode), otherwise, LONGEST)
 
 
 def _made(
@@ -140,8 +143,8 @@ def _fold_of(name: str, held: DType, plan: Plan, made: DType) -> tuple[str, DTyp
         if name in _OF_INTEGERS:
             return name, dt.float32, made, FEW
         if fold in _MEANS:  # in which NumPy adds up
-            return fold, dt.float64, dt.float64, FEW if _adds_exactly(common) else ADDED_AT_ONCE
-    return fold, common, folds.answer_of(name, common), FEW
+            return fold, dt.float64, dt.float64, LONGEST if _adds_exactly(common) else ADDED_AT_ONCE
+    return fold, common, folds.answer_of(name, common), LONGEST
 
 
 def _adds_exactly(dtype: DType) -> bool:

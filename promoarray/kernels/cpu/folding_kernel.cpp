@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "array_view.h"
@@ -15,12 +16,14 @@
 #include "integer_variance.h"
 #include "kernel_type.h"
 #include "module.h"
+#include "unlocked.h"
 #include "versions.h"
 
 namespace promoarray {
 namespace {
 
-constexpr size_t SOME = 1 << 15;   // elements; of more, `otherwise` lets go of the GIL
+constexpr size_t MOST = 1 << 18;   // elements
+constexpr size_t SOME = 1 << 15;   // elements; of more it lets go of the GIL
 constexpr size_t PIECE = 1 << 14;  // bytes that lines are cast to at once
 constexpr double TINY = 1e-30;     // below it NumPy may have an underflow to tell
 
@@ -33,7 +36,7 @@ struct Cast {
     Loop loop = nullptr;
     Work work;
     Cast(Type from, Type to, const CastMode &mode) {
-        if (!same_type(from, to)) loop = version().choose(from, to, mode, SOME, true, work);
+        if (!same_type(from, to)) loop = version().choose(from, to, mode, MOST, true, work);
     }
 };
 
@@ -280,6 +283,8 @@ PyObject *reduced(const FoldingKernel *self, const View &x, const Options &optio
     auto *results = static_cast<char *>(place.data());
     int raised;
     {
+        std::optional<Unlocked> unlocked;
+        if (x.count() > SOME) unlocked.emplace();
         const DefaultFloatState state;
         const Cast &leave = *folding.leave;
         const bool in_place = same_type(folding.answer, folding.result);
@@ -343,14 +348,16 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
     if (is_complex(made->answer) && !is_complex(made->result)) refuse("the result is real");
     if (of_sums && (part_of(made->computed).kind != Kind::real || made->computed.bits < 32))
         refuse("means are of float32, float64 and complex numbers of these");
-    const auto fold_of = [&](const char *what) {
-        return version().fold(what, made->computed, made->computed);
+    const auto find = [&](Type read) {
+        made->fold = version().fold(of_sums ? "sum" : name.c_str(), read, made->computed);
+        made->squares = of_sums ? version().fold("squares", read, made->computed) : nullptr;
+        return made->fold != nullptr && (made->squares != nullptr || !of_sums);
     };
-    made->fold = fold_of(of_sums ? "sum" : name.c_str());
-    made->squares = of_sums ? fold_of("squares") : nullptr;
-    if (made->fold == nullptr || (of_sums && made->squares == nullptr))
-        refuse("there is no loop that computes " + name);
-    made->enter = std::make_unique<const Cast>(part_of(made->own), part_of(made->computed),
+    // Short floats are read sooner than they are cast, integers later.
+    const bool reads_own = made->own.kind == Kind::real && find(made->own);
+    const Type read = reads_own ? made->own : made->computed;
+    if (!find(read)) refuse("there is no loop that computes " + name);
+    made->enter = std::make_unique<const Cast>(part_of(made->own), part_of(read),
                                                read_mode(PyTuple_GetItem(modes, 0)));
     made->leave = std::make_unique<const Cast>(part_of(made->answer), part_of(made->result),
                                                read_mode(PyTuple_GetItem(modes, 1)));
@@ -360,7 +367,7 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
 PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
     const char *name;
     PyObject *rows, *modes, *storage, *empty, *watched, *otherwise;
-    Py_ssize_t longest = SOME;
+    Py_ssize_t longest = MOST;
     if (!PyArg_ParseTuple(args, "sO!O!OOOO|n", &name, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
                           &storage, &empty, &watched, &otherwise, &longest))
         return nullptr;
@@ -371,7 +378,7 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
         FoldingKernel *self = kernel_of<FoldingKernel>(made);
         self->call = folding_call;
         self->folding = folding.release();
-        self->longest = std::min((size_t)std::max<Py_ssize_t>(longest, 0), SOME);
+        self->longest = std::min((size_t)std::max<Py_ssize_t>(longest, 0), MOST);
         self->otherwise = Py_NewRef(otherwise);
         self->empty = Py_NewRef(empty);
         self->storage = Py_NewRef(storage);

@@ -224,6 +224,21 @@ def test_more_lines_than_are_cast_at_once() -> None:
                     assert largest.tolist() == given.max(axis).tolist()
 
 
+def test_long_arrays_are_reduced_as_numpy_reduces_them(level: int) -> None:
+    """Without the GIL, in as many pieces as there are."""
+    random = np.random.default_rng(0)
+    with pa.policy(as_policy("numpy").derive(f"level {level}")):
+        for size in ((1 << 15) + 1, 1 << 17, 1 << 18, (1 << 18) + 1):
+            values = random.standard_normal(size) * 100
+            for dtype in (np.float32, np.float64, np.int8, np.int64, np.complex64):
+                for given in (values.astype(dtype), values[: size // 5 * 5].reshape(-1, 5)):
+                    x = given.astype(dtype)
+                    for run in (pa.sum, pa.mean, pa.std, pa.any):
+                        for axis in (None, 0, -1):
+                            found = run(pa.asarray(x), axis=axis)._buffer
+                            assert bits_of(found) == bits_of(OF_NUMPY[run](x, axis=axis))
+
+
 def test_what_numpy_tells_of_is_left_to_it() -> None:
     huge = pa.asarray(np.full(4, 3e38, np.float32))
     for run in (pa.sum, pa.var):
