@@ -1,5 +1,5 @@
-// A callable that reduces axes of one short array in rows: its cast, the fold, what is made of it, and
-// the cast of the result. What it is not made for it hands to another callable.
+// A callable that reduces axes of one short array in rows: its cast, the fold, what is made of it,
+// and the cast of the result. What it is not made for it hands to another callable.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace promoarray {
 namespace {
 
 constexpr size_t MOST = 1 << 18;   // elements
-constexpr size_t SOME = 1 << 15;   // elements; of more it lets go of the GIL
+constexpr size_t SOME = 1 << 15;   // results at most; of more elements it lets go of the GIL
 constexpr size_t PIECE = 1 << 14;  // bytes that lines are cast to at once
 constexpr double TINY = 1e-30;     // below it NumPy may have an underflow to tell
 
@@ -272,8 +272,10 @@ PyObject *reduced(const FoldingKernel *self, const View &x, const Options &optio
     Way way;
     if (!read_way(x, options, way)) return nullptr;
     const size_t count = way.results();
-    // Only of one are both parts written where an answer is real, and a result is not.
-    if (count > 1 && is_complex(folding.answer) != is_complex(folding.result)) return nullptr;
+    // No more than 1 MiB lies beside the results; and only of one are both parts written where an
+    // answer is real, and a result is not.
+    const bool is_many = count > 1 && is_complex(folding.answer) != is_complex(folding.result);
+    if (count > SOME || is_many) return nullptr;
     const nb::object shape = shape_of(x, options);
     if (!shape.is_valid()) return nullptr;
     PyObject *args[] = {shape.ptr(), self->storage};
