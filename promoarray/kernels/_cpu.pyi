@@ -275,7 +275,7 @@ class ScalarCaster:
         """The array, or what ``otherwise`` answers."""
 
 class FoldingKernel:
-    """A reduction of a short array to a number, between its casts.
+    """A reduction of axes of a short array, between its casts.
 
     Parameters
     ----------
@@ -294,7 +294,8 @@ class FoldingKernel:
     watched : callable
         Which floating-point exceptions NumPy tells of, by its numbers.
     otherwise : callable
-        What it hands other arrays and axes to, and what NumPy may tell of.
+        What takes arrays that are not in rows, axes that are not next to each other, and what NumPy
+        may tell of.
     longest : int
         Elements of the longest array that it takes, if those are fewer than it can.
     """
@@ -312,7 +313,7 @@ class FoldingKernel:
         /,
     ) -> FoldingKernel: ...
     def __call__(self, operand: Any, /, **options: Any) -> Any:
-        """The result, of no axes."""
+        """The result."""
 
 class OrderingKernel:
     """A sort of few elements, or what is unique among them, in the bits that they have.

@@ -12,7 +12,8 @@ import pytest
 
 import promoarray as pa
 from promoarray import kernels
-from promoarray.backends.numpy import blocks, folds, positions
+from promoarray.backends.numpy import folds, positions
+from promoarray.backends.numpy.short_folds import LONGEST
 from promoarray.dtypes import Kind
 from promoarray.kernels import DEFAULT, dtype_args
 
@@ -238,8 +239,7 @@ def test_it_is_the_way_that_is_taken(
         return done[-1]
 
     monkeypatch.setattr(folds, "run", counted)
-    # Up to there a cast to bool and NumPy's own take no longer; and all is reduced in C++ at once.
-    length = folds.LONG if name in RUNNING else blocks.LONG + 1
+    length = folds.LONG if name in RUNNING else LONGEST + 1  # up to there in C++ at once
     x = pa.asarray(np.linspace(0.5, 1.5, length))
     with pa.policy("torch"):
         x = pa.astype(x, dtype)

@@ -279,7 +279,8 @@ def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
 # --- Functions of each element --------------------------------------------------------------------
 
 
-_OF_ONE_ARRAY = OF_ONE_CALL | POSITIONS | {"real", "imag", "any", "all"}
+_TRUTHS = frozenset({"any", "all"})
+_OF_ONE_ARRAY = OF_ONE_CALL | POSITIONS | _TRUTHS | {"real", "imag"}
 """Functions of one array that answer in a dtype of their own, not all of them ufuncs."""
 
 
@@ -296,8 +297,14 @@ def _of_one_array(
         return None
     is_all = held[0] is plan.inputs[0] is common and answers is plan.result
     if is_all and name not in POSITIONS:  # which have another way with long arrays
-        return kernel
-    return between_casts(name, kernel, held, plan, answers, casts)
+        found: Callable[..., Any] | None = kernel
+    else:
+        found = between_casts(name, kernel, held, plan, answers, casts)
+    if found is None or name not in _TRUTHS:
+        return found
+    from promoarray.backends.numpy.short_folds import of_truth
+
+    return of_truth(name, held[0], plan, casts, found)
 
 
 def _widens(source: DType, target: DType, casts: loops.Casts) -> bool:

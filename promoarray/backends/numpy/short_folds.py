@@ -1,4 +1,4 @@
-"""What takes options, of short NumPy buffers: functions along axes, and folds to one number."""
+"""What takes options, of short NumPy buffers: functions along axes, and folds of axes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from promoarray import kernels
 from promoarray.backends.numpy import folds, loops
 from promoarray.backends.numpy.between_casts import FEW, answer_in, between_casts, telling_once
 from promoarray.dtypes import INEXACT, INTEGERS, DType, Kind
-from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.once import once
 
 if TYPE_CHECKING:
@@ -75,6 +75,9 @@ _OF_INTEGERS = {
 }
 """What has loops of its own for integers, beside a mean of float32."""
 
+LONGEST = 1 << 18
+"""Elements of what is folded in one call; of more the rest takes no time."""
+
 ADDED_AT_ONCE = 8192
 """Elements of what NumPy casts that it adds up as one run: as many as its buffer holds."""
 
@@ -87,7 +90,7 @@ def _folding(
     casts: loops.Casts,
     otherwise: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """A reduction to one number, which asks another kernel for all else."""
+    """A reduction of axes in rows, which asks another kernel for all else."""
     common = plan.compute or plan.inputs[0]
     if name not in _FOLDS or (name == "truncated_mean" and plan.result is not common):
         return otherwise
@@ -102,10 +105,32 @@ def _folding(
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
     if found[0][1] or found[1][1]:
         return otherwise
-    rows = kernels.dtype_args(held), kernels.dtype_args(computed), kernels.dtype_args(plan.result)
-    modes = found[0][0], found[1][0]
-    own = plan.result.storage, np.empty, loops.watched
-    return kernels.FoldingKernel(fold, rows, modes, *own, otherwise, longest)
+    dtypes, modes = (held, computed, plan.result), (found[0][0], found[1][0])
+    return _made(fold, dtypes, modes, otherwise, longest)
+
+
+def of_truth(
+    name: str, held: DType, plan: Plan, casts: loops.Casts, otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """``any`` or ``all`` of numbers as they are held, if they are computed in what is as exact."""
+    common = plan.compute or plan.inputs[0]
+    is_exact = common is held or (common.kind is held.kind and common.bits > held.bits)
+    mode, transforms = casts(dt.bool, plan.result) if plan.result is not dt.bool else (DEFAULT, ())
+    if held is not plan.inputs[0] or not is_exact or transforms or held.kind is Kind.COMPLEX:
+        return otherwise
+    return _made(name, (held, dt.bool, plan.result), (DEFAULT, mode), otherwise, LONGEST)
+
+
+def _made(
+    fold: str,
+    dtypes: tuple[DType, DType, DType],
+    modes: tuple[CastMode, CastMode],
+    otherwise: Callable[..., Any],
+    longest: int,
+) -> Callable[..., Any]:
+    held, computed, result = map(kernels.dtype_args, dtypes)
+    own = dtypes[2].storage, np.empty, loops.watched
+    return kernels.FoldingKernel(fold, (held, computed, result), modes, *own, otherwise, longest)
 
 
 def _fold_of(name: str, held: DType, plan: Plan, made: DType) -> tuple[str, DType, DType, int]:
@@ -119,8 +144,8 @@ def _fold_of(name: str, held: DType, plan: Plan, made: DType) -> tuple[str, DTyp
             return name, dt.float32, made, FEW
         if name not in _OF_INTEGERS and fold in _MEANS and _holds(common, held):
             # in which NumPy adds up
-            return fold, dt.float64, dt.float64, FEW if _adds_exactly(common) else ADDED_AT_ONCE
-    return fold, common, folds.answer_of(name, common), FEW
+            return fold, dt.float64, dt.float64, LONGEST if _adds_exactly(common) else ADDED_AT_ONCE
+    return fold, common, folds.answer_of(name, common), LONGEST
 
 
 def _holds(common: DType, held: DType) -> bool:

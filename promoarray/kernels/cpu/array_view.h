@@ -35,7 +35,8 @@ class View {
     void *data() const { return view_.buf; }
     size_t count() const { return (size_t)(view_.len / view_.itemsize); }
     int ndim() const { return view_.ndim; }
-    size_t length() const { return (size_t)view_.shape[view_.ndim - 1]; }  // of the last axis
+    size_t length(int axis) const { return (size_t)view_.shape[axis]; }
+    size_t length() const { return length(view_.ndim - 1); }  // of the last axis
     bool is_like(const View &other) const {
         return view_.ndim == other.view_.ndim &&  // without axes there may be no shape to look at
                std::equal(view_.shape, view_.shape + view_.ndim, other.view_.shape);

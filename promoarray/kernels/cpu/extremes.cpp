@@ -68,7 +68,7 @@ template <typename Read, typename Step> bool short_rows(const Lines &lines, f32 
 
 // --- Of 32 and 64 bits ---------------------------------------------------------------------------
 
-// The lanes after n elements more, of which the last go into the first lane.
+// The lanes after n elements more, of which the last go into the first lane; all of few do.
 template <typename Step, typename T, typename Flag>
 void extreme_in(const T *x, size_t n, T *r, Flag *strange) {
     size_t i = 0;
@@ -95,7 +95,7 @@ template <typename T, typename Step> bool wide_rows(const Lines &lines, T *out) 
             const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
             extreme_in<Step>(source.block(row * lines.n + at, n), n, r, strange);
         }
-        for (int half = LANES / 2; half > 0; half /= 2)
+        for (int half = lines.n < LANES ? 0 : LANES / 2; half > 0; half /= 2)
             for (int k = 0; k < half; ++k) r[k] = Step::of(r[k], r[k + half]);
         out[row] = r[0];
     }

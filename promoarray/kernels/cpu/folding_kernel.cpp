@@ -1,11 +1,13 @@
-// A callable that reduces one short array to a number: its cast, the fold, what is made of that, and
-// the cast of the result. What it is not made for it hands to another callable.
+// A callable that reduces axes of one short array in rows: its cast, the fold, what is made of it,
+// and the cast of the result. What it is not made for it hands to another callable.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 
 #include "array_view.h"
@@ -14,14 +16,16 @@
 #include "integer_variance.h"
 #include "kernel_type.h"
 #include "module.h"
+#include "unlocked.h"
 #include "versions.h"
 
 namespace promoarray {
 namespace {
 
-constexpr size_t SOME = 1 << 15;  // elements; of more, `otherwise` lets go of the GIL
-constexpr size_t MOST = 16;       // bytes of what is made
-constexpr double TINY = 1e-30;    // below it NumPy may have an underflow to tell
+constexpr size_t MOST = 1 << 18;   // elements
+constexpr size_t SOME = 1 << 15;   // results at most; of more elements it lets go of the GIL
+constexpr size_t PIECE = 1 << 14;  // bytes that lines are cast to at once
+constexpr double TINY = 1e-30;     // below it NumPy may have an underflow to tell
 
 enum class Made { fold, mean, var, std };
 
@@ -32,9 +36,60 @@ struct Cast {
     Loop loop = nullptr;
     Work work;
     Cast(Type from, Type to, const CastMode &mode) {
-        if (!same_type(from, to)) loop = version().choose(from, to, mode, SOME, true, work);
+        if (!same_type(from, to)) loop = version().choose(from, to, mode, MOST, true, work);
     }
 };
+
+// What is reduced of an array in rows: lines before, their length, and how many beside each other.
+struct Way {
+    size_t outer = 1, n = 1, inner = 1;
+    size_t results() const { return outer * inner; }
+};
+
+// Memory for a number, or for more; none where there is no more.
+class Room {
+   public:
+    explicit Room(size_t size) : more_(size > FEW ? new (std::nothrow) char[size] : nullptr) {
+        data_ = size > FEW ? more_.get() : few_;
+    }
+    char *data() { return data_; }
+
+   private:
+    static constexpr size_t FEW = 256;  // bytes
+    alignas(16) char few_[FEW];
+    std::unique_ptr<char[]> more_;
+    char *data_;
+};
+
+// Divides as NumPy divides by a count, in float64; false where it may tell of it in its own words.
+template <typename T> bool divide(T *x, size_t n, double count) {
+    // A quotient of float32 that is rounded in float64 first is none other.
+    const bool is_whole = static_cast<T>(count) == count;
+    const auto by = static_cast<T>(count), tiny = static_cast<T>(TINY);
+    int tells = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const T whole = x[i], one = is_whole ? whole / by : static_cast<T>(whole / count);
+        x[i] = one;
+        tells |= (whole != 0) & (by != 1) & !(std::fabs(one) > tiny);
+    }
+    return tells == 0;
+}
+// Complex numbers by Smith's formula, in which a count has an imaginary part of 0.
+template <typename T> bool divide_pairs(T *x, size_t n, double count) {
+    const double scale = 1.0 / count;
+    bool told = true;
+    for (size_t i = 0; i < 2 * n; i += 2) {
+        const double real = x[i], imag = x[i + 1];
+        x[i] = static_cast<T>((real + imag * 0.0) * scale);
+        x[i + 1] = static_cast<T>((imag - real * 0.0) * scale);
+        for (const double whole : {real, imag})
+            told &= (whole == 0) | (count == 1) | (std::fabs(whole / count) > TINY);
+    }
+    return told;
+}
+template <typename T> void take_roots(T *x, size_t n) {
+    for (size_t i = 0; i < n; ++i) x[i] = std::sqrt(x[i]);
+}
 
 // All that a kernel is, but for Python's objects.
 struct Folding {
@@ -45,94 +100,91 @@ struct Folding {
     bool is_whole;                    // as is its own mean then, of float32, and the variance
     std::unique_ptr<const Cast> enter, leave;
 
-    // The fold of an array, in what is computed in; false where it cannot tell the result.
-    bool run(Fold loop, const View &x, const char *center, char *out) const {
-        Lines lines = {};
-        lines.source = static_cast<const char *>(x.data());
-        lines.outer = lines.inner = lines.runs = 1;
-        lines.n = x.count();
-        lines.enter = enter->loop;
-        lines.enter_work = &enter->work;
-        lines.source_size = size_of(own);
-        lines.parts = pairs() ? 2 : 1;
-        lines.center = center;
-        lines.result_size = size_of(computed);
-        lines.result = out;
-        return !loop(lines);
-    }
-
     bool pairs() const { return is_complex(own); }
 
-    // A number, or a part of one.
-    double value(const char *at, size_t part = 0) const {
-        if (computed.bits == 64) {
-            double value;
-            return std::memcpy(&value, at + part * sizeof value, sizeof value), value;
-        }
-        float value;
-        std::memcpy(&value, at + part * sizeof value, sizeof value);
-        return static_cast<double>(value);
+    // What a function makes of numbers in what is computed in.
+    template <typename Function> auto numbers(char *at, const Function &function) const {
+        return computed.bits == 64 ? function(reinterpret_cast<double *>(at))
+                                   : function(reinterpret_cast<float *>(at));
     }
-    void put(char *at, double value, size_t part = 0) const {
-        const auto narrow = static_cast<float>(value);
-        if (computed.bits == 64) std::memcpy(at + part * sizeof value, &value, sizeof value);
-        else std::memcpy(at + part * sizeof narrow, &narrow, sizeof narrow);
-    }
-    // As NumPy divides by a count, in float64; false where it may tell of it in its own words.
-    bool divide(char *at, double count) const {
-        const double whole = value(at);
-        put(at, whole / count);
-        return is_told(whole, count);
-    }
-    // Complex numbers by Smith's formula, in which a count has an imaginary part of 0.
-    bool divide_pair(char *at, double count) const {
-        const double real = value(at), imag = value(at, 1), scale = 1.0 / count;
-        put(at, (real + imag * 0.0) * scale);
-        put(at, (imag - real * 0.0) * scale, 1);
-        return is_told(real, count) && is_told(imag, count);
-    }
-    static bool is_told(double whole, double count) {
-        return whole == 0 || count == 1 || std::fabs(whole / count) > TINY;
-    }
-    bool divide_sum(char *at, double count) const {
-        return pairs() ? divide_pair(at, count) : divide(at, count);
+    bool divide_sums(char *at, size_t n, double count) const {
+        return numbers(at, [&](auto *x) {
+            return pairs() ? divide_pairs(x, n, count) : divide(x, n, count);
+        });
     }
 
-    bool run_integers(const View &x, double ddof, char *out) const {
-        const auto n = static_cast<double>(x.count());
-        if (made == Made::mean) {
-            const u64 whole = integers->mean(x.data(), x.count());
-            return std::memcpy(out, &whole, sizeof whole), true;
+    // The folds of lines, in what is computed in; false where one cannot be told. Short ones are
+    // cast several at once, as a loop casts each by itself.
+    bool run(Fold loop, const char *x, const Way &way, const char *center, char *out) const {
+        alignas(64) char cast[PIECE];
+        const size_t line = way.n * way.inner, parts = pairs() ? 2 : 1;
+        const size_t most = PIECE / item_of(computed) / line;
+        const size_t made_of_one = center == nullptr ? item_of(computed) : size_of(computed);
+        const bool casts = enter->loop != nullptr && most > 1;
+        Lines lines = {};
+        lines.n = way.n;
+        lines.inner = way.inner;
+        lines.runs = 1;
+        lines.enter = casts ? nullptr : enter->loop;
+        lines.enter_work = &enter->work;
+        lines.source_size = size_of(casts ? computed : own);
+        lines.parts = parts;
+        lines.result_size = size_of(computed);
+        for (size_t o = 0; o < way.outer; o += lines.outer) {
+            lines.outer = casts ? std::min(most, way.outer - o) : way.outer;
+            const char *from = x + o * line * item_of(own);
+            if (casts) enter->loop(from, cast, lines.outer * line * parts, enter->work);
+            lines.source = casts ? cast : from;
+            const size_t at = o * way.inner;
+            lines.center = center == nullptr ? nullptr : center + at * item_of(computed);
+            lines.result = out + at * made_of_one;
+            if (loop(lines)) return false;
         }
-        alignas(8) char mean[MOST];
-        if (is_whole && !(run(fold, x, nullptr, mean) && divide(mean, n))) return false;
-        const u64 center = is_whole ? integers->whole(static_cast<float>(value(mean)))
-                                    : integers->mean(x.data(), x.count());
-        float var = integers->around(x.data(), x.count(), center, std::max(n - ddof, 0.0));
+        return true;
+    }
+
+    bool run_integers(const char *x, size_t n, double ddof, char *out) const {
+        if (made == Made::mean) {
+            const u64 whole = integers->mean(x, n);
+            return std::memcpy(out, &whole, size_of(own)), true;
+        }
+        float mean = 0;
+        if (is_whole && !(run(fold, x, {1, n, 1}, nullptr, reinterpret_cast<char *>(&mean)) &&
+                          divide(&mean, 1, static_cast<double>(n))))
+            return false;
+        const u64 center = is_whole ? integers->whole(mean) : integers->mean(x, n);
+        float var = integers->around(x, n, center, std::max(static_cast<double>(n) - ddof, 0.0));
         if (std::isnan(var)) return false;
         const u64 whole = is_whole ? integers->whole(var) : 0;
-        if (is_whole && made == Made::var) return std::memcpy(out, &whole, sizeof whole), true;
+        if (is_whole && made == Made::var) return std::memcpy(out, &whole, size_of(own)), true;
         if (is_whole) var = integers->single(whole);
-        put(out, static_cast<double>(made == Made::std ? std::sqrt(var) : var));
-        return true;
+        if (made == Made::std) var = std::sqrt(var);
+        return std::memcpy(out, &var, sizeof var), true;
     }
 
-    bool run(const View &x, double ddof, char *out) const {
-        if (integers != nullptr) return run_integers(x, ddof, out);
-        const auto n = static_cast<double>(x.count());
-        if (!run(fold, x, nullptr, out)) return false;
-        if (made == Made::fold) return true;
-        if (made == Made::mean) return divide_sum(out, n);
-        alignas(8) char center[MOST];
-        std::memcpy(center, out, sizeof center);
-        if (!(n - ddof > 0) || !divide_sum(center, n) || !run(squares, x, center, out) ||
-            !divide(out, n - ddof))
-            return false;
-        if (made == Made::std) {
-            const double var = value(out);
-            put(out, computed.bits == 64 ? std::sqrt(var) : std::sqrt(static_cast<float>(var)));
+    bool run(const char *x, const Way &way, double ddof, char *out) const {
+        if (integers != nullptr) {
+            bool told = way.inner == 1;
+            for (size_t i = 0; i < way.outer && told; ++i)
+                told = run_integers(x + i * way.n * size_of(own), way.n, ddof,
+                                    out + i * size_of(answer));
+            return told;
         }
-        return true;
+        const size_t count = way.results();
+        const auto n = static_cast<double>(way.n);
+        if (made == Made::fold) return run(fold, x, way, nullptr, out);
+        if (made == Made::mean)
+            return run(fold, x, way, nullptr, out) && divide_sums(out, count, n);
+        Room center(count * item_of(computed));
+        if (!(n - ddof > 0) || center.data() == nullptr ||
+            !run(fold, x, way, nullptr, center.data()) || !divide_sums(center.data(), count, n) ||
+            !run(squares, x, way, center.data(), out))
+            return false;
+        return numbers(out, [&](auto *var) {
+            const bool told = divide(var, count, n - ddof);
+            if (made == Made::std) take_roots(var, count);
+            return told;
+        });
     }
 };
 
@@ -147,70 +199,106 @@ struct FoldingKernel {
     void release() { delete folding; }
 };
 
-// Whether an axis names one of so many that is not in a mask yet.
-bool names_another(PyObject *axis, int ndim, unsigned long &mask) {
+// Whether an axis names one of so many that is not among those yet; each has a bit.
+bool adds_axis(PyObject *axis, int ndim, u64 &axes) {
     if (!PyLong_CheckExact(axis)) return false;
     int overflow;
     const long at = PyLong_AsLongAndOverflow(axis, &overflow);
     if (overflow != 0 || at < -ndim || at >= ndim) return false;
-    const unsigned long bit = 1ul << (at < 0 ? at + ndim : at);
-    const bool is_new = (mask & bit) == 0;
-    mask |= bit;
+    const u64 bit = u64{1} << (at < 0 ? at + ndim : at);
+    const bool is_new = (axes & bit) == 0;
+    axes |= bit;
     return is_new;
 }
 
-// Whether these are all axes: None, an int or a tuple of them.
-bool names_all(PyObject *axis, int ndim) {
+// None for all axes, an int or a tuple of some.
+bool read_axes(PyObject *axis, int ndim, u64 &axes) {
     if (axis == Py_None) return true;
-    unsigned long mask = 0;
-    if (!PyTuple_CheckExact(axis)) return ndim == 1 && names_another(axis, ndim, mask);
-    if (PyTuple_Size(axis) != ndim || ndim > 31) return false;
-    for (int i = 0; i < ndim; ++i)
-        if (!names_another(PyTuple_GetItem(axis, i), ndim, mask)) return false;
+    axes = 0;
+    if (!PyTuple_CheckExact(axis)) return adds_axis(axis, ndim, axes);
+    for (Py_ssize_t i = 0; i < PyTuple_Size(axis); ++i)
+        if (!adds_axis(PyTuple_GetItem(axis, i), ndim, axes)) return false;
+    return axes != 0;
+}
+
+// axis=, ddof= of a variance, and keepdims=, in this order.
+struct Options {
+    u64 axes = ~u64{0};
+    double ddof = 0;
+    bool keeps = false;
+
+    bool read(PyObject *const *values, Py_ssize_t count, int ndim) {
+        if (count == 0) return true;
+        if (count > 3 || !PyBool_Check(values[count - 1])) return false;
+        keeps = values[count - 1] == Py_True;
+        if (count == 3) {
+            if (!PyFloat_CheckExact(values[1]) && !PyLong_CheckExact(values[1])) return false;
+            ddof = PyFloat_AsDouble(values[1]);
+            if (PyErr_Occurred()) return PyErr_Clear(), false;
+        }
+        return read_axes(values[0], ndim, axes);
+    }
+    bool reduces(int axis) const { return (axes >> axis & 1) != 0; }
+};
+
+// Whether all axes that are reduced lie next to each other, but for those that are no lines.
+bool read_way(const View &x, const Options &options, Way &way) {
+    for (int i = 0; i < x.ndim(); ++i) {
+        const size_t length = x.length(i);
+        if (length == 1) continue;
+        if (!options.reduces(i)) (way.n == 1 ? way.outer : way.inner) *= length;
+        else if (way.inner != 1) return false;
+        else way.n *= length;
+    }
     return true;
 }
 
-// Whether all is reduced to one number: axis=, ddof= of a variance, and keepdims=, in this order.
-bool reads_options(PyObject *const *options, Py_ssize_t count, int ndim, double &ddof, bool &keeps) {
-    if (count == 0) return true;
-    if (count > 3 || !PyBool_Check(options[count - 1])) return false;
-    keeps = options[count - 1] == Py_True;
-    if (count == 3) {
-        if (!PyFloat_CheckExact(options[1]) && !PyLong_CheckExact(options[1])) return false;
-        ddof = PyFloat_AsDouble(options[1]);
-        if (PyErr_Occurred()) return PyErr_Clear(), false;
-    }
-    return names_all(options[0], ndim);
-}
-
-// The shape of a number with so many axes.
-nb::object shape_of(int ndim) {
+nb::object shape_of(const View &x, const Options &options) {
+    Py_ssize_t lengths[PyBUF_MAX_NDIM];
+    int ndim = 0;
+    for (int i = 0; i < x.ndim(); ++i)
+        if (options.keeps || !options.reduces(i))
+            lengths[ndim++] = options.reduces(i) ? 1 : static_cast<Py_ssize_t>(x.length(i));
     nb::object shape = nb::steal(PyTuple_New(ndim));
     for (int i = 0; shape.is_valid() && i < ndim; ++i)
-        PyTuple_SetItem(shape.ptr(), i, PyLong_FromLong(1));
+        PyTuple_SetItem(shape.ptr(), i, PyLong_FromSsize_t(lengths[i]));
     return shape;
 }
 
 // Null without an error where the other callable is to be asked.
-PyObject *reduced(const FoldingKernel *self, const View &x, double ddof, bool keeps) {
-    const nb::object shape = shape_of(keeps ? x.ndim() : 0);
+PyObject *reduced(const FoldingKernel *self, const View &x, const Options &options) {
+    const Folding &folding = *self->folding;
+    const size_t parts = is_complex(folding.answer) ? 2 : 1;
+    Way way;
+    if (!read_way(x, options, way)) return nullptr;
+    const size_t count = way.results();
+    // No more than 1 MiB lies beside the results; and only of one are both parts written where an
+    // answer is real, and a result is not.
+    const bool is_many = count > 1 && is_complex(folding.answer) != is_complex(folding.result);
+    if (count > SOME || is_many) return nullptr;
+    const nb::object shape = shape_of(x, options);
     if (!shape.is_valid()) return nullptr;
     PyObject *args[] = {shape.ptr(), self->storage};
     nanobind::object out = nanobind::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
     View place;
-    const Folding &folding = *self->folding;
-    const size_t parts = is_complex(folding.answer) ? 2 : 1;
     if (!out.is_valid() || !place.open(out.ptr(), folding.result, PyBUF_WRITABLE)) return nullptr;
+    auto *results = static_cast<char *>(place.data());
     int raised;
     {
+        std::optional<Unlocked> unlocked;
+        if (x.count() > SOME) unlocked.emplace();
         const DefaultFloatState state;
-        alignas(8) char made[MOST] = {};
-        std::memset(place.data(), 0, item_of(folding.result));  // the imaginary part of a real number
-        if (!folding.run(x, ddof, made)) return nullptr;
         const Cast &leave = *folding.leave;
+        const bool in_place = same_type(folding.answer, folding.result);
+        Room room(in_place ? 0 : count * item_of(folding.answer));
+        char *made = in_place ? results : room.data();
+        const auto *given = static_cast<const char *>(x.data());
+        if (made == nullptr || !folding.run(given, way, options.ddof, made)) return nullptr;
         raised = state.raised();  // casts tell nothing
-        if (leave.loop != nullptr) leave.loop(made, place.data(), parts, leave.work);
-        else std::memcpy(place.data(), made, size_of(folding.answer) * parts);
+        if (count == 1 && parts == 1 && is_complex(folding.result))
+            std::memset(results, 0, item_of(folding.result));  // the imaginary part
+        if (leave.loop != nullptr) leave.loop(made, results, count * parts, leave.work);
+        else if (!in_place) std::memcpy(results, made, item_of(folding.answer));
     }
     if (raised != 0) {
         const nanobind::object watched = nanobind::steal(PyObject_CallNoArgs(self->watched));
@@ -221,15 +309,13 @@ PyObject *reduced(const FoldingKernel *self, const View &x, double ddof, bool ke
 
 PyObject *folding_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
     const FoldingKernel *self = kernel_of<FoldingKernel>(object);
-    const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0;
-    double ddof = 0;
-    bool keeps = false;
+    const Py_ssize_t count = names != nullptr ? PyTuple_Size(names) : 0;
+    Options options;
     View x;
     PyObject *out = nullptr;
     if (PyVectorcall_NARGS(nargs) == 1 && x.open(args[0], self->folding->own) && x.ndim() > 0 &&
-        x.count() > 0 && x.count() <= self->longest &&
-        reads_options(args + 1, options, x.ndim(), ddof, keeps))
-        out = reduced(self, x, ddof, keeps);
+        x.count() > 0 && x.count() <= self->longest && options.read(args + 1, count, x.ndim()))
+        out = reduced(self, x, options);
     if (out != nullptr || PyErr_Occurred()) return out;
     x.release();
     return PyObject_Vectorcall(self->otherwise, args, nargs, names);
@@ -264,14 +350,16 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
     if (is_complex(made->answer) && !is_complex(made->result)) refuse("the result is real");
     if (of_sums && (part_of(made->computed).kind != Kind::real || made->computed.bits < 32))
         refuse("means are of float32, float64 and complex numbers of these");
-    const auto fold_of = [&](const char *what) {
-        return version().fold(what, made->computed, made->computed);
+    const auto find = [&](Type read) {
+        made->fold = version().fold(of_sums ? "sum" : name.c_str(), read, made->computed);
+        made->squares = of_sums ? version().fold("squares", read, made->computed) : nullptr;
+        return made->fold != nullptr && (made->squares != nullptr || !of_sums);
     };
-    made->fold = fold_of(of_sums ? "sum" : name.c_str());
-    made->squares = of_sums ? fold_of("squares") : nullptr;
-    if (made->fold == nullptr || (of_sums && made->squares == nullptr))
-        refuse("there is no loop that computes " + name);
-    made->enter = std::make_unique<const Cast>(part_of(made->own), part_of(made->computed),
+    // Short floats are read sooner than they are cast, integers later.
+    const bool reads_own = made->own.kind == Kind::real && find(made->own);
+    const Type read = reads_own ? made->own : made->computed;
+    if (!find(read)) refuse("there is no loop that computes " + name);
+    made->enter = std::make_unique<const Cast>(part_of(made->own), part_of(read),
                                                read_mode(PyTuple_GetItem(modes, 0)));
     made->leave = std::make_unique<const Cast>(part_of(made->answer), part_of(made->result),
                                                read_mode(PyTuple_GetItem(modes, 1)));
@@ -281,7 +369,7 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
 PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
     const char *name;
     PyObject *rows, *modes, *storage, *empty, *watched, *otherwise;
-    Py_ssize_t longest = SOME;
+    Py_ssize_t longest = MOST;
     if (!PyArg_ParseTuple(args, "sO!O!OOOO|n", &name, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
                           &storage, &empty, &watched, &otherwise, &longest))
         return nullptr;
@@ -292,7 +380,7 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
         FoldingKernel *self = kernel_of<FoldingKernel>(made);
         self->call = folding_call;
         self->folding = folding.release();
-        self->longest = std::min((size_t)std::max<Py_ssize_t>(longest, 0), SOME);
+        self->longest = std::min((size_t)std::max<Py_ssize_t>(longest, 0), MOST);
         self->otherwise = Py_NewRef(otherwise);
         self->empty = Py_NewRef(empty);
         self->storage = Py_NewRef(storage);
@@ -306,7 +394,7 @@ PyObject *folding_new(PyTypeObject *type, PyObject *args, PyObject *) {
 nanobind::object folding_kernel_type() {
     return kernel_type<FoldingKernel>(
         "promoarray.kernels._cpu.FoldingKernel",
-        "A reduction of a short array to a number; of others, what `otherwise` answers.",
+        "A reduction of axes of a short array in rows; of others, what `otherwise` answers.",
         folding_new);
 }
 

@@ -61,7 +61,8 @@ void integer_rows(const Lines &lines, typename Read::T *out) {
                 for (size_t k = 0; k < LANES; ++k) r[k] = Step::of(r[k], Read::of(x[i + k]));
             for (; i < n; ++i) r[0] = Step::of(r[0], Read::of(x[i]));
         }
-        for (size_t k = 1; k < LANES; ++k) r[0] = Step::of(r[0], r[k]);
+        const size_t used = lines.n < LANES ? 1 : LANES;
+        for (size_t k = 1; k < used; ++k) r[0] = Step::of(r[0], r[k]);
         out[row] = r[0];
     }
 }

@@ -1,9 +1,9 @@
-"""Reductions of short arrays to a number have NumPy's bits, at every level of the CPU."""
+"""Reductions of axes of short arrays have NumPy's bits, at every level of the CPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise, permutations, product
+from itertools import chain, combinations, pairwise, permutations, product
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ OF_NUMPY: dict[Callable[..., Any], Callable[..., Any]] = {
     pa.mean: np.mean,
     pa.var: np.var,
     pa.std: np.std,
+    pa.any: np.any,
+    pa.all: np.all,
 }
 DTYPES = [d for d in dt.CONCRETE if d.kind is not Kind.STRING]
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-38, 1e30, -65504.0])
@@ -57,6 +59,23 @@ def arrays(dtype: DType) -> Iterator[Any]:
             yield random.choice(SPECIAL, length).astype(storage)
             bits = random.integers(0, 256, length * np.dtype(storage).itemsize, np.uint8)
             yield bits.view(storage)
+
+
+SHAPES = ((4, 1024), (300, 4), (3, 5, 7), (2, 1, 60), (9, 1), (130, 40), (3, 2049), (2, 3, 4, 5))
+
+
+def axes_of(ndim: int) -> list[Any]:
+    """None, each by itself, and all that there are of several."""
+    several = chain.from_iterable(combinations(range(ndim), n) for n in range(2, ndim + 1))
+    return [None, *range(-ndim, ndim), *several]
+
+
+def in_shapes(x: Any) -> Iterator[Any]:
+    """An array in the shapes that it fills."""
+    for shape in SHAPES:
+        size = int(np.prod(shape))
+        if x.size >= size > x.size // 8:
+            yield x[:size].reshape(shape)
 
 
 def bits_of(x: Any) -> tuple[Any, Any, bytes]:
@@ -97,6 +116,26 @@ def test_numbers_of_numpys_dtypes_are_numpys(level: int, dtype: DType) -> None:
                     )
 
 
+@pytest.mark.parametrize("dtype", OF_NUMPYS, ids=str)
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_axes_of_numpys_dtypes_are_reduced_as_numpys(level: int, dtype: DType) -> None:
+    with pa.policy(as_policy("numpy").derive(f"level {level}")):
+        for x in chain.from_iterable(map(in_shapes, arrays(dtype))):
+            given = x.astype(dtype.storage)
+            for run, numpys in OF_NUMPY.items():
+                if dtype.kind is Kind.COMPLEX and run in (pa.max, pa.min):
+                    continue
+                for at, axis in enumerate(axes_of(x.ndim)):
+                    options = {"axis": axis, "keepdims": at % 2 == 1}
+                    found = run(pa.asarray(given), **options)._buffer
+                    assert bits_of(found) == bits_of(numpys(given, **options)), (run, x.shape, axis)
+                for other in (given.T, given[::-1], given[..., ::2], given[:0]):
+                    if other.size or run in (pa.sum, pa.prod, pa.any, pa.all):
+                        found = run(pa.asarray(other), axis=-1)._buffer
+                        assert bits_of(found) == bits_of(numpys(other, axis=-1)), (run, x.shape)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -127,31 +166,29 @@ def test_short_folds_are_those_of_any_length(level: int, name: str) -> None:
 
 
 def _alike(executable: Any, dtype: DType, run: Callable[..., Any]) -> int:
-    plain: dict[str, Any] = {"axis": None, "keepdims": False}
-    ways = [plain, {"axis": 0, "keepdims": False}, {"axis": -1, "keepdims": True}]
-    if run in (pa.var, pa.std):
-        ways = [{"axis": None, "ddof": ddof, "keepdims": False} for ddof in (0.0, 1, 0.5, 2.0)]
-    axes: list[Any] = [None, (0, 1), (-1, 0)]
-    of_matrices = [
-        ways[-1] | {"axis": axis, "keepdims": keeps} for axis in axes for keeps in (False, True)
-    ]
+    """How many reductions the fold and what it asks for all else answer alike."""
+    of_gaps = run in (pa.var, pa.std)
     count = 0
     for x in arrays(dtype):
-        tried = [(x, options) for options in (ways if x.size < 300 else ways[:1])]
-        matrix = x[: x.size // 2 * 2].reshape(-1, 2)
-        if 1 < x.size < 300:
-            tried += [(each, way) for each in (matrix, matrix.T) for way in of_matrices]
-        for given, options in tried:
+        tried = [(x, None)]
+        if x.size < 300:
+            tried += [(x, 0)]
+        for given in in_shapes(x):
+            tried += [(given, axis) for axis in axes_of(given.ndim)]
+        for at, (given, axis) in enumerate(tried):
+            options: dict[str, Any] = {"axis": axis, "keepdims": at % 2 == 1}
+            if of_gaps:
+                options = {"axis": axis, "ddof": (0.0, 1, 0.5, 2.0)[at % 4]} | options
             short = executable.kernel(given, **options)
             if short is not None:
                 wanted = executable.run(given, **options)
-                assert bits_of(short) == bits_of(wanted), (dtype, run, options)
+                assert bits_of(short) == bits_of(wanted), (dtype, run, given.shape, options)
                 count += 1
     return count
 
 
-def test_all_axes_are_reduced_to_one_number_by_the_fold() -> None:
-    """And no others: named twice, of another array, or some of them."""
+def test_axes_next_to_each_other_are_reduced_by_the_fold() -> None:
+    """And no others: apart, named twice, none, or of another array."""
 
     def otherwise(*_: Any, **options: Any) -> None:
         return None
@@ -161,19 +198,45 @@ def test_all_axes_are_reduced_to_one_number_by_the_fold() -> None:
         *("sum", (rows,) * 3, (DEFAULT,) * 2, np.dtype(np.float64), np.empty),
         *(loops.watched, otherwise, 1 << 15),
     )
-    x = np.arange(4.0).reshape(2, 2, 1)
-    every = [None, *permutations((0, 1, 2)), (-1, 0, 1), (-3, -2, -1), (2, -2, -3)]
-    for axis in every:
-        assert bits_of(folding(x, axis=axis, keepdims=False)) == bits_of(np.float64(6))
-        assert bits_of(folding(x, axis=axis, keepdims=True)) == bits_of(np.full((1, 1, 1), 6.0))
-    others: list[Any] = [0, -1, (), (0,), (0, 1), (0, 0, 1), (0, 2, -1), (0, 1, 3), (0, 1, -4)]
-    others += [(0, 1, 2, 2), [0, 1, 2], (0, 1, 2.0), (0, 1, True), (0, 1, 2**70), "012"]
-    for axis in others:
+    x = np.arange(24.0).reshape(2, 3, 1, 4)
+    apart = {(0, 3), (0, 2, 3)}
+    for axis in [*axes_of(4), *permutations((0, -2, 1)), (-1, 2, -3, 0)]:
+        for keepdims in (False, True):
+            found, wanted = folding(x, axis=axis, keepdims=keepdims), x.sum(axis, keepdims=keepdims)
+            assert found is None if axis in apart else bits_of(found) == bits_of(wanted), axis
+    others: list[Any] = [(), 4, -5, 2**70, True, 1.0, (0, 0), (0, -4), (0, 4), (0, -5), [0], "0"]
+    for axis in [*others, (0, 1.0), (0, True), (0, 2**70)]:
         assert folding(x, axis=axis, keepdims=False) is None, axis
     for keeps in (1, 0, None, "True"):
         assert folding(x, axis=None, keepdims=keeps) is None
-    assert folding(x[0, :, 0], axis=(0,), keepdims=True).tolist() == [1.0]
-    assert folding(x[0, 0, 0], axis=(), keepdims=True) is None
+    for other in (x.T, x[::-1], x[:0], x[0, 0, 0, 0], x.astype(np.float32)):
+        assert folding(other, axis=None, keepdims=False) is None
+
+
+def test_more_lines_than_are_cast_at_once() -> None:
+    with pa.policy("numpy"):
+        for x in (np.arange(30000) % 7, np.arange(20000) % 5):
+            for lines in (2, 100, x.size // 4, x.size):
+                given = x.reshape(lines, -1)
+                narrow = pa.asarray(given, dtype=pa.float8_e5m2)
+                for axis in (0, 1):
+                    largest = pa.astype(pa.max(narrow, axis=axis), pa.int64)
+                    assert largest.tolist() == given.max(axis).tolist()
+
+
+def test_long_arrays_are_reduced_as_numpy_reduces_them(level: int) -> None:
+    """Without the GIL, in as many pieces as there are."""
+    random = np.random.default_rng(0)
+    with pa.policy(as_policy("numpy").derive(f"level {level}")):
+        for size in ((1 << 15) + 1, 1 << 17, 1 << 18, (1 << 18) + 1):
+            values = random.standard_normal(size) * 100
+            for dtype in (np.float32, np.float64, np.int8, np.int64, np.complex64):
+                for given in (values.astype(dtype), values[: size // 5 * 5].reshape(-1, 5)):
+                    x = given.astype(dtype)
+                    for run in (pa.sum, pa.mean, pa.std, pa.any):
+                        for axis in (None, 0, -1):
+                            found = run(pa.asarray(x), axis=axis)._buffer
+                            assert bits_of(found) == bits_of(OF_NUMPY[run](x, axis=axis))
 
 
 def test_what_numpy_tells_of_is_left_to_it() -> None:
