@@ -24,6 +24,10 @@ LOOPS: Mapping[str, Mapping[float, str]] = {
 """The loops that give what ``kernels.portable`` gives, by kernel and exponent."""
 
 
+AROUND_A_ROOT = 0.4, 0.6
+"""Exponents that are 0.5 in some dtype lie between these."""
+
+
 def loop_of(name: str, x: Buffer, y: Buffer) -> str | None:
     """The loop of the base alone; None where there is none, or the exponents are several."""
     if y.size != 1 or y.ndim > x.ndim:
@@ -35,5 +39,6 @@ def is_as_numpy(x: Buffer, y: Buffer) -> bool:
     """Whether ``np.power`` takes no root of -inf here: it does for exponents 0.5 that it reads over
     and over, and for one alone."""
     if y.size == 1:
-        return not 0.4 < y.item().real < 0.6  # whatever it is cast to
+        low, high = AROUND_A_ROOT
+        return not low < y.item().real < high
     return x.shape == y.shape and 0 not in y.strides
