@@ -33,10 +33,17 @@ Tally *tally_of(PyObject *object) { return reinterpret_cast<Tally *>(object); }
 
 std::uintptr_t bits(const PyObject *x) { return reinterpret_cast<std::uintptr_t>(x) >> 4; }
 
+// Where a place is, or else where it is to be. Two slots are looked at, as places of one loop that
+// share a slot would put each other out in every pass.
 Places::Place &slot_of(Places *self, PyObject *said, PyObject *code, long instruction) {
-    const std::uintptr_t at = static_cast<std::uintptr_t>(instruction);
-    const std::uintptr_t mixed = (bits(said) * 31 + bits(code)) * 31 + at / 2;
-    return self->places[(mixed ^ mixed >> 7) % PLACES];
+    const std::uint64_t key = (bits(said) * 31 + bits(code)) * 31 + static_cast<std::uint64_t>(instruction);
+    const std::size_t first = (key * 0x9E3779B97F4A7C15) >> 56, second = first ^ 1;
+    const auto holds = [&](const Places::Place &slot) {
+        return slot.said == said && slot.code == code && slot.instruction == instruction;
+    };
+    const bool is_second = holds(self->places[second]) ||
+                           (self->places[first].said != nullptr && self->places[second].said == nullptr);
+    return self->places[!holds(self->places[first]) && is_second ? second : first];
 }
 
 #ifndef Py_GIL_DISABLED
