@@ -284,7 +284,8 @@ class FoldingKernel:
         ``"exact_integer_mean"``, ``"var_around_integer"``, ``"integer_var"`` and those of ``std``.
     rows : tuple
         Of the array, of what is computed in, and of the result. What is computed in is complex
-        where the array is; variances are real, whatever the result.
+        where the array is, unless it is bools that are counted; variances are real, whatever the
+        result.
     modes : tuple
         Of the casts of elements, and of the result.
     storage : numpy.dtype

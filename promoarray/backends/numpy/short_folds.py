@@ -121,6 +121,17 @@ def of_truth(
     return _made(name, (held, dt.bool, plan.result), (DEFAULT, mode), otherwise, LONGEST)
 
 
+def counter(
+    held: DType, index: DType, casts: loops.Casts, otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """How many elements are not zero, in the dtype that is counted in; ``otherwise`` of others."""
+    mode, transforms = casts(dt.int64, index) if index is not dt.int64 else (DEFAULT, ())
+    if transforms or held is dt.complex32:
+        return otherwise
+    dtypes = held, dt.bool, index
+    return _made("count_nonzero", dtypes, (DEFAULT, mode), otherwise, LONGEST)
+
+
 def _made(
     fold: str,
     dtypes: tuple[DType, DType, DType],

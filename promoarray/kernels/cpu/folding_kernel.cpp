@@ -94,7 +94,7 @@ template <typename T> void take_roots(T *x, size_t n) {
 // All that a kernel is, but for Python's objects.
 struct Folding {
     Made made;
-    Type own, computed, answer, result;
+    Type own, computed, folded, answer, result;  // a fold is of what is computed, or a count of it
     Fold fold, squares;
     const IntegerVariance *integers;  // null where a variance is one of floats
     bool is_whole;                    // as is its own mean then, of float32, and the variance
@@ -119,7 +119,7 @@ struct Folding {
         alignas(64) char cast[PIECE];
         const size_t line = way.n * way.inner, parts = pairs() ? 2 : 1;
         const size_t most = PIECE / item_of(computed) / line;
-        const size_t made_of_one = center == nullptr ? item_of(computed) : size_of(computed);
+        const size_t made_of_one = item_of(center == nullptr ? folded : answer);
         const bool casts = enter->loop != nullptr && most > 1;
         Lines lines = {};
         lines.n = way.n;
@@ -331,6 +331,7 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
     const bool of_integers = made->is_whole || around || name == "exact_integer_mean";
     for (const char *one : {"mean", "var", "std"})
         if (of_integers && name.find(one) != std::string::npos) name = one;
+    const bool counts = name == "count_nonzero";
     const bool of_sums = name == "mean" || name == "var" || name == "std";
     made->made = name == "mean" ? Made::mean : name == "var" ? Made::var
                  : name == "std" ? Made::std : Made::fold;
@@ -338,14 +339,15 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
     made->computed = read_type(PyTuple_GetItem(rows, 1), "computed_row");
     made->result = read_type(PyTuple_GetItem(rows, 2), "result_row");
     const bool of_gaps = name == "var" || name == "std";
-    made->answer = of_gaps ? part_of(made->computed) : made->computed;
+    made->folded = counts ? Type{Kind::signed_integer, 64, {}} : made->computed;
+    made->answer = of_gaps ? part_of(made->computed) : made->folded;
     if (of_integers) {
         made->integers = integer_variance(made->own);
         if (made->integers == nullptr || made->computed.bits != 32)
             refuse("means and variances of integers are of those of 8 bits and more, by float32");
         if (name == "mean" || (made->is_whole && name == "var")) made->answer = made->own;
     }
-    if (is_complex(made->own) != is_complex(made->computed))
+    if (!counts && is_complex(made->own) != is_complex(made->computed))
         refuse("what is computed in is complex where elements are");
     if (is_complex(made->answer) && !is_complex(made->result)) refuse("the result is real");
     if (of_sums && (part_of(made->computed).kind != Kind::real || made->computed.bits < 32))
@@ -355,10 +357,11 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
         made->squares = of_sums ? version().fold("squares", read, made->computed) : nullptr;
         return made->fold != nullptr && (made->squares != nullptr || !of_sums);
     };
-    // Short floats are read sooner than they are cast, integers later.
-    const bool reads_own = made->own.kind == Kind::real && find(made->own);
+    // Short floats are read sooner than they are cast, integers later; what is counted is read.
+    const bool reads_own = (counts || made->own.kind == Kind::real) && find(made->own);
     const Type read = reads_own ? made->own : made->computed;
-    if (!find(read)) refuse("there is no loop that computes " + name);
+    if (!find(read) || is_complex(read) != is_complex(made->own))
+        refuse("there is no loop that computes " + name);
     made->enter = std::make_unique<const Cast>(part_of(made->own), part_of(read),
                                                read_mode(PyTuple_GetItem(modes, 0)));
     made->leave = std::make_unique<const Cast>(part_of(made->answer), part_of(made->result),

@@ -278,3 +278,39 @@ def test_integers_that_are_widened_are_folded_as_they_are(
             want = executable.run(x._buffer)
             assert type(executable.kernel) is FoldingKernel
             assert got._buffer.tobytes() == kept._buffer.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax@x32"])
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_not_zero_is_counted_as_numpy_counts_it(level: int, name: str) -> None:
+    """Short arrays by the fold, and others by what it asks."""
+    with pa.policy(as_policy(name).derive(f"level {level}")):
+        index = pa.count_nonzero(pa.asarray([1])).dtype.storage
+        for dtype in DTYPES:
+            for x in arrays(dtype):
+                truth = pa.astype(pa.PArray._wrap(x, dtype), pa.bool)._buffer
+                for each, true in zip([x, *in_shapes(x)], [truth, *in_shapes(truth)], strict=True):
+                    for at, axis in enumerate(axes_of(each.ndim)):
+                        options = {"axis": axis, "keepdims": at % 2 == 1}
+                        found = pa.count_nonzero(pa.PArray._wrap(each, dtype), **options)._buffer
+                        wanted = np.asarray(np.count_nonzero(true, **options), index)
+                        assert bits_of(found) == bits_of(wanted), (dtype, each.shape, axis)
+
+
+def test_counts_of_few_elements_ask_nobody_else() -> None:
+    def otherwise(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    for dtype in DTYPES:
+        if dtype is dt.complex32:
+            continue
+        rows = *map(kernels.dtype_args, (dtype, dt.bool)), kernels.dtype_args(dt.int64)
+        own = np.dtype(np.int64), np.empty, loops.watched, otherwise
+        count = FoldingKernel("count_nonzero", rows, (DEFAULT, DEFAULT), *own)
+        ones = np.ones((3, 4), np.uint8).astype(dtype.storage)
+        assert count(ones, axis=1, keepdims=False).tolist() == [4, 4, 4], dtype
+        assert count(ones) == 12
+    rows = *map(kernels.dtype_args, (dt.complex32, dt.bool)), kernels.dtype_args(dt.int64)
+    with pytest.raises(ValueError, match="no loop that computes count_nonzero"):
+        FoldingKernel("count_nonzero", rows, (DEFAULT, DEFAULT), *own)
