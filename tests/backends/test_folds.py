@@ -257,8 +257,7 @@ def test_it_is_the_way_that_is_taken(
         return done[-1]
 
     monkeypatch.setattr(folds, "run", counted)
-    length = folds.LONG if name in RUNNING else LONGEST + 1  # up to there in C++ at once
-    x = pa.asarray(np.linspace(0.5, 1.5, length))
+    x = pa.asarray(np.linspace(0.5, 1.5, LONGEST + 1))  # up to there in C++ at once
     with pa.policy("torch"):
         x = pa.astype(x, dtype)
     with np.errstate(all="ignore"):

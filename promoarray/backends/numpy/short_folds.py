@@ -61,7 +61,8 @@ def with_options(
     return found and _folding(name, held[0], plan, made, casts, found)
 
 
-_FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
+_RUNNING = ("cumulative_sum", "cumulative_prod")
+_FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var", *_RUNNING)}
 _FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min", "truncated_mean": "mean"}
 _FOLDS["exact_integer_mean"] = "mean"
 _FOLDS |= dict.fromkeys(("var_around_integer", "integer_var"), "var")
@@ -100,6 +101,8 @@ def _folding(
     if computed not in folds.FOLDED[_FOLDS[name]] or not folds.of_one_kind(held, computed):
         return otherwise
     if answer.kind is Kind.COMPLEX and plan.result.kind is not Kind.COMPLEX:
+        return otherwise
+    if name in _RUNNING and not folds.of_one_kind(answer, plan.result):
         return otherwise
     ways = (held, computed), (answer, plan.result)
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]

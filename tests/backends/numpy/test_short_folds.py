@@ -314,3 +314,54 @@ def test_counts_of_few_elements_ask_nobody_else() -> None:
     rows = *map(kernels.dtype_args, (dt.complex32, dt.bool)), kernels.dtype_args(dt.int64)
     with pytest.raises(ValueError, match="no loop that computes count_nonzero"):
         FoldingKernel("count_nonzero", rows, (DEFAULT, DEFAULT), *own)
+
+
+@pytest.mark.parametrize("name", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_runs_along_an_axis_has_the_bits_of_any_length(level: int, name: str) -> None:
+    policy, held = as_policy(name).derive(f"level {level}"), 0
+    with pa.policy(policy):
+        for run, dtype in product((pa.cumulative_sum, pa.cumulative_prod), DTYPES):
+            try:
+                run(pa.PArray._wrap(np.ones(1, np.float32).astype(dtype.storage), dtype))
+            except pa.PromotionError:
+                continue
+            executable: Any = policy.executables[f"{run.__name__}()", dtype]
+            if type(executable.kernel) is not FoldingKernel:
+                continue
+            for x in arrays(dtype):
+                for given in (x, *in_shapes(x)):
+                    for axis in range(-given.ndim, given.ndim):
+                        options = {"axis": axis, "include_initial": False}
+                        short = executable.kernel(given, **options)
+                        if short is not None:
+                            wanted = executable.run(given, **options)
+                            assert bits_of(short) == bits_of(wanted), (dtype, run, x.shape, axis)
+                            held += 1
+    assert held > 1000
+
+
+def test_one_axis_is_run_along_by_the_fold() -> None:
+    """And not several, one in a tuple, or one that begins with what there was before."""
+
+    def otherwise(*_: Any, **__: Any) -> None:
+        return None
+
+    rows = *(kernels.dtype_args(dt.int8),) * 2, kernels.dtype_args(dt.int64)
+    own = np.dtype(np.int64), np.empty, loops.watched, otherwise
+    running = FoldingKernel("cumulative_sum", rows, (DEFAULT, DEFAULT), *own)
+    x = np.ones((2, 1, 3, 4), np.int8)
+    for axis in range(-4, 4):
+        found = running(x, axis=axis, include_initial=False)
+        assert bits_of(found) == bits_of(x.cumsum(axis, np.int64)), axis
+    for given, axis in ((x, None), (x, (0,)), (x, (2, 3)), (x, 4), (x, True), (x.T, 0)):
+        assert running(given, axis=axis, include_initial=False) is None
+    assert running(x, axis=0, include_initial=True) is None
+    assert running(x) is None
+    line = x[0, 0, 0]
+    for found in (running(line), running(line, axis=None, include_initial=False)):
+        assert found.tolist() == [1, 2, 3, 4]
+    complex_rows = *rows[:2], kernels.dtype_args(dt.complex64)
+    with pytest.raises(ValueError, match="the result is complex"):
+        FoldingKernel("cumulative_sum", complex_rows, (DEFAULT, DEFAULT), *own)
