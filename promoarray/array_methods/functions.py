@@ -14,7 +14,8 @@ from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core._fast_path import ByName, FastOperator
-from promoarray.core.fast_path import fast_path
+from promoarray.core.fast_path import fast_path, standing_for
+from promoarray.core.in_dtype import keep
 from promoarray.core.shapes import integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
@@ -67,10 +68,16 @@ def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(x: PArray, *, dtype: object = None, **options: Any) -> Any:
         if dtype is None:
             return function(x, **options)
-        return xp.astype(function(xp.astype(x, dtype, copy=False), **options), dtype, copy=False)
+        array = xp.astype(x, dtype, copy=False)
+        out = xp.astype(function(array, **options), dtype, copy=False)
+        keep(function.__name__, x, array, dtype)
+        return out
 
-    vars(method)["__wrapped__"] = function
-    return _as(function, method)
+    kept_as, settings = vars(function)["fast"]
+    settings = {**settings, "kind": "like"}
+    made = standing_for(function, fast_path(method, kept_as, **settings))
+    vars(made)["fast"] = kept_as, settings
+    return made
 
 
 def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -262,6 +269,8 @@ def _by_name(function: Callable[..., Any]) -> dict[str, str]:
     """From parameters of NumPy's to those of a function that mean the same, to whatever value."""
     code = unwrap(function).__code__
     taken = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+    if vars(function).get("fast", ("", {}))[1].get("kind") == "like":
+        taken += ("dtype",)
     given = {_NUMPYS.get(key, key): key for key in taken}
     return {key: given[key] for key in given.keys() - _ONE_CHOICE.keys()}
 

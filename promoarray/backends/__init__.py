@@ -49,6 +49,9 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     Only of NumPy's: the same of short buffers as ``caster``; of others it answers None.
 ``count_nonzero(buffer, dtype, axis, keepdims) -> buffer``
     Only of NumPy's: how many elements are not zero, in int64; not of strings.
+``short_counter(dtype, index, casts, otherwise) -> callable``
+    Only of NumPy's: the same of short buffers, which it takes with ``axis=`` and ``keepdims=``, in
+    the dtype of ``index``; others it hands to ``otherwise``.
 ``nonzero(buffer, dtype) -> tuple[buffer, ...]``
     Only of NumPy's: where they are, in int64; not of strings.
 ``move(name, buffer, *args, **options) -> buffer``

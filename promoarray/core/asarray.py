@@ -72,14 +72,14 @@ def asarray(
     shared = out._buffer is source._buffer and _is_shared(obj)
     if copy is False and not shared:
         raise ValueError(f"copy=False: {out.dtype} from {kind_of(obj)} needs a copy")
-    if device is None and copy is None and name == "asarray" and not observers_anywhere:
-        _keep(obj, source, wanted, out)
+    if device is None and copy is not False and name == "asarray" and not observers_anywhere:
+        _keep(obj, source, wanted, out, copy)
     if copy and shared and _is_ours(obj):
         return out._wrap(backend_of(out._buffer).copy(out._buffer), out._type)
     return out
 
 
-def _keep(obj: Any, source: Array, wanted: DType | None, out: Array) -> None:
+def _keep(obj: Any, source: Array, wanted: DType | None, out: Array, copy: bool | None) -> None:
     """Keep how arrays of a dtype, ours and NumPy's, become arrays of the one that is asked for."""
     held, dtype = storage_dtype(source), storage_dtype(out)
     types = types_of(source)
@@ -92,7 +92,7 @@ def _keep(obj: Any, source: Array, wanted: DType | None, out: Array) -> None:
         if obj.dtype != source._buffer.dtype:  # of the other byte order
             return
     policy = out._policy or get_policy()
-    known = "asarray", *types, *(() if wanted is None else (wanted,))
+    known = COPYING if copy else "asarray", *types, *(() if wanted is None else (wanted,))
     if known in policy.executables:
         return
     run: Any = np.ndarray.view
@@ -100,10 +100,16 @@ def _keep(obj: Any, source: Array, wanted: DType | None, out: Array) -> None:
     if held is not dtype:
         way = held, dtype, *policy.cast.plan(held, dtype)
         run, kernel = caster(*way), short_caster(*way)
+    elif copy:
+        run = np.ndarray.copy
     elif isinstance(obj, Array):
         run = None if out is obj else _itself
     scalars = (None,) if wanted is None else (None, ...)
     policy.executables[known] = Executable(run, scalars, out._type, (), kernel, (None,))
+
+
+COPYING = "asarray copy"
+"""What ``asarray(..., copy=True)`` is kept under."""
 
 
 def _itself(buffer: Any) -> Any:

@@ -103,7 +103,16 @@ def asarray(
     >>> asarray([1, 2.5])
     PArray([1. , 2.5], dtype=float64)
     """
+    if copy is True and device is None:
+        again: Callable[..., PArray] = asarray if type(obj) in (list, tuple) else _copied
+        return again(obj, dtype=dtype)
     return conversion.asarray(obj, dtype=dtype, device=device, copy=copy)
+
+
+@fast_function(conversion.COPYING, kind="data", form=Form.OPERATOR, adopts=PArray)
+def _copied(obj: Any, /, *, dtype: object = None) -> PArray:
+    """``asarray(..., copy=True)`` of all but lists, which are copied anyhow."""
+    return conversion.asarray(obj, dtype=dtype, copy=True)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:

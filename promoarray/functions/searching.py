@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -160,13 +161,17 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Mov
     is_true, (index, as_index) = _truth(array), _counting(array)
     count = getattr(backend, "count_nonzero", None)
 
-    def counts(buffer: Any) -> Any:
+    def counts(buffer: Any, *, axis: Any, keepdims: bool) -> Any:
         if count is not None:
-            return as_index(count(buffer, dtype, axes, keepdims))
-        made = backend.xp.count_nonzero(is_true(buffer), axis=axes, keepdims=keepdims)
+            return as_index(count(buffer, dtype, axis, keepdims))
+        made = backend.xp.count_nonzero(is_true(buffer), axis=axis, keepdims=keepdims)
         return as_index(*backend.adopt(made))
 
-    return Move((array,), counts, index)
+    run: Callable[..., Any] = counts
+    if hasattr(backend, "short_counter"):
+        casts = (array._policy or get_policy()).cast.plan
+        run = backend.short_counter(dtype, index, casts, counts)
+    return Move((array,), partial(run, axis=axes, keepdims=keepdims), index)
 
 
 @fast_move

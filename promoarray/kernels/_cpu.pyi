@@ -275,7 +275,7 @@ class ScalarCaster:
         """The array, or what ``otherwise`` answers."""
 
 class FoldingKernel:
-    """A reduction of axes of a short array, between its casts.
+    """A reduction of axes of a short array, or a running sum or product, between its casts.
 
     Parameters
     ----------
@@ -284,7 +284,8 @@ class FoldingKernel:
         ``"exact_integer_mean"``, ``"var_around_integer"``, ``"integer_var"`` and those of ``std``.
     rows : tuple
         Of the array, of what is computed in, and of the result. What is computed in is complex
-        where the array is; variances are real, whatever the result.
+        where the array is, unless it is bools that are counted; variances are real, whatever the
+        result.
     modes : tuple
         Of the casts of elements, and of the result.
     storage : numpy.dtype
@@ -294,8 +295,8 @@ class FoldingKernel:
     watched : callable
         Which floating-point exceptions NumPy tells of, by its numbers.
     otherwise : callable
-        What takes arrays that are not in rows, axes that are not next to each other, and what NumPy
-        may tell of.
+        What takes arrays that are not in rows, axes that are not next to each other, running sums
+        that begin with 0, and what NumPy may tell of.
     longest : int
         Elements of the longest array that it takes, if those are fewer than it can.
     """

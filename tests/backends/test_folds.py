@@ -16,6 +16,7 @@ from promoarray.backends.numpy import folds, positions
 from promoarray.backends.numpy.short_folds import LONGEST
 from promoarray.dtypes import Kind
 from promoarray.kernels import DEFAULT, dtype_args
+from promoarray.policies import as_policy
 
 REDUCED = ["sum", "prod", "mean", "var", "std", "max", "min", "any", "all"]
 FOUND = ["argmax", "argmin"]
@@ -225,6 +226,23 @@ def test_no_layout_takes_memory_beside_the_result(name: str, layout: str) -> Non
     assert peak < made._buffer.nbytes + (1 << 20)  # in float32 it is 2 MiB
 
 
+@pytest.mark.parametrize("name", FOUND)
+def test_numpy_looks_for_positions_where_it_is_quick(name: str) -> None:
+    """It is asked at once; what lies beside each other goes a piece at a time."""
+    policy = as_policy("numpy").derive("positions")
+    x = np.arange(24.0).reshape(4, 6).repeat(4096, axis=1)
+    with pa.policy(policy):
+        getattr(pa, name)(pa.asarray(x))
+        kernel = policy.executables[f"{name}()", pa.float64].kernel
+        for axis, quick in ((None, True), (1, True), (-1, True), (0, False), (-2, False)):
+            assert (kernel(x, axis=axis, keepdims=False) is not None) is quick
+            assert (kernel(x.T, axis=axis, keepdims=False) is not None) is False
+            assert kernel(x[:, :9].T, axis=axis, keepdims=False) is not None
+            for given in (x, x.T):
+                found = getattr(pa, name)(pa.asarray(given), axis=axis)
+                assert found.tolist() == getattr(given, name)(axis=axis).tolist()
+
+
 @pytest.mark.parametrize("name", REDUCED + RUNNING)
 @pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float8_e4m3fn, pa.int8], ids=str)
 def test_it_is_the_way_that_is_taken(
@@ -239,8 +257,7 @@ def test_it_is_the_way_that_is_taken(
         return done[-1]
 
     monkeypatch.setattr(folds, "run", counted)
-    length = folds.LONG if name in RUNNING else LONGEST + 1  # up to there in C++ at once
-    x = pa.asarray(np.linspace(0.5, 1.5, length))
+    x = pa.asarray(np.linspace(0.5, 1.5, LONGEST + 1))  # up to there in C++ at once
     with pa.policy("torch"):
         x = pa.astype(x, dtype)
     with np.errstate(all="ignore"):

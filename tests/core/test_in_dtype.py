@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -20,7 +21,8 @@ from promoarray.dtypes import CONCRETE, DType, Kind
 POLICIES = ["numpy", "numpy@1", "torch", "jax@x32", "paddle"]
 ASKED = [dt.bool, dt.int4, dt.uint8, dt.int32, dt.int64, dt.float8_e4m3fn, dt.bfloat16, dt.float16]
 ASKED += [dt.float32, dt.float64, dt.complex64]
-NAMES = ["sum", "prod", "cumulative_sum", "cumulative_prod"]
+FUNCTIONS = [pa.sum, pa.prod, pa.cumulative_sum, pa.cumulative_prod]
+FUNCTIONS += [pa.PArray.mean, pa.PArray.std, pa.PArray.var]
 
 
 def samples(dtype: DType) -> list[Any]:
@@ -33,10 +35,9 @@ def samples(dtype: DType) -> list[Any]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_short_way_answers_as_the_long_one(policy: str, name: str) -> None:
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_the_short_way_answers_as_the_long_one(policy: str, function: Callable[..., Any]) -> None:
     """What observers hear of goes the long way each time."""
-    function = getattr(pa, name)
     with np.errstate(all="ignore"), pa.policy(policy):
         for dtype in CONCRETE:
             if dtype is dt.string:
@@ -96,18 +97,18 @@ def test_the_second_call_takes_no_frame_of_the_function() -> None:
     entered: list[str] = []
 
     def look(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_name == "_reduced":
+        if event == "call" and frame.f_code.co_name in ("_reduced", "method"):
             entered.append(frame.f_code.co_name)
 
     x = pa.asarray([[1.0, 2.0]], dtype=pa.float32)
     for policy in ("numpy", "numpy@1", "torch", "jax"):
         with pa.policy(policy):
-            for dtype in (dt.float32, dt.float64, dt.int32):
-                for name in NAMES:
-                    getattr(pa, name)(x, axis=1, dtype=dtype)
+            for dtype in (dt.float32, dt.float64, dt.complex64):
+                for function in FUNCTIONS:
+                    function(x, axis=1, dtype=dtype)
                 sys.setprofile(look)
-                for name in NAMES:
-                    getattr(pa, name)(x, axis=1, dtype=dtype)
+                for function in FUNCTIONS:
+                    function(x, axis=1, dtype=dtype)
                 sys.setprofile(None)
     assert entered == []
 
@@ -142,3 +143,14 @@ def test_observers_hear_of_each_part() -> None:
         for _ in range(2):
             pa.sum(x, dtype=pa.float16)
     assert heard == ["float16", "sum"] * 2
+
+
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_what_is_free_is_passed_on(name: str) -> None:
+    values = np.asarray([[1, 2, 4], [3, 5, 9]], np.int8)
+    x, theirs = pa.asarray(values), getattr(values.astype(np.float32), name)
+    for free in (0, 1, 1.5, 1, 0):
+        for axis in (None, 1):
+            found = getattr(x, name)(axis=axis, dtype=pa.float32, ddof=free, keepdims=True)
+            assert found.dtype is dt.float32
+            np.testing.assert_array_equal(found, theirs(axis=axis, ddof=free, keepdims=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -70,12 +71,11 @@ def test_arrays_are_made_again_as_at_first(policy: str, source: str, bound: bool
     for dtype in CONCRETE:
         given = SOURCES[source](xp, pa.asarray(NUMBERS).astype(dtype)._buffer)
         with pa.policy("numpy" if bound else fresh):
-            for asked in ASKED:
-                first, *again = (
-                    outcome(lambda asked=asked, given=given: xp.asarray(given, dtype=asked), given)
-                    for _ in range(3)
-                )
+            for asked, copy in product(ASKED, (None, True)):
+                run = partial(xp.asarray, given, dtype=asked, copy=copy)
+                first, *again = (outcome(run, given) for _ in range(3))
                 wrong += [(dtype.name, asked, first, each) for each in again if each != first]
+                wrong += [(dtype.name, asked, first)] * (copy is True and True in first[2:5])
     assert wrong == []
 
 
@@ -97,6 +97,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "astype": lambda xp, x, spelled: xp.astype(x, spelled),
     "asarray": lambda xp, x, spelled: xp.asarray(x, dtype=spelled),
     "asarray of NumPy's": lambda xp, x, spelled: xp.asarray(np.ones(2), dtype=spelled),
+    "asarray of a copy": lambda xp, x, spelled: xp.asarray(x, dtype=spelled, copy=True),
     "asarray of a number": lambda xp, x, spelled: xp.asarray(1, dtype=spelled),
     "asarray of a list": lambda xp, x, spelled: xp.asarray([1, 0], dtype=spelled),
     "zeros": lambda xp, x, spelled: xp.zeros(2, dtype=spelled),
@@ -154,10 +155,11 @@ def test_nothing_of_ours_is_called_again(call: str, bound: bool, long_ways: list
         CALLS[call](xp, x, spelled)
         assert long_ways == [], spelled
     for given in (x, np.ones(2), np.float32(1), np.ones(2).astype(dt.bfloat16.storage)):
-        xp.asarray(given)
-        long_ways.clear()
-        xp.asarray(given)
-        assert long_ways == []
+        for options in ({}, {"copy": True}):
+            xp.asarray(given, **options)
+            long_ways.clear()
+            xp.asarray(given, **options)
+            assert long_ways == []
 
 
 def joined_of(xp: Any) -> list[list[Any]]:

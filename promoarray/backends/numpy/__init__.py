@@ -289,6 +289,15 @@ def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Bu
     return np.asarray(add_up(cast(buffer, dtype, dt.bool), axis, np.int64, None, keepdims))
 
 
+def short_counter(
+    dtype: DType, index: DType, casts: Casts, otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Make ``count_nonzero`` ready for buffers of a dtype, of which ``otherwise`` takes others."""
+    from promoarray.backends.numpy.short_folds import counter
+
+    return counter(dtype, index, casts, otherwise)
+
+
 def nonzero(buffer: Buffer, dtype: DType) -> tuple[Buffer, ...]:
     """Where the elements are that are not zero; not of strings."""
     return _truth(buffer, dtype).nonzero()

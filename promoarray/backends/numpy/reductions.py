@@ -68,6 +68,18 @@ def _position(name: str) -> Callable[..., Any]:
     return run
 
 
+def position_in_rows(name: str) -> Callable[..., Any]:
+    """The same of what NumPy is quick with: not of long lines that lie beside each other, for which
+    ``positions`` is asked."""
+    find = KERNELS[name]
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        is_quick = x.size < folds.LONG or (x.flags.c_contiguous and axis in (None, -1, x.ndim - 1))
+        return find(x, axis=axis, keepdims=keepdims) if is_quick else None
+
+    return run
+
+
 KERNELS: dict[str, Callable[..., Any]] = {
     "sum": _reduced("sum", np.add),
     "prod": _reduced("prod", np.multiply),

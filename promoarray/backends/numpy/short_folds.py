@@ -61,7 +61,8 @@ def with_options(
     return found and _folding(name, held[0], plan, made, casts, found)
 
 
-_FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var")}
+_RUNNING = ("cumulative_sum", "cumulative_prod")
+_FOLDS = {name: name for name in ("sum", "prod", "max", "min", "mean", "std", "var", *_RUNNING)}
 _FOLDS |= {"max_or_lowest": "max", "min_or_highest": "min", "truncated_mean": "mean"}
 _FOLDS["exact_integer_mean"] = "mean"
 _FOLDS |= dict.fromkeys(("var_around_integer", "integer_var"), "var")
@@ -101,6 +102,8 @@ def _folding(
         return otherwise
     if answer.kind is Kind.COMPLEX and plan.result.kind is not Kind.COMPLEX:
         return otherwise
+    if name in _RUNNING and not folds.of_one_kind(answer, plan.result):
+        return otherwise
     ways = (held, computed), (answer, plan.result)
     found = [casts(a, b) if a is not b else (DEFAULT, ()) for a, b in ways]
     if found[0][1] or found[1][1]:
@@ -119,6 +122,17 @@ def of_truth(
     if held is not plan.inputs[0] or not is_exact or transforms or held.kind is Kind.COMPLEX:
         return otherwise
     return _made(name, (held, dt.bool, plan.result), (DEFAULT, mode), otherwise, LONGEST)
+
+
+def counter(
+    held: DType, index: DType, casts: loops.Casts, otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """How many elements are not zero, in the dtype that is counted in; ``otherwise`` of others."""
+    mode, transforms = casts(dt.int64, index) if index is not dt.int64 else (DEFAULT, ())
+    if transforms or held is dt.complex32:
+        return otherwise
+    dtypes = held, dt.bool, index
+    return _made("count_nonzero", dtypes, (DEFAULT, mode), otherwise, LONGEST)
 
 
 def _made(

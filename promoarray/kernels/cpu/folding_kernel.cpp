@@ -1,5 +1,5 @@
-// A callable that reduces axes of one short array in rows: its cast, the fold, what is made of it,
-// and the cast of the result. What it is not made for it hands to another callable.
+// A callable that reduces axes of one short array in rows, or runs along one: its cast, the fold, what
+// is made of it, and the cast of the result. What it is not made for it hands to another callable.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ constexpr size_t SOME = 1 << 15;   // results at most; of more elements it lets 
 constexpr size_t PIECE = 1 << 14;  // bytes that lines are cast to at once
 constexpr double TINY = 1e-30;     // below it NumPy may have an underflow to tell
 
-enum class Made { fold, mean, var, std };
+enum class Made { fold, mean, var, std, running };
 
 bool is_complex(const Type &type) { return type.kind == Kind::complex; }
 
@@ -94,13 +94,14 @@ template <typename T> void take_roots(T *x, size_t n) {
 // All that a kernel is, but for Python's objects.
 struct Folding {
     Made made;
-    Type own, computed, answer, result;
+    Type own, computed, folded, answer, result;  // a fold is of what is computed, or a count of it
     Fold fold, squares;
     const IntegerVariance *integers;  // null where a variance is one of floats
     bool is_whole;                    // as is its own mean then, of float32, and the variance
     std::unique_ptr<const Cast> enter, leave;
 
     bool pairs() const { return is_complex(own); }
+    bool runs() const { return made == Made::running; }
 
     // What a function makes of numbers in what is computed in.
     template <typename Function> auto numbers(char *at, const Function &function) const {
@@ -119,8 +120,8 @@ struct Folding {
         alignas(64) char cast[PIECE];
         const size_t line = way.n * way.inner, parts = pairs() ? 2 : 1;
         const size_t most = PIECE / item_of(computed) / line;
-        const size_t made_of_one = center == nullptr ? item_of(computed) : size_of(computed);
-        const bool casts = enter->loop != nullptr && most > 1;
+        const size_t made_of_one = item_of(center == nullptr ? folded : answer);
+        const bool casts = enter->loop != nullptr && most > 1 && !runs();
         Lines lines = {};
         lines.n = way.n;
         lines.inner = way.inner;
@@ -129,7 +130,9 @@ struct Folding {
         lines.enter_work = &enter->work;
         lines.source_size = size_of(casts ? computed : own);
         lines.parts = parts;
-        lines.result_size = size_of(computed);
+        lines.leave = runs() ? leave->loop : nullptr;
+        lines.leave_work = &leave->work;
+        lines.result_size = size_of(answer);
         for (size_t o = 0; o < way.outer; o += lines.outer) {
             lines.outer = casts ? std::min(most, way.outer - o) : way.outer;
             const char *from = x + o * line * item_of(own);
@@ -172,7 +175,7 @@ struct Folding {
         }
         const size_t count = way.results();
         const auto n = static_cast<double>(way.n);
-        if (made == Made::fold) return run(fold, x, way, nullptr, out);
+        if (made == Made::fold || runs()) return run(fold, x, way, nullptr, out);
         if (made == Made::mean)
             return run(fold, x, way, nullptr, out) && divide_sums(out, count, n);
         Room center(count * item_of(computed));
@@ -221,13 +224,16 @@ bool read_axes(PyObject *axis, int ndim, u64 &axes) {
     return axes != 0;
 }
 
-// axis=, ddof= of a variance, and keepdims=, in this order.
+// axis=, ddof= of a variance, and keepdims=, in this order; or axis= and include_initial=.
 struct Options {
     u64 axes = ~u64{0};
     double ddof = 0;
     bool keeps = false;
+    bool is_one = false;  // an axis by its number, or the only one
 
     bool read(PyObject *const *values, Py_ssize_t count, int ndim) {
+        PyObject *axis = count == 0 ? Py_None : values[0];
+        is_one = axis == Py_None ? ndim == 1 : !PyTuple_CheckExact(axis);
         if (count == 0) return true;
         if (count > 3 || !PyBool_Check(values[count - 1])) return false;
         keeps = values[count - 1] == Py_True;
@@ -236,7 +242,7 @@ struct Options {
             ddof = PyFloat_AsDouble(values[1]);
             if (PyErr_Occurred()) return PyErr_Clear(), false;
         }
-        return read_axes(values[0], ndim, axes);
+        return read_axes(axis, ndim, axes);
     }
     bool reduces(int axis) const { return (axes >> axis & 1) != 0; }
 };
@@ -251,6 +257,16 @@ bool read_way(const View &x, const Options &options, Way &way) {
         else way.n *= length;
     }
     return true;
+}
+
+// The same of an axis that sums or products run along, whatever its length.
+Way running_way(const View &x, const Options &options) {
+    Way way;
+    for (int i = 0, behind = 0; i < x.ndim(); ++i) {
+        if (options.reduces(i)) way.n = x.length(i), behind = 1;
+        else (behind ? way.inner : way.outer) *= x.length(i);
+    }
+    return way;
 }
 
 nb::object shape_of(const View &x, const Options &options) {
@@ -270,13 +286,15 @@ PyObject *reduced(const FoldingKernel *self, const View &x, const Options &optio
     const Folding &folding = *self->folding;
     const size_t parts = is_complex(folding.answer) ? 2 : 1;
     Way way;
-    if (!read_way(x, options, way)) return nullptr;
+    if (folding.runs() && (!options.is_one || options.keeps)) return nullptr;
+    if (folding.runs()) way = running_way(x, options);
+    else if (!read_way(x, options, way)) return nullptr;
     const size_t count = way.results();
     // No more than 1 MiB lies beside the results; and only of one are both parts written where an
     // answer is real, and a result is not.
     const bool is_many = count > 1 && is_complex(folding.answer) != is_complex(folding.result);
     if (count > SOME || is_many) return nullptr;
-    const nb::object shape = shape_of(x, options);
+    const nb::object shape = folding.runs() ? nb::steal(x.shape()) : shape_of(x, options);
     if (!shape.is_valid()) return nullptr;
     PyObject *args[] = {shape.ptr(), self->storage};
     nanobind::object out = nanobind::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
@@ -297,7 +315,8 @@ PyObject *reduced(const FoldingKernel *self, const View &x, const Options &optio
         raised = state.raised();  // casts tell nothing
         if (count == 1 && parts == 1 && is_complex(folding.result))
             std::memset(results, 0, item_of(folding.result));  // the imaginary part
-        if (leave.loop != nullptr) leave.loop(made, results, count * parts, leave.work);
+        if (!in_place && leave.loop != nullptr)
+            leave.loop(made, results, count * parts, leave.work);
         else if (!in_place) std::memcpy(results, made, item_of(folding.answer));
     }
     if (raised != 0) {
@@ -331,23 +350,28 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
     const bool of_integers = made->is_whole || around || name == "exact_integer_mean";
     for (const char *one : {"mean", "var", "std"})
         if (of_integers && name.find(one) != std::string::npos) name = one;
+    const bool counts = name == "count_nonzero";
     const bool of_sums = name == "mean" || name == "var" || name == "std";
+    const bool runs = name == "cumulative_sum" || name == "cumulative_prod";
     made->made = name == "mean" ? Made::mean : name == "var" ? Made::var
-                 : name == "std" ? Made::std : Made::fold;
+                 : name == "std" ? Made::std : runs ? Made::running : Made::fold;
     made->own = read_type(PyTuple_GetItem(rows, 0), "row");
     made->computed = read_type(PyTuple_GetItem(rows, 1), "computed_row");
     made->result = read_type(PyTuple_GetItem(rows, 2), "result_row");
     const bool of_gaps = name == "var" || name == "std";
-    made->answer = of_gaps ? part_of(made->computed) : made->computed;
+    made->folded = counts ? Type{Kind::signed_integer, 64, {}} : made->computed;
+    made->answer = runs ? made->result : of_gaps ? part_of(made->computed) : made->folded;
     if (of_integers) {
         made->integers = integer_variance(made->own);
         if (made->integers == nullptr || made->computed.bits != 32)
             refuse("means and variances of integers are of those of 8 bits and more, by float32");
         if (name == "mean" || (made->is_whole && name == "var")) made->answer = made->own;
     }
-    if (is_complex(made->own) != is_complex(made->computed))
+    if (!counts && is_complex(made->own) != is_complex(made->computed))
         refuse("what is computed in is complex where elements are");
     if (is_complex(made->answer) && !is_complex(made->result)) refuse("the result is real");
+    if (runs && is_complex(made->answer) != is_complex(made->computed))
+        refuse("the result is complex");
     if (of_sums && (part_of(made->computed).kind != Kind::real || made->computed.bits < 32))
         refuse("means are of float32, float64 and complex numbers of these");
     const auto find = [&](Type read) {
@@ -355,13 +379,15 @@ std::unique_ptr<Folding> read_folding(std::string name, PyObject *rows, PyObject
         made->squares = of_sums ? version().fold("squares", read, made->computed) : nullptr;
         return made->fold != nullptr && (made->squares != nullptr || !of_sums);
     };
-    // Short floats are read sooner than they are cast, integers later.
-    const bool reads_own = made->own.kind == Kind::real && find(made->own);
+    // Short floats are read sooner than they are cast, integers later; what is counted is read.
+    const bool reads_own = (counts || made->own.kind == Kind::real) && find(made->own);
     const Type read = reads_own ? made->own : made->computed;
-    if (!find(read)) refuse("there is no loop that computes " + name);
+    if (!find(read) || is_complex(read) != is_complex(made->own))
+        refuse("there is no loop that computes " + name);
     made->enter = std::make_unique<const Cast>(part_of(made->own), part_of(read),
                                                read_mode(PyTuple_GetItem(modes, 0)));
-    made->leave = std::make_unique<const Cast>(part_of(made->answer), part_of(made->result),
+    const Type leaves = part_of(runs ? made->computed : made->answer);
+    made->leave = std::make_unique<const Cast>(leaves, part_of(made->result),
                                                read_mode(PyTuple_GetItem(modes, 1)));
     return made;
 }

@@ -278,3 +278,90 @@ def test_integers_that_are_widened_are_folded_as_they_are(
             want = executable.run(x._buffer)
             assert type(executable.kernel) is FoldingKernel
             assert got._buffer.tobytes() == kept._buffer.tobytes() == want.tobytes()
+
+
+@pytest.mark.parametrize("name", ["numpy", "jax@x32"])
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_is_not_zero_is_counted_as_numpy_counts_it(level: int, name: str) -> None:
+    """Short arrays by the fold, and others by what it asks."""
+    with pa.policy(as_policy(name).derive(f"level {level}")):
+        index = pa.count_nonzero(pa.asarray([1])).dtype.storage
+        for dtype in DTYPES:
+            for x in arrays(dtype):
+                truth = pa.astype(pa.PArray._wrap(x, dtype), pa.bool)._buffer
+                for each, true in zip([x, *in_shapes(x)], [truth, *in_shapes(truth)], strict=True):
+                    for at, axis in enumerate(axes_of(each.ndim)):
+                        options = {"axis": axis, "keepdims": at % 2 == 1}
+                        found = pa.count_nonzero(pa.PArray._wrap(each, dtype), **options)._buffer
+                        wanted = np.asarray(np.count_nonzero(true, **options), index)
+                        assert bits_of(found) == bits_of(wanted), (dtype, each.shape, axis)
+
+
+def test_counts_of_few_elements_ask_nobody_else() -> None:
+    def otherwise(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    for dtype in DTYPES:
+        if dtype is dt.complex32:
+            continue
+        rows = *map(kernels.dtype_args, (dtype, dt.bool)), kernels.dtype_args(dt.int64)
+        own = np.dtype(np.int64), np.empty, loops.watched, otherwise
+        count = FoldingKernel("count_nonzero", rows, (DEFAULT, DEFAULT), *own)
+        ones = np.ones((3, 4), np.uint8).astype(dtype.storage)
+        assert count(ones, axis=1, keepdims=False).tolist() == [4, 4, 4], dtype
+        assert count(ones) == 12
+    rows = *map(kernels.dtype_args, (dt.complex32, dt.bool)), kernels.dtype_args(dt.int64)
+    with pytest.raises(ValueError, match="no loop that computes count_nonzero"):
+        FoldingKernel("count_nonzero", rows, (DEFAULT, DEFAULT), *own)
+
+
+@pytest.mark.parametrize("name", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
+@np.errstate(all="ignore")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_runs_along_an_axis_has_the_bits_of_any_length(level: int, name: str) -> None:
+    policy, held = as_policy(name).derive(f"level {level}"), 0
+    with pa.policy(policy):
+        for run, dtype in product((pa.cumulative_sum, pa.cumulative_prod), DTYPES):
+            try:
+                run(pa.PArray._wrap(np.ones(1, np.float32).astype(dtype.storage), dtype))
+            except pa.PromotionError:
+                continue
+            executable: Any = policy.executables[f"{run.__name__}()", dtype]
+            if type(executable.kernel) is not FoldingKernel:
+                continue
+            for x in arrays(dtype):
+                for given in (x, *in_shapes(x)):
+                    for axis in range(-given.ndim, given.ndim):
+                        options = {"axis": axis, "include_initial": False}
+                        short = executable.kernel(given, **options)
+                        if short is not None:
+                            wanted = executable.run(given, **options)
+                            assert bits_of(short) == bits_of(wanted), (dtype, run, x.shape, axis)
+                            held += 1
+    assert held > 1000
+
+
+def test_one_axis_is_run_along_by_the_fold() -> None:
+    """And not several, one in a tuple, or one that begins with what there was before."""
+
+    def otherwise(*_: Any, **__: Any) -> None:
+        return None
+
+    rows = *(kernels.dtype_args(dt.int8),) * 2, kernels.dtype_args(dt.int64)
+    own = np.dtype(np.int64), np.empty, loops.watched, otherwise
+    running = FoldingKernel("cumulative_sum", rows, (DEFAULT, DEFAULT), *own)
+    x = np.ones((2, 1, 3, 4), np.int8)
+    for axis in range(-4, 4):
+        found = running(x, axis=axis, include_initial=False)
+        assert bits_of(found) == bits_of(x.cumsum(axis, np.int64)), axis
+    for given, axis in ((x, None), (x, (0,)), (x, (2, 3)), (x, 4), (x, True), (x.T, 0)):
+        assert running(given, axis=axis, include_initial=False) is None
+    assert running(x, axis=0, include_initial=True) is None
+    assert running(x) is None
+    line = x[0, 0, 0]
+    for found in (running(line), running(line, axis=None, include_initial=False)):
+        assert found.tolist() == [1, 2, 3, 4]
+    complex_rows = *rows[:2], kernels.dtype_args(dt.complex64)
+    with pytest.raises(ValueError, match="the result is complex"):
+        FoldingKernel("cumulative_sum", complex_rows, (DEFAULT, DEFAULT), *own)
