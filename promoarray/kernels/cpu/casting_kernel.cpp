@@ -285,8 +285,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         const bool is_loop = steps->computes() && !steps->program;
         self->function = Py_NewRef(is_loop ? Py_None : function);
         self->program = Py_NewRef(program);
-        const bool casts_alone = function == Py_None;
-        self->longest = longest >= 0 ? (size_t)longest : casts_alone ? SHORT : LONG;
+        self->longest = longest >= 0 ? (size_t)longest : LONG;
         self->steps = steps.release();
         self->empty = Py_NewRef(empty);
         self->empty_like = Py_NewRef(like);

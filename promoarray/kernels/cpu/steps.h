@@ -13,7 +13,7 @@
 
 namespace promoarray {
 
-constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in between, and a cast alone
+constexpr size_t SHORT = 256;     // elements; what a cast of two steps has in between
 constexpr int MOST = 3;           // operands
 constexpr int WAYS = 1 << MOST;   // which operands are repeated
 
