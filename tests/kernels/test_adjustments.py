@@ -201,6 +201,15 @@ def test_an_adjustment_that_no_kernel_makes_is_refused():
             CastingKernel(None, rows, ((DEFAULT, adjustment), DEFAULT, DEFAULT), *rest)
 
 
+def test_an_adjustment_that_was_refused_is_refused_again():
+    """Casts are kept for all kernels: one that could not be made is none that has nothing to do."""
+    rows = (dtype_args(dt.bool), *(dtype_args(dt.int2),) * 4)
+    modes = (DEFAULT, Way.TO_NEAREST_INTEGER), DEFAULT, DEFAULT
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no loop adjusts"):
+            CastingKernel(None, rows, modes, dt.int2.storage, dt.int2.storage, np.empty)
+
+
 def test_all_of_them_are_made_by_the_kernels():
     """The definition is slow: no shipped policy needs it but to prepare."""
 

@@ -164,8 +164,8 @@ Steps::Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustm
     static std::mutex lock;
     static std::map<std::pair<std::array<i64, 31>, std::string>, Steps::Cast> known;
     const std::lock_guard<std::mutex> held(lock);
-    const auto [at, is_new] = known.try_emplace({key, bytes_of(adjustment, from, to)});
-    if (is_new) {
+    const auto at = known.try_emplace({key, bytes_of(adjustment, from, to)}).first;
+    if (!at->second) {  // new, or refused before
         Adjustment own = adjustment;  // whose table is that of the key, which stays where it is
         const std::string &bytes = at->first.second;
         if (own.table != nullptr) own.table = reinterpret_cast<const unsigned char *>(bytes.data());
