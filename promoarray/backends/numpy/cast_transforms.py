@@ -40,9 +40,9 @@ def transforming(
     source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]
 ) -> Callable[[Buffer], Buffer]:
     """Make a cast with transforms ready."""
-    to_complex = target.kind is Kind.COMPLEX
     counts_real = target is dt.bool and transforms[0] is real_part_counts
-    if source.kind is Kind.COMPLEX and not to_complex and (target is not dt.bool or counts_real):
+    to_real = source.kind is Kind.COMPLEX and target.kind is not Kind.COMPLEX
+    if to_real and (target is not dt.bool or counts_real):
         # Only the real parts count: a cast of them.
         left = transforms[counts_real:]
         run = (

@@ -7,7 +7,7 @@
 namespace promoarray {
 namespace {
 
-constexpr std::size_t PLACES = 256, CODES = 64;  // that are found at once
+constexpr std::size_t PLACES = 256, CODES = 64;  // that are found at once; `slot_of` has 8 bits
 
 // The places that an observer has met, by what is said there, code and instruction. The slots keep
 // these alive, so that none of their addresses can come to mean anything else. The code of
@@ -37,13 +37,14 @@ std::uintptr_t bits(const PyObject *x) { return reinterpret_cast<std::uintptr_t>
 // share a slot would put each other out in every pass.
 Places::Place &slot_of(Places *self, PyObject *said, PyObject *code, long instruction) {
     const std::uint64_t key = (bits(said) * 31 + bits(code)) * 31 + static_cast<std::uint64_t>(instruction);
-    const std::size_t first = (key * 0x9E3779B97F4A7C15) >> 56, second = first ^ 1;
+    const std::size_t at = (key * 0x9E3779B97F4A7C15) >> 56;
+    Places::Place &first = self->places[at], &second = self->places[at ^ 1];
     const auto holds = [&](const Places::Place &slot) {
         return slot.said == said && slot.code == code && slot.instruction == instruction;
     };
-    const bool is_second = holds(self->places[second]) ||
-                           (self->places[first].said != nullptr && self->places[second].said == nullptr);
-    return self->places[!holds(self->places[first]) && is_second ? second : first];
+    if (holds(first)) return first;
+    const bool is_free = first.said != nullptr && second.said == nullptr;
+    return holds(second) || is_free ? second : first;
 }
 
 #ifndef Py_GIL_DISABLED
