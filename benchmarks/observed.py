@@ -1,9 +1,10 @@
 """What it costs a program that promoarray observes: loops of small operations, and an example.
 
 Run ``python benchmarks/observed.py``. A program runs plainly, in a ``pa.trace()``, in a
-``pa.shadow()`` of one policy and of the eight default ones, and as ``promoarray compare`` runs it,
-all in one process and taking turns. The thread's own time on the processor counts, of which the
-least is taken. Starting Python and printing the report are not in it. Nothing is asserted.
+``pa.shadow()`` of one policy and of the eight default ones, and as ``promoarray compare`` runs it;
+a loop of NumPy's own runs plainly and recorded; all in one process and taking turns. The thread's
+own time on the processor counts, of which the least is taken. Starting Python and printing the
+report are not in it. Nothing is asserted.
 
 ``lines()`` returns what is measured against the budgets. Costs in microseconds an operation are
 ratios to a microsecond, so that a line reads like the others.
@@ -27,7 +28,12 @@ import promoarray as pa
 from promoarray.core.observers import observing
 from promoarray.diagnostics.compare.task import Task
 from promoarray.diagnostics.compare.watch import Watch
+from promoarray.diagnostics.record.numpy.hook import hook
+from promoarray.diagnostics.record.numpy.rewriting import rewritten
+from promoarray.diagnostics.record.numpy.session import Session
+from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.policies import as_policy
 
 DIGITS = Path(__file__).resolve().parents[1] / "examples" / "digits.py"
 OPERATIONS = 20_000
@@ -104,6 +110,18 @@ def digits() -> None:
 
 DIGITS_CODE = compile(DIGITS.read_text(encoding="utf-8"), str(DIGITS), "exec")
 
+OF_NUMPY = f"""
+import numpy as np
+
+x, y = np.zeros(3), np.ones(3, np.float32)
+for _ in range({OPERATIONS // 4}):
+    z = y + x
+    z *= 1.5
+    x[1:] = y[1:]
+    np.exp(y)
+"""
+"""Four operations and a view, of arrays of which policies have another default dtype."""
+
 PROGRAMS: dict[str, Callable[[], None]] = {
     "a loop of small operations": loop,
     "options, 0-d arrays, targets, masks": other_operations,
@@ -159,6 +177,22 @@ def growth(rounds: int) -> Iterator[Line]:
         yield f"a loop under {more} shadow policies, against {fewer}", ratio, more / fewer
 
 
+def recorded(rounds: int) -> Line:
+    """Return what recording a loop of NumPy's costs, an operation."""
+    plain, hooked = compile(OF_NUMPY, "loop.py", "exec"), rewritten(OF_NUMPY, "loop.py")
+    least = {"plain": float("inf"), "recorded": float("inf")}
+    recorder = Recorder(as_policy("numpy@2"), tuple(map(as_policy, DEFAULT)))
+    for _ in range(rounds):
+        for way, code in ("plain", plain), ("recorded", hooked):
+            session = Session(recorder) if way == "recorded" else None
+            with nullcontext() if session is None else hook().recording(session):
+                start = time.thread_time()
+                exec(code, {})
+                least[way] = min(least[way], time.thread_time() - start)
+    added = (least["recorded"] - least["plain"]) / OPERATIONS
+    return "a loop of NumPy's own: recorded, us an operation", added * 1e6, 2.0
+
+
 def lines(rounds: int = ROUNDS) -> list[Line]:
     """Measure what has a budget.
 
@@ -177,7 +211,7 @@ def lines(rounds: int = ROUNDS) -> list[Line]:
         for way, budget in MICROSECONDS.items():
             added = (least[way] - least["plain"]) / operations
             found.append((f"{name}: {way}, us an operation", added * 1e6, budget))
-    return [*found, *growth(rounds)]
+    return [*found, recorded(rounds), *growth(rounds)]
 
 
 def main() -> None:

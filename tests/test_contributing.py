@@ -19,7 +19,11 @@ import pytest
 import promoarray
 
 PAGE = Path(__file__).parent.parent / "docs" / "contributing.md"
-COMPILED = ("promoarray.core._fast_path", "promoarray.kernels._cpu")
+COMPILED = (
+    "promoarray.core._fast_path",
+    "promoarray.diagnostics.record._seen",
+    "promoarray.kernels._cpu",
+)
 
 # An editable install finds promoarray before any path does.
 IN_THE_COPY = """

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from promoarray.core._fast_path import Tally
+
 
 class Heard(threading.local):
     """What the call in hand of a thread has told the recorder, for those that are like it.
@@ -13,6 +15,8 @@ class Heard(threading.local):
     ----------
     tells : list of callable
         Each tells the observer once more.
+    tallies : list of (Tally or None)
+        For each what counts it instead, in a place where it was told.
     operations : int
         How many operations there were at which nothing was noted.
     arrays : set of int
@@ -27,5 +31,11 @@ class Heard(threading.local):
     def begin(self) -> None:
         """Hear of another call."""
         self.tells: list[Callable[[], object]] = []
+        self.tallies: list[Tally | None] = []
         self.arrays: set[int] = set()
         self.operations, self.lasting = 0, True
+
+    def add(self, tell: Callable[[], object], tally: Tally | None = None) -> None:
+        """Have this told of calls that are alike."""
+        self.tells.append(tell)
+        self.tallies.append(tally)

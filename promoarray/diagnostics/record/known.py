@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
+from promoarray.core._fast_path import Tally
 from promoarray.diagnostics.record.recorder import Recorder
 
 KindOf = Callable[[Any], Hashable]
 """What arrays have in common that are alike, but for what they carry."""
+
+
+class Told(NamedTuple):
+    """The same of a call of NumPy's, as ``native/`` reads it."""
+
+    counted: tuple[str, str]
+    operations: int
+    tells: tuple[Callable[[], object], ...]
+    tallies: tuple[Tally | None, ...]
+    made: tuple[tuple[Hashable, Any], ...]
 
 
 class Known(NamedTuple):
@@ -22,6 +33,8 @@ class Known(NamedTuple):
         How many operations it stands for at which there is nothing to note.
     tells : tuple of callable
         What to tell the observer besides.
+    tallies : tuple of (Tally or None)
+        For each what counts it instead, in a place where it was told.
     made : tuple of (object, TypeRecord or None)
         Of each array that it makes its kind, and what it carries.
     checked : bool
@@ -31,6 +44,7 @@ class Known(NamedTuple):
     kind: str
     operations: int
     tells: tuple[Callable[[], object], ...]
+    tallies: tuple[Tally | None, ...]
     made: tuple[tuple[Hashable, Any], ...]
     checked: bool
 
@@ -43,7 +57,12 @@ class Known(NamedTuple):
         slots = [recorder.carried.slot(x) for x in made]
         both = tuple((kind_of(x), slot) for x, slot in zip(made, slots, strict=True))
         told = bool(heard.tells or any(slots))
-        return cls(kind, heard.operations, tuple(heard.tells), both, told)
+        tells, tallies = tuple(heard.tells), tuple(heard.tallies)
+        return cls(kind, heard.operations, tells, tallies, both, told)
+
+    def called(self, name: str) -> Told:
+        """What is told of calls of a name."""
+        return Told((self.kind, name), self.operations, self.tells, self.tallies, self.made)
 
     def carried_on(self, recorder: Recorder, made: Sequence[Any], kind_of: KindOf) -> bool:
         """Have arrays carry what those carried; False if they are no such arrays."""

@@ -66,12 +66,12 @@ class _Telling(ShadowObserver):
         self.listener.on_operation(event)
         super().on_operation(event)
 
-    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
-        """Tell, and note what default dtype each policy gives."""
+    def default(self, weak: DType, result: Array, lone: bool) -> None:
+        """Tell, and note what default dtype each policy gives; nothing counts what is alike."""
         assert self.listener is not None
         self.listener.edited = True
         self.listener.on_default(weak, result, lone)
-        super().on_default(weak, result, lone)
+        super().default(weak, result, lone)
 
     def on_cast(self, cast: CastEvent) -> None:
         """Tell, and note the policies that refuse the cast."""

@@ -14,12 +14,13 @@ from itertools import zip_longest
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import outside, standing_at
 from promoarray.core.events import CastEvent, EntryEvent, OperationEvent, RefusalEvent, SetitemEvent
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.record.carried import Carried
+from promoarray.diagnostics.record._seen import Carried
 from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike
 from promoarray.diagnostics.record.entering import Entering, alike
 from promoarray.diagnostics.record.ghost import Ghost
@@ -73,6 +74,8 @@ class Recorder:
         did not name.
     known : dict
         What is known of calls, by all that it hangs on (``watcher.py``).
+    forgetting : list of callable
+        What forgets what is known of them elsewhere.
     """
 
     def __init__(
@@ -84,7 +87,9 @@ class Recorder:
         max_sites: int = MAX_SITES,
     ) -> None:
         self.home = home
-        self.carried = Carried()
+        self.carried = Carried(DType)
+        self.known: dict[Hashable, Any] = {}
+        self.forgetting: list[Callable[[], object]] = []
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = self.default_named = False
         self.heard = Heard()
@@ -95,7 +100,13 @@ class Recorder:
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
         self._observer = ShadowObserver(report, report.framework.partition(" ")[0])
-        self.known: dict[Hashable, Any] = {}
+        self._forget_calls()
+
+    def _forget_calls(self) -> None:
+        """Forget what is known of calls, as what they are told has changed."""
+        self.known.clear()
+        for forget in self.forgetting:
+            forget()
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's own calls.
@@ -107,7 +118,7 @@ class Recorder:
     def names_default(self) -> None:
         """Note that the program sets the default dtype, which it names by that."""
         self.default_named = True
-        self.known.clear()
+        self._forget_calls()
 
     def settle(self, home: Policy) -> bool:
         """Take the policy of the mode that the framework is in, unless something is recorded.
@@ -119,7 +130,7 @@ class Recorder:
         """
         if home is not self.home and not self.report.calls:
             self.home = self.report.run = home
-            self.known.clear()
+            self._forget_calls()
             self._ghost = _ghosts_of(home)
         return home is self.home
 
@@ -218,7 +229,7 @@ class Recorder:
             if exact and policy is None:
                 drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
                 self._drifted(drift)
-                self.heard.tells.append(partial(self._drifted, drift))
+                self.heard.add(partial(self._drifted, drift))
             plan = plan._replace(result=result.dtype)
         inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
         made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
@@ -235,7 +246,7 @@ class Recorder:
         elif repeat.tell == self._observer.count:
             self.heard.operations += 1
         else:
-            self.heard.tells.append(partial(self._as_written, standing, repeat.tell))
+            self.heard.add(partial(self._as_written, standing, repeat.tell), repeat.tally)
         self._put(result.array, made._type)
         for other, ghost in zip(more, others, strict=False):
             self._put(other.array, ghost._type)
@@ -293,11 +304,11 @@ class Recorder:
         self._tell(partial(self._observer.on_cast, event), frame)
         self._put(result.array, made._type)
 
-    def _tell(self, tell: Callable[[], object], frame: FrameType) -> None:
+    def _tell(self, tell: Callable[[], Tally | None], frame: FrameType) -> None:
         """Tell the observer, now and of calls that are alike."""
         with notify_lock, standing_at(frame):
-            tell()
-        self.heard.tells.append(tell)
+            tally = tell()
+        self.heard.add(tell, tally)
 
     def assigned(
         self, target: Ghost, value: Any, frame: FrameType, *, policy: Policy | None = None
@@ -335,17 +346,17 @@ class Recorder:
         self._tell(partial(self._default, WEAK[type(number)], made, lone, of_any), frame)
         self._put(result.array, made._type)
 
-    def _default(self, weak: DType, made: Ghost, lone: bool, of_any: bool) -> None:
+    def _default(self, weak: DType, made: Ghost, lone: bool, of_any: bool) -> Tally | None:
         """Tell the observer, unless the program casts the array where it stands, and so to the same
-        under every policy."""
+        under every policy; answer what counts those that are alike where they were told."""
         frame = outside()
         target = None if frame is None else cast_at_once(frame)
         every = [p.strong(weak) for p in (self.home, *self.report.policies)]
         if target is None or not (of_any or ends_alike(weak, target, every)):
-            self._observer.on_default(weak, made, lone)
-        else:
-            self.report.operations += 1
-            self.heard.lasting = False  # of those elsewhere the default may matter
+            return self._observer.default(weak, made, lone)
+        self.report.operations += 1
+        self.heard.lasting = False  # of those elsewhere the default may matter
+        return None
 
     def entered(self, arrays: Iterable[Entering], frame: FrameType, *, makes: bool = False) -> None:
         """Record arrays that the framework narrows: on these policies differ from here on.

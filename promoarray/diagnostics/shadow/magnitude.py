@@ -39,12 +39,20 @@ def _borders() -> list[float | int]:
 
 
 def magnitude(x: Any) -> Hashable:
-    """Return the class of a Python scalar."""
+    """Return the class of a Python scalar: one object for all that are in it."""
     # Zeros of either sign are equal, and so are 1+0j and 1-0j: they would share a place.
     return _kept(x) if x and type(x) is not complex else _magnitude(x)
 
 
 def _magnitude(x: Any) -> Hashable:
+    found = _class_of(x)
+    return _CLASSES.setdefault(found, found)
+
+
+_CLASSES: dict[Hashable, Hashable] = {}
+
+
+def _class_of(x: Any) -> Hashable:
     kind = type(x)
     if kind is bool:
         return kind, x

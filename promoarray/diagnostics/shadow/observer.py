@@ -23,6 +23,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
+from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
 from promoarray.core.cast import convert
@@ -43,6 +44,7 @@ from promoarray.core.events import (
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.shadow.asked import AskedDtypes
+from promoarray.diagnostics.shadow.default_dtypes import Defaults, defaults
 from promoarray.diagnostics.shadow.divergence import (
     DEFAULT_DTYPE,
     ENTRY,
@@ -50,13 +52,12 @@ from promoarray.diagnostics.shadow.divergence import (
     Divergence,
     without_edits,
 )
-from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.narrowing import Said, kept_by, lost_by, narrowed
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
-from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by, record
+from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
 from promoarray.diagnostics.shadow.verdict import Verdict, key_of, verdict_of
@@ -65,7 +66,7 @@ from promoarray.errors import quoted
 from promoarray.one_block import one_block
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -104,26 +105,25 @@ class ShadowObserver(Observer):
         self._seen_by_all = SeenByAll(self.policies)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
         self.repeats = Repeats(magnitude, self._by_value)
+        self._defaults: dict[Hashable, Defaults] = {}
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Note what default dtype each policy gives Python numbers."""
+        self.default(weak, result, lone)
+
+    def default(self, weak: DType, result: Array, lone: bool) -> Tally | None:
+        """Note it; answer what counts arrays that are like this one, where they were noted."""
         self.report.operations += 1
-        run = result._policy or get_policy()
-        mine = Answer(run.strong(weak), "", "", ())
-        answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in self.policies}
-        if any(answer.dtype is not mine.dtype for answer in answers.values()):
-            other: Any = {"origin": "root", "fix": Fix(made=mine.dtype)}
-            others = {
-                name: answer if answer.dtype is mine.dtype else replace(answer, **other)
-                for name, answer in answers.items()
-                if name != run.name
-            }
-            self._note(
-                DEFAULT_DTYPE, {run.name: mine, **others}, (str(Operand(weak, Rank.SCALAR)),)
-            )
-        stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
-        kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in self.policies}
-        result._type = record(type_of(result._type), kept)
+        key = result._policy or get_policy(), weak, type_of(result._type), lone
+        known = self._defaults.get(key)
+        if known is None:
+            known = self._defaults[key] = defaults(self.policies, *key)
+        result._type = known.slot
+        if known.answers is None:
+            return self._passes.tally(report=self.report)
+        note = partial(self._note, DEFAULT_DTYPE, known.answers, known.operands)
+        self._passes.count(known, note)
+        return self._passes.tally(known, self.report)
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Ask every shadow policy what it would have done, or remember what it said."""

@@ -11,6 +11,8 @@ import sys
 import textwrap
 import traceback
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,10 +27,10 @@ from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.report import CAST, MAKE, OPERATION, RecordedReport
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import as_policy
 
 CONFORMANCE = Path(__file__).parents[3] / "conformance"
@@ -403,7 +405,7 @@ def test_a_block_records_what_it_imports(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_loop_of_small_operations_keeps_nothing(tmp_path: Path) -> None:
-    held = len(hook()._held)
+    held = len(hook())
     report, _ = recorded(
         tmp_path,
         """
@@ -420,8 +422,64 @@ def test_a_loop_of_small_operations_keeps_nothing(tmp_path: Path) -> None:
         """,
     )
     assert report.operations > 1000
-    assert not hook()._begun
-    assert len(hook()._held) == held
+    assert len(hook()) == held
+
+
+def test_calls_that_are_alike_are_told_as_often_as_they_are_made(tmp_path: Path) -> None:
+    report, _ = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x, y, z = np.ones(3, np.float32), np.ones(3, np.float64), np.ones(3, np.float32)
+        for i in range(20):
+            np.add(z, z, out=z)
+            z = z + np.float64(1.5)
+            z = z.astype(np.float32)
+            w = np.concatenate([x, y])[1:].sum(axis=0)
+            np.add(x, y, out=x, casting="unsafe")
+            np.add(x, y, out=z, casting="unsafe")
+            x[0] = w
+        """,
+        "numpy@1",
+        "tensorflow",
+    )
+    found: Counter[tuple[str, Form]] = Counter()
+    for d in report.divergences:
+        found[d.site.expression, d.form] += d.count
+    assert found["z + np.float64(1.5)", Form.OPERATOR] == 20
+    assert found["np.concatenate([x, y])", Form.FUNCTION] == 1  # from then on x carries float64
+    assert found["np.add(x, y, out=x, casting='unsafe')", Form.INPLACE] == 20
+    assert not any("out=z" in text for text, _ in found)  # an array that is named, and filled
+    assert report.calls[OPERATION, "add"] == 60
+    assert report.calls[OPERATION, "sum"] == report.calls[OPERATION, "concatenate"] == 20
+    assert report.calls[CAST, "astype"] == 40  # np.float64(1.5) is one, too
+    assert report.calls[MAKE, "add"] == 20
+
+
+BESIDE_INT8 = "1", "2", "100", "200", "1000", "np.int8(1)", "np.int16(1000)", "True", "1.5", "1e300"
+
+
+def test_a_call_is_like_others_by_all_that_policies_look_at(tmp_path: Path) -> None:
+    def told(values: Sequence[str], times: int) -> Counter[tuple[str, ...]]:
+        source = f"""
+        import numpy as np
+        x = np.ones(3, np.int8)
+        for times in range({times}):
+            for y in ({", ".join(values)},):
+                np.add(x, np.asarray(y))
+                x * np.asarray(y)
+        """
+        found: Counter[tuple[str, ...]] = Counter()
+        for d in recorded(tmp_path, source, "numpy@1")[0].divergences:
+            found[d.name, *d.operands, str(d.answers["numpy@1"])] += d.count
+        return found
+
+    alone: Counter[tuple[str, ...]] = Counter()
+    for value in BESIDE_INT8:
+        alone += told([value], 1)
+    several = told(BESIDE_INT8, 3)
+    assert several == Counter({kind: 3 * count for kind, count in alone.items()})
+    assert {kind[-1] for kind in several} == {"int8", "int16"}
 
 
 def test_positions_are_those_of_the_source() -> None:

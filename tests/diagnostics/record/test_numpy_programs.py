@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -169,6 +170,39 @@ z = y - np.float64(2)  # promoarray: ignore[numpy@1]
 later = {}["key"]
 """
 BESIDE = "import numpy as np\ndef scaled(x):\n    return x * np.float64(2)\n"
+
+
+FORKS = """\
+import os
+import sys
+import numpy as np
+
+
+def work(times):
+    x = np.ones(2, np.float32)
+    for _ in range(times):
+        x * np.float64(2)
+        np.exp(x)
+
+
+work(3)
+if (child := os.fork()) == 0:
+    work(10)
+    sys.exit()
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Unix")
+def test_what_a_forked_process_repeats_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program.py").write_text(FORKS)
+    cli.main(["compare", "program.py", "--json", "--policies", "numpy@1"])
+    report = json.loads(capfd.readouterr().out)
+    assert [d["count"] for d in report["divergences"]] == [13]
+    assert report["operations"] == 26
 
 
 @pytest.mark.slow

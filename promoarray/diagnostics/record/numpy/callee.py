@@ -31,6 +31,11 @@ class Callee(NamedTuple):
     owner: Any = None
     outer: bool = False
 
+    @property
+    def without_owner(self) -> Callee:
+        """The method of any array."""
+        return self._replace(owner=None)
+
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.sum))
 _EMATH = {getattr(np.emath, name): f"emath.{name}" for name in np.emath.__all__}

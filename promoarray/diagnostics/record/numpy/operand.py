@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import CONCRETE, WEAK, DType
 from promoarray.operations import Form
 
@@ -79,20 +77,3 @@ def results_of(x: Any) -> list[Result]:
     """The arrays that a call made."""
     found = (result_of(each) for each in (x if isinstance(x, (list, tuple)) else (x,)))
     return [each for each in found if each is not None]
-
-
-def alike(recorder: Recorder, operands: Any) -> tuple[Hashable, ...] | None:
-    """What operands have in common that the policies do not tell apart; None of what is neither
-    an array nor a number."""
-    by_value, slot = recorder.by_value, recorder.carried.slot
-    parts: list[Any] = []
-    for x in operands:
-        if type(x) in WEAK:
-            parts.append(magnitude(x))
-        elif isinstance(x, ARRAYS):
-            flat = x.ndim == 0
-            value = magnitude(x.item()) if flat and by_value and dtype_of(x) else None
-            parts += (x.dtype, flat, value, slot(x))
-        else:
-            return None
-    return tuple(parts)

@@ -75,8 +75,9 @@ class Past:
         self._made = self._computed(_OPERATORS[name], inputs)
         return _Answer(self._made)
 
-    def function(self, f: Callable[..., Any], callee: Callee) -> Callable[..., Any]:
-        """A function that goes on where NumPy 2 refuses a Python int."""
+    def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Callable[..., Any]:
+        """A function, or a method of an array, that goes on where NumPy 2 refuses a Python int."""
+        callee = callee._replace(owner=owner)
 
         def called(*args: Any, **kwargs: Any) -> Any:
             try:

@@ -5,42 +5,29 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from promoarray.core.call_site import standing_at
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.record.known import Known
+from promoarray.diagnostics.record._seen import Alike
+from promoarray.diagnostics.record.known import Known, Told
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.operand import (
-    ARRAYS,
-    alike,
-    operand_of,
-    result_of,
-    results_of,
-)
+from promoarray.diagnostics.record.numpy.operand import ARRAYS, operand_of, result_of, results_of
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
+from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import Kind
 from promoarray.operations import Form
-
-MOST = 1 << 12
-"""So many operations may have begun: those that an exception stopped are forgotten then. As many
-calls are known."""
-
-
-class Given(NamedTuple):
-    """What a function of NumPy's is being given."""
-
-    callee: Callee
-    args: list[Any]
-    kwargs: dict[str, Any]
 
 
 class Session:
     """Tells a recorder what a hook sees.
+
+    What it answers of a call is told of those that are alike, without asking it again.
 
     Parameters
     ----------
@@ -50,37 +37,48 @@ class Session:
 
     Attributes
     ----------
+    alike : Alike
+        What was told of calls.
     bug : str
         The traceback of what went wrong in recording, which never stops the program.
     """
 
     def __init__(self, recorder: Recorder, past: Past | None = None) -> None:
         self.recorder, self.past = recorder, past
+        self.alike = Alike(
+            recorder=recorder,
+            carried=recorder.carried,
+            tell=self._tell_again,
+            ndarray=np.ndarray,
+            generic=np.generic,
+            dtype=np.dtype,
+            magnitude=magnitude,
+            move=MOVE,
+            by_value=recorder.by_value,
+        )
+        recorder.forgetting.append(self.alike.clear)
         self.bug = ""
         self._too_deep = 0
-        self._known: dict[Any, Known] = {}
 
-    def operator(self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form) -> None:
+    def operator(
+        self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form
+    ) -> Told | None:
         """Record an operator's operands and result."""
-        if result_of(x) is not None:
-            self._tell(self._operator, name, (name, form), given, x, frame, form)
+        return self._tell(self._operator, name, x, given, frame, form)
 
-    def call(self, given: Given, x: Any, frame: FrameType) -> None:
-        """Record a call's arguments and result."""
-        callee, args, kwargs = given
-        alike = callee.name, callee.form, callee.outer, *kwargs
-        values = (*args, *kwargs.values()) if kwargs else args
-        self._tell(self._call, callee.name, alike, values, x, frame, given)
+    def call(
+        self, callee: Callee, args: list[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
+    ) -> Told | None:
+        """Record a call's arguments, of a method the array first, and result."""
+        return self._tell(self._call, callee.name, x, callee, args, kwargs, frame)
 
-    def assigned(self, target: Any, value: Any, frame: FrameType) -> None:
+    def assigned(self, target: Any, value: Any, frame: FrameType) -> Told | None:
         """Record ``target[...] = value``."""
-        name = "__setitem__"
-        self._tell(self._assigned, name, (name,), (target, value), None, frame)
+        return self._tell(self._assigned, "__setitem__", None, target, value, frame)
 
     def viewed(self, name: str, source: Any, x: Any, frame: FrameType) -> None:
         """Have a part of an array carry what the array does."""
-        result = result_of(x)
-        if source is not x and result is not None:
+        if (result := result_of(x)) is not None:
             self._guarded(self._viewed, name, source, result, frame)
 
     def gridded(self, x: Any, frame: FrameType) -> None:
@@ -99,96 +97,67 @@ class Session:
         if result is not None:
             self.recorder.made(result)
 
-    # -- calls that are alike ---------------------------------------------------------------------
+    def end(self) -> None:
+        """Count what could not be told."""
+        self._guarded(lambda: None)
 
-    def _tell(
-        self,
-        what: Callable[..., str],
-        name: str,
-        alike_by: tuple[Any, ...],
-        values: Any,
-        x: Any,
-        frame: FrameType,
-        *more: Any,
-    ) -> None:
-        """Record what was seen; of what is like something at which there is nothing to note, or to
-        carry on, only that it was there.
+    # -- whatever comes of it, the program goes on ------------------------------------------------
+
+    def _tell(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Told | None:
+        """Record what was seen; answer what is told of what is like it, None if nothing is.
 
         Parameters
         ----------
         what : callable
             Records it; answers what it is counted as, "" if nothing was recorded.
         name : str
-        alike_by : tuple
-            What calls that are alike have in common besides their operands.
-        values : sequence
-            The operands.
         x : object
             The result.
-        frame : frame
-        *more
-            What ``what`` takes besides.
+        *seen
+            What ``what`` takes besides the name and the result.
         """
-        try:
-            parts = alike(self.recorder, values)
-            key = None if parts is None else (*alike_by, *parts)
-            known = self._known.get(key) if key is not None else None
-            if known is not None and not known.checked and not self._too_deep:
-                self.recorder.again(known.kind, name, known.operations)
-                return
-        except RecursionError:
-            self._too_deep += 1
-            return
-        except Exception:
-            self.bug = self.bug or traceback.format_exc()
-            return
-        self._guarded(self._recorded, what, name, key, known, values, x, frame, *more)
+        told: Told | None = self._guarded(self._recorded, what, name, x, *seen)
+        return told
 
-    def _guarded(self, what: Callable[..., object], *seen: Any) -> None:
-        """Record; the program goes on whatever comes of it."""
+    def _tell_again(self, tell: Callable[[], object], frame: FrameType) -> None:
+        """Tell of a call what was told of one that is like it."""
+        self._guarded(self._told_at, tell, frame)
+
+    def _guarded(self, what: Callable[..., Any], *seen: Any) -> Any:
+        """Record; answer None where that went wrong."""
         try:
-            self.recorder.guarded(self._told, what, *seen)
+            return self.recorder.guarded(self._locked, what, *seen)
         except RecursionError:  # the program left too few levels of it, for counting as well
             self._too_deep += 1
         except Exception:
             self.bug = self.bug or traceback.format_exc()
+        return None
 
-    def _told(self, what: Callable[..., object], *seen: Any) -> None:
+    def _locked(self, what: Callable[..., Any], *seen: Any) -> Any:
         with notify_lock:
             for _ in range(self._too_deep):
                 self.recorder.count(UNKNOWN, "at the end of the recursion")
             self._too_deep = 0
-            what(*seen)
+            return what(*seen)
 
-    def _recorded(
-        self,
-        what: Callable[..., str],
-        name: str,
-        key: Any,
-        known: Known | None,
-        values: Any,
-        x: Any,
-        frame: FrameType,
-        *more: Any,
-    ) -> None:
-        """Tell of a call what was told of one that was alike, or what it was."""
-        recorder, made = self.recorder, _made(x)
-        if known is not None and (not known.checked or known.carried_on(recorder, made, _kind)):
-            recorder.tell_again(known.kind, name, known.operations, known.tells, frame)
-            return
-        recorder.heard.begin()
-        recorder.noted = False
-        kind = what(name, values, x, frame, *more)
-        new = Known.of(recorder, kind, made, _kind) if kind and key is not None else None
-        if new is None or (self.past is not None and (new.checked or recorder.noted)):
-            return  # who did it, NumPy 2 or the past, is seen at each call
-        if len(self._known) >= MOST:
-            self._known.clear()
-        self._known[key] = new
+    @staticmethod
+    def _told_at(tell: Callable[[], object], frame: FrameType) -> None:
+        with standing_at(frame):
+            tell()
 
     # -- what is recorded -------------------------------------------------------------------------
 
-    def _operator(self, name: str, given: Any, x: Any, frame: FrameType, form: Form) -> str:
+    def _recorded(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Told | None:
+        recorder = self.recorder
+        recorder.heard.begin()
+        recorder.noted = False
+        kind = what(name, x, *seen)
+        known = Known.of(recorder, kind, _made(x), _kind) if kind else None
+        if known is None or (self.past is not None and (known.checked or recorder.noted)):
+            return None  # who did it, NumPy 2 or the past, is seen at each call
+        return known.called(name)
+
+    def _operator(self, name: str, x: Any, given: list[Any], frame: FrameType, form: Form) -> str:
         recorder, result = self.recorder, result_of(x)
         operands = tuple(operand_of(recorder, x) for x in given)
         if result is None or any(x is None for x in operands):
@@ -198,15 +167,23 @@ class Session:
         recorder.saw(name, operands, result, frame, form=form, policy=past)
         return OPERATION
 
-    def _call(self, name: str, values: Any, x: Any, frame: FrameType, given: Given) -> str:
-        call = Call(self.recorder, *given, x, frame)
+    def _call(
+        self,
+        name: str,
+        x: Any,
+        callee: Callee,
+        args: list[Any],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> str:
+        call = Call(self.recorder, callee, args, kwargs, x, frame)
         if self.past is not None:
             call.policy = self.past.took_over(x)
         call.tell()
         return call.kind
 
-    def _assigned(self, name: str, values: Any, x: Any, frame: FrameType) -> str:
-        recorder, (target, value) = self.recorder, values
+    def _assigned(self, name: str, x: None, target: Any, value: Any, frame: FrameType) -> str:
+        recorder = self.recorder
         ghosts = operand_of(recorder, target), operand_of(recorder, value)
         if any(x is None for x in ghosts):
             return ""

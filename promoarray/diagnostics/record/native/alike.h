@@ -1,0 +1,43 @@
+// Alike: what was told of calls, found again by what those have in common that are alike.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ref.h"
+
+namespace promoarray {
+
+// What calls that are alike have in common: objects, each known by identity, which are held.
+class Key {
+   public:
+    void add(Ref &&part) { parts_.push_back(std::move(part)); }
+    void add(PyObject *part) { parts_.push_back(Ref::to(part)); }
+    bool operator==(const Key &other) const;
+    std::size_t hash() const;
+    int traverse(visitproc visit, void *arg) const;
+
+   private:
+    std::vector<Ref> parts_;
+};
+
+// Add what an operand has in common with those that no policy tells apart from it. False, without
+// an error, of what is none of a known sort: it is like no other.
+bool add_operand(PyObject *alike, Key *key, PyObject *operand);
+
+// Tell again of a call what was told of one that was alike, if it made the same. False if it has to
+// be recorded, with the error if there is one.
+bool tell_again(PyObject *alike, const Key &key, PyObject *made);
+
+// Keep what was told of a call: a Known.
+bool keep(PyObject *alike, Key &&key, PyObject *known);
+
+// Have a part of an array carry what the array does, and count it among what is moved. False if it
+// has to be recorded.
+bool carry_on(PyObject *alike, PyObject *name, PyObject *source, PyObject *part);
+
+bool is_alike(PyObject *object);
+
+extern PyType_Spec alike_spec;
+
+}  // namespace promoarray

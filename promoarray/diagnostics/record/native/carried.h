@@ -1,0 +1,18 @@
+// Carried: what the policies make of the arrays of another framework that are alive.
+#pragma once
+
+#include "ref.h"
+
+namespace promoarray {
+
+extern PyType_Spec carried_spec;
+
+bool is_carried(PyObject *object);
+
+// What an array carries; null without an error if all policies agree on it.
+Ref slot_of(PyObject *carried, PyObject *array);
+
+// Note what an array carries from now on: a slot, or None. False with the error.
+bool put_slot(PyObject *carried, PyObject *array, PyObject *slot);
+
+}  // namespace promoarray

@@ -1,0 +1,39 @@
+// promoarray.diagnostics.record._seen: what is seen of recorded programs, without a frame of ours
+// where it is like something that was seen before.
+#include <initializer_list>
+
+#include "alike.h"
+#include "carried.h"
+#include "hook.h"
+
+namespace promoarray {
+namespace {
+
+int execute(PyObject *module) {
+    for (PyType_Spec *spec : {&carried_spec, &alike_spec, &hook_spec}) {
+        const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
+        if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) return -1;
+    }
+    return 0;
+}
+
+PyModuleDef_Slot module_slots[] = {{Py_mod_exec, reinterpret_cast<void *>(execute)},
+#ifdef Py_GIL_DISABLED
+                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                                   {0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "promoarray.diagnostics.record._seen",
+                          "What is seen of recorded programs.",
+                          0,
+                          nullptr,
+                          module_slots,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+}  // namespace promoarray
+
+PyMODINIT_FUNC PyInit__seen() { return PyModuleDef_Init(&promoarray::definition); }
