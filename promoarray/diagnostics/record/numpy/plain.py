@@ -14,6 +14,9 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+Located = TypeVar("Located", bound=ast.expr | ast.stmt)
 
 PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
 """What has nothing to do with NumPy, if it stands on both sides of an operator."""
@@ -26,6 +29,13 @@ _MOST = 6
 
 _DEEPEST = 5
 """What stands deeper is looked at by itself, so that no node is written too often."""
+
+
+def located(node: Located, at: Any) -> Located:
+    """Put a new node where another stands: ``ast.copy_location``, of nodes that have places."""
+    node.lineno, node.col_offset = at.lineno, at.col_offset
+    node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
+    return node
 
 
 def looks(nodes: Iterable[ast.expr], bound: frozenset[str], at: ast.AST) -> ast.expr | None:
@@ -46,8 +56,8 @@ def looks(nodes: Iterable[ast.expr], bound: frozenset[str], at: ast.AST) -> ast.
         return None
     if len(found.made) > _MOST:
         return None
-    made = [ast.copy_location(look, at) for look in found.made.values()]
-    return made[0] if len(made) == 1 else ast.copy_location(ast.BoolOp(ast.And(), made), at)
+    made = [located(look, at) for look in found.made.values()]
+    return made[0] if len(made) == 1 else located(ast.BoolOp(ast.And(), made), at)
 
 
 class _Looks:
@@ -98,7 +108,7 @@ class _Looks:
     def _look(self, node: ast.expr, name: str) -> bool:
         if name not in self.made:
             kind = ast.Call(_builtin(TYPE, node), [copy.deepcopy(node)], [])
-            there = ast.copy_location(kind, node)
+            there = located(kind, node)
             self.made[name] = ast.Compare(there, [ast.In()], [_builtin(TYPES, node)])
         return True
 
@@ -112,4 +122,4 @@ def parts(key: ast.expr) -> Iterator[ast.expr]:
 
 
 def _builtin(name: str, at: ast.AST) -> ast.expr:
-    return ast.copy_location(ast.Name(name, ast.Load()), at)
+    return located(ast.Name(name, ast.Load()), at)

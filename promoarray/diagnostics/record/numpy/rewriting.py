@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from promoarray.diagnostics.record.numpy.plain import looks, parts
+from promoarray.diagnostics.record.numpy.plain import located, looks, parts
 from promoarray.diagnostics.record.numpy.scopes import Scopes
 
 RESERVED = "__promoarray__"
@@ -82,8 +82,9 @@ def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = T
     try:
         with _warned_already():
             tree = compile(source, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-            left_alone = _left_alone(tree) if whole else _LOOK_AROUND
-            found = ast.fix_missing_locations(_Rewriter(tree, left_alone).visit(tree))
+            nodes = list(ast.walk(tree))
+            left_alone = _left_alone(tree, nodes) if whole else _LOOK_AROUND
+            found = _Rewriter(nodes, left_alone).visit(tree)
             code: CodeType = compile(found, path, "exec", flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
         return plain
@@ -107,11 +108,11 @@ def _warned_already() -> Iterator[None]:
             filters.remove(each)
 
 
-def _left_alone(tree: ast.Module) -> frozenset[str]:
+def _left_alone(tree: ast.Module, nodes: Sequence[ast.AST]) -> frozenset[str]:
     """The names of functions that are called as they are: builtins, and those of the file."""
     own = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    bound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and type(n.ctx) is ast.Store}
-    for node in ast.walk(tree):
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and type(n.ctx) is ast.Store}
+    for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names = {alias.asname or alias.name for alias in node.names}
             bound |= _BUILTIN | own if "*" in names else names
@@ -123,14 +124,14 @@ class _Rewriter(Scopes):
 
     Parameters
     ----------
-    tree : ast.AST
-        The program.
+    nodes : sequence of ast.AST
+        All of the program.
     left_alone : set of str
         Functions of these names are called as they are: of the file itself, and builtins.
     """
 
-    def __init__(self, tree: ast.AST, left_alone: frozenset[str]) -> None:
-        super().__init__(tree)
+    def __init__(self, nodes: Sequence[ast.AST], left_alone: frozenset[str]) -> None:
+        super().__init__(nodes)
         self._left_alone = left_alone
         self._count = 0
         self._tested: dict[ast.expr, ast.AST | None] = {}
@@ -180,7 +181,7 @@ class _Rewriter(Scopes):
             parts.append(self._compared(node, op, left, kept))
             left = self._hook("taken", value, number)
         parts.append(self._compared(node, node.ops[-1], left, values[-1]))
-        both = ast.copy_location(ast.BoolOp(ast.And(), parts), node)
+        both = located(ast.BoolOp(ast.And(), parts), node)
         return self._hook("released", node, both, *numbers)
 
     def _compared(
@@ -189,7 +190,7 @@ class _Rewriter(Scopes):
         number, name = self._number(), OPERATORS[type(op)]
         left = self._hook("first", left, number, left)
         right = self._hook("then", right, number, name, right)
-        compare = ast.copy_location(ast.Compare(left, [op], [right]), node)
+        compare = located(ast.Compare(left, [op], [right]), node)
         return self._hook("done", node, number, name, compare)
 
     def _itself(self, x: ast.expr, node: ast.Compare) -> ast.expr:
@@ -199,7 +200,7 @@ class _Rewriter(Scopes):
         there; of a call it would not.
         """
         compare = ast.Compare(_named("itself", node), [ast.Eq()], [x])
-        return ast.copy_location(compare, node)
+        return located(compare, node)
 
     def _with_test(self, node: Any) -> Any:
         """What has a condition."""
@@ -304,21 +305,21 @@ class _Rewriter(Scopes):
         number, name = self._number(), OPERATORS[type(node.op)]
         target, value = node.target, self.visit(node.value)
         if isinstance(target, ast.Name):
-            old: ast.expr = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            old: ast.expr = located(ast.Name(target.id, ast.Load()), target)
         elif isinstance(target, ast.Attribute):
             self._inside(target)
             owner = self._number()
             kept = self._hook("hold", target.value, owner, target.value)
-            old = ast.copy_location(ast.Attribute(kept, target.attr, ast.Load()), target)
+            old = located(ast.Attribute(kept, target.attr, ast.Load()), target)
             target.value = self._hook("taken", target.value, owner)
         else:
             old = self._item(target)
         old = self._hook("changed", old, number, old)
         value = self._hook("then", value, number, name, value, _named("inplace", node))
         operator = _named("augmented", node, name)
-        done = ast.copy_location(ast.Call(operator, [old, value], []), node)
+        done = located(ast.Call(operator, [old, value], []), node)
         made = self._hook("done", node, number, name, done, _named("inplace", node))
-        return ast.copy_location(ast.Assign([target], made), node)
+        return located(ast.Assign([target], made), node)
 
     def _item(self, target: ast.Subscript) -> ast.expr:
         """What ``x[key]`` is before ``x[key] += 1``; both are evaluated once."""
@@ -328,13 +329,13 @@ class _Rewriter(Scopes):
         kept_key = self._hook("hold", key, index, key)
         target.value = self._hook("taken", x, owner)
         target.slice = self._hook("taken", key, index)
-        return ast.copy_location(ast.Subscript(kept, kept_key, ast.Load()), target)
+        return located(ast.Subscript(kept, kept_key, ast.Load()), target)
 
     def _key(self, key: ast.expr) -> ast.expr:
         """A key as an expression, slices too."""
         if isinstance(key, ast.Slice):
             parts = [p and self.visit(p) for p in (key.lower, key.upper, key.step)]
-            given = [p or ast.copy_location(ast.Constant(None), key) for p in parts]
+            given = [p or located(ast.Constant(None), key) for p in parts]
             return self._hook("slice", key, *given)
         if isinstance(key, ast.Tuple):
             key.elts = [self._key(x) for x in key.elts]
@@ -372,8 +373,8 @@ class _Rewriter(Scopes):
             return hooked(node)
         plain = copy.deepcopy(node)
         if isinstance(node, ast.stmt):
-            return ast.copy_location(ast.If(look, [plain], [hooked(node)]), node)
-        return ast.copy_location(ast.IfExp(look, plain, hooked(node)), node)
+            return located(ast.If(look, [plain], [hooked(node)]), node)
+        return located(ast.IfExp(look, plain, hooked(node)), node)
 
     # -- making nodes -----------------------------------------------------------------------------
 
@@ -387,9 +388,9 @@ class _Rewriter(Scopes):
     def _hook(self, method: str, at: ast.AST, *given: Any) -> ast.Call:
         """A call of the hook that stands where ``at`` does."""
         args: list[Any] = [
-            x if isinstance(x, ast.AST) else ast.copy_location(ast.Constant(x), at) for x in given
+            x if isinstance(x, ast.AST) else located(ast.Constant(x), at) for x in given
         ]
-        return ast.copy_location(ast.Call(_named(method, at), args, []), at)
+        return located(ast.Call(_named(method, at), args, []), at)
 
 
 def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
@@ -397,9 +398,9 @@ def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
 
     It ends where it begins: a call of what has several lines Python places in the last of them.
     """
-    found: ast.expr = ast.copy_location(ast.Name(RESERVED, ast.Load()), at)
+    found: ast.expr = located(ast.Name(RESERVED, ast.Load()), at)
     for name in (method, *further):
-        found = ast.copy_location(ast.Attribute(found, name, ast.Load()), at)
+        found = located(ast.Attribute(found, name, ast.Load()), at)
         found.end_lineno, found.end_col_offset = found.lineno, found.col_offset
     return found
 

@@ -9,14 +9,19 @@ from typing import Any
 
 _BLOCKS = "body", "orelse", "finalbody"
 
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.alias}).union(
+    *(kind.__subclasses__() for kind in (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop))
+)
+"""In which there is nothing to visit."""
+
 
 class Scopes(ast.NodeTransformer):
     """Visits a program in the order of its statements, and knows the names that have a value.
 
     Parameters
     ----------
-    tree : ast.AST
-        The program.
+    nodes : sequence of ast.AST
+        All of the program.
 
     Attributes
     ----------
@@ -24,9 +29,13 @@ class Scopes(ast.NodeTransformer):
         The names, where the visit is.
     """
 
-    def __init__(self, tree: ast.AST) -> None:
-        self._unbound = unbound_in(tree)
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
+        self._unbound = unbound_in(nodes)
         self.bound: frozenset[str] = frozenset()
+
+    def visit(self, node: Any) -> Any:
+        """Visit a node, and what is in it."""
+        return node if type(node) in _LEAVES else super().visit(node)
 
     @contextmanager
     def _bound_in(self, names: Iterable[str]) -> Iterator[None]:
@@ -68,6 +77,8 @@ class Scopes(ast.NodeTransformer):
 
     def generic_visit(self, node: Any) -> Any:
         """Visit what is in a node, its blocks of statements last."""
+        if isinstance(node, ast.expr):
+            return super().generic_visit(node)
         found = ((name, getattr(node, name, None)) for name in _BLOCKS)
         blocks = {name: body for name, body in found if isinstance(body, list)}
         for name in blocks:
@@ -135,9 +146,8 @@ def arguments_of(given: ast.arguments) -> set[str]:
     return {each.arg for each in named if each is not None}
 
 
-def unbound_in(tree: ast.AST) -> set[str]:
+def unbound_in(nodes: Sequence[ast.AST]) -> set[str]:
     """The names that are deleted somewhere, or are those of errors, which Python deletes."""
-    nodes = list(ast.walk(tree))
     gone = {x.id for x in nodes if isinstance(x, ast.Name) and type(x.ctx) is ast.Del}
     return gone | {x.name for x in nodes if isinstance(x, ast.ExceptHandler) and x.name}
 
