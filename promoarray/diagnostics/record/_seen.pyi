@@ -49,6 +49,21 @@ class Alike:
         """Forget all."""
     def __len__(self) -> int: ...
 
+@final
+class Otherwise:
+    """A function, and what is asked where it raises an OverflowError or a TypeError.
+
+    That is called with the arguments, a tuple and a dict; where it answers None, the error stands.
+    """
+
+    def __new__(
+        cls,
+        function: Callable[..., Any],
+        instead: Callable[[tuple[Any, ...], dict[str, Any]], Any],
+        /,
+    ) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 @disjoint_base
 class FastHook:
     """Sees the operands and results of rewritten programs.

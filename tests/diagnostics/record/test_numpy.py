@@ -889,3 +889,14 @@ def test_functions_that_are_told_as_others_claim_what_their_own_give(tmp_path: P
     (cov,) = found.values()
     assert str(cov.answers["torch@2.13"]) == "float32"
     assert in_numpy(cov) == "np.cov(x.astype(np.float64))"
+
+
+def test_what_numpy_warns_of_in_the_past_names_the_programs_line(tmp_path: Path) -> None:
+    source = """
+    import numpy as np
+    np.sqrt(np.float64(-1))
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        recorded(tmp_path, source, "numpy@1", past=True)
+    assert [(Path(w.filename).name, w.lineno) for w in caught] == [("program.py", 3)]

@@ -5,12 +5,13 @@
 #include "alike.h"
 #include "carried.h"
 #include "hook.h"
+#include "otherwise.h"
 
 namespace promoarray {
 namespace {
 
 int execute(PyObject *module) {
-    for (PyType_Spec *spec : {&carried_spec, &alike_spec, &hook_spec}) {
+    for (PyType_Spec *spec : {&carried_spec, &alike_spec, &hook_spec, &otherwise_spec}) {
         const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) return -1;
     }

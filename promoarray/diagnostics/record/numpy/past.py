@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.operands import operand_of as seen_by
+from promoarray.diagnostics.record._seen import Otherwise
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import OPERANDS, operations
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, form_of, operand_of
@@ -79,18 +80,12 @@ class Past:
         """A function, or a method of an array, that goes on where NumPy 2 refuses a Python int."""
         callee = callee._replace(owner=owner)
 
-        def called(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return f(*args, **kwargs)
-            except (OverflowError, TypeError):
-                own = () if callee.owner is None else (callee.owner,)
-                made = self._called(f, callee, (*own, *args), kwargs)
-                if made is None:
-                    raise
-                self._made = made
-                return made
+        def instead(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            own = () if owner is None else (owner,)
+            self._made = made = self._called(f, callee, (*own, *args), kwargs)
+            return made
 
-        return called
+        return Otherwise(f, instead)
 
     def stores(self, x: Any, value: Any) -> Policy | None:
         """The policy, if only this stores a Python number in an array."""
