@@ -4,6 +4,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "../../kernels/cpu/numpy_array.h"
+
 namespace promoarray {
 namespace {
 
@@ -70,7 +72,7 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (!made) return nullptr;
     PyObject **parts = shared_of(made.get())->parts;
     for (int part = 0; part < GIVEN; ++part) parts[part] = Py_NewRef(given[part]);
-    look_at_layout(given[NDARRAY]);
+    look_at_arrays(given[NDARRAY]);
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
         "_policy", "executables", "astype", "shape", "size",   "nbytes",  "ndim",  "reshape",

@@ -150,8 +150,6 @@ Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_
         PyObject *option_names, PyObject *backend = nullptr);
 // Whether an array has no axes; -1 with the error.
 int is_flat(const FastOperator *self, PyObject *buffer);
-// Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.
-void look_at_layout(PyObject *ndarray);
 // Whether an error is about shapes or dtypes, which the long way tells in its own words.
 bool is_told_better();
 // A new array of a class.
