@@ -4,8 +4,6 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "../../kernels/cpu/numpy_array.h"
-
 namespace promoarray {
 namespace {
 
@@ -75,7 +73,7 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     look_at_arrays(given[NDARRAY]);
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
-        "_policy", "executables", "astype", "shape", "size",   "nbytes",  "ndim",  "reshape",
+        "_policy", "executables", "astype", "shape", "size",   "ndim",  "reshape",
         "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical", "name"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "../../kernels/cpu/numpy_array.h"
 #include "operator.h"
 
 namespace promoarray {
@@ -17,12 +16,6 @@ constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without
 // or are repeated (backends/numpy/parts.py); and of a row that lies in columns.
 constexpr Py_ssize_t MANY = 1000000, SOME = 1 << 17, LONG_ROW = 512;
 
-Py_ssize_t size_of(const ArrayFields &array) {
-    Py_ssize_t size = 1;
-    for (int i = 0; i < array.ndim; ++i) size *= array.shape[i];
-    return size;
-}
-
 bool lies_in_columns(const ArrayFields &array) {
     const int inner = array.ndim - 1;
     return inner > 0 && array.shape[inner] >= LONG_ROW &&
@@ -33,7 +26,7 @@ bool lies_in_columns(const ArrayFields &array) {
 bool asks_for_parts(PyObject *first, PyObject *last) {
     const ArrayFields *x = fields_of(first), *y = fields_of(last);
     if (x == nullptr || y == nullptr) return false;
-    const Py_ssize_t a = size_of(*x), b = size_of(*y), most = a > b ? a : b;
+    const Py_ssize_t a = elements_of(*x), b = elements_of(*y), most = a > b ? a : b;
     if (most < SOME || most >= MANY) return most >= MANY;
     return (a != b && a > 1 && b > 1) || lies_in_columns(*x) || lies_in_columns(*y);
 }
@@ -79,8 +72,8 @@ Ref doubled(const FastOperator *self, PyObject *buffer, PyObject *wider) {
 Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     if (wider == Py_None) return Ref::to(buffer);
     if (PyTuple_Check(wider)) return doubled(self, buffer, PyTuple_GetItem(wider, 0));
-    const Ref bytes(PyObject_GetAttr(buffer, self->parts[NBYTES_NAME]));
-    if (!bytes || PyLong_AsSsize_t(bytes.get()) > MUCH) return Ref(nullptr);
+    const ArrayFields *array = fields_of(buffer);
+    if (array == nullptr || elements_of(*array) * array->dtype->item > MUCH) return Ref(nullptr);
     PyObject *args[] = {buffer, wider};
     return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
 }
@@ -134,10 +127,22 @@ Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_
     return out;
 }
 
-int is_flat(const FastOperator *self, PyObject *buffer) {
-    if (const ArrayFields *array = fields_of(buffer)) return array->ndim == 0;
-    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
-    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
+Ref dtype_of(const FastOperator *self, PyObject *buffer) {
+    const ArrayFields *array = fields_of(buffer);
+    return array != nullptr ? Ref::to(reinterpret_cast<PyObject *>(array->dtype))
+                            : Ref(PyObject_GetAttr(buffer, self->parts[DTYPE_NAME]));
+}
+
+Py_ssize_t rank_of(const FastOperator *self, PyObject *buffer) {
+    if (const ArrayFields *array = fields_of(buffer)) return array->ndim;
+    const Ref rank(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
+    return rank ? PyLong_AsSsize_t(rank.get()) : -1;
+}
+
+Py_ssize_t size_of(const FastOperator *self, PyObject *buffer) {
+    if (const ArrayFields *array = fields_of(buffer)) return elements_of(*array);
+    const Ref size(PyObject_GetAttr(buffer, self->parts[SIZE_NAME]));
+    return size ? PyLong_AsSsize_t(size.get()) : -1;
 }
 
 bool is_told_better() {

@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace promoarray {
 
@@ -36,6 +37,12 @@ inline PyTypeObject *known_ndarray = nullptr;
 // The fields of an array of NumPy's own class; null of all else.
 inline const ArrayFields *fields_of(PyObject *object) {
     return Py_TYPE(object) == known_ndarray ? reinterpret_cast<const ArrayFields *>(object) : nullptr;
+}
+
+inline Py_ssize_t elements_of(const ArrayFields &array) {
+    Py_ssize_t count = 1;
+    for (int i = 0; i < array.ndim; ++i) count *= array.shape[i];
+    return count;
 }
 
 // Whether fields say the same as the buffer protocol.
