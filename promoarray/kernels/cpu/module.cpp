@@ -63,5 +63,6 @@ NB_MODULE(_cpu, m) {
     m.attr("CastingKernel") = casting_kernel_type();
     m.attr("OrderingKernel") = ordering_kernel_type();
     m.attr("ScalarCaster") = scalar_caster_type();
+    m.attr("NumberReader") = number_reader_type();
     m.attr("FoldingKernel") = folding_kernel_type();
 }
