@@ -189,13 +189,10 @@ def joined_again(members: Any, dtype: DType | None) -> Array | None:
     kept = key and (cls._policy or get_policy()).executables.get(key)
     if not kept:
         return None
-    buffers = [
-        x._buffer if cast is None else cast(x._buffer)
-        for x, cast in zip(members, kept.scalars, strict=True)
-    ]
+    buffers = [x._buffer for x in members]
     if len({buffer.shape for buffer in buffers}) > 1:
         return None  # which is told
-    return cls._wrap(np.array(buffers, kept.result.storage), kept.result)
+    return cls._wrap(_joined(kept.scalars, kept.result.storage, *buffers), kept.result)
 
 
 def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
@@ -207,6 +204,18 @@ def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
         return
     casts = [None if x is result else caster(x, result, *policy.cast.plan(x, result)) for x in held]
     policy.executables[key] = Executable(None, (*casts,), result, ())
+    if len({x.ndim == 0 for x in members}) == 1:
+        types, flat = key[1 : len(members) + 1], members[0].ndim == 0
+        run = partial(_joined, (*casts,), result.storage)
+        policy.executables["asarray", list, flat, *types, dtype] = Executable(run, (), result, ())
+
+
+def _joined(casts: tuple[Any, ...], storage: np.dtype[Any], *buffers: Any) -> Any:
+    """Buffers of one shape in a new one; ValueError of others, which the long way tells."""
+    if any(casts):
+        pairs = zip(casts, buffers, strict=True)
+        buffers = (*[buffer if cast is None else cast(buffer) for cast, buffer in pairs],)
+    return np.array(buffers, storage)
 
 
 def _joined_key(members: Any, dtype: DType | None) -> tuple[Any, ...] | None:

@@ -10,7 +10,8 @@ namespace {
 // Whether observers or a guard have to be told; -1 with the error.
 int is_watched(const FastOperator *self) {
     if (self->is_observed()) return 1;
-    const Ref guards(PyObject_CallNoArgs(self->parts[GUARDED]));
+    if (PyList_Size(self->parts[GUARDING]) == 0) return 0;
+    const Ref guards(PyObject_CallNoArgs(PyList_GetItem(self->parts[GUARDING], 0)));
     return guards ? guards.get() != Py_None : -1;
 }
 
