@@ -135,8 +135,7 @@ def _of_ufunc(
         return None
     plain = {*plan.inputs} == {common} and answers == plan.result.storage
     by_exponent = name in exponents.LOOPS and common.kind is Kind.FLOAT
-    whole_power = name == "pow" and common.kind in INTEGERS  # which NumPy multiplies as we do
-    own_loop = by_exponent or whole_power or loops.is_slow_in_numpy(name, common)
+    own_loop = by_exponent or loops.is_slow_in_numpy(name, common)
     if plain and {*held} == {common} and not own_loop:
         return kernel
     found = between_casts(name, kernel, held, plan, BY_STORAGE[answers], casts)
