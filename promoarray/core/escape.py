@@ -17,7 +17,7 @@ from types import FrameType
 from promoarray.contextdecorator import Context
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import Site, call_chain, of_promoarray
-from promoarray.core.observers import guarded_here, guards, notify_lock, observers_here
+from promoarray.core.observers import guarded_here, guarding, guards, notify_lock, observers_here
 from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
@@ -184,3 +184,6 @@ class no_escape(Context):
 
     def __enter__(self) -> None:
         super().__enter__()
+
+
+guarding.append(guarded_here)

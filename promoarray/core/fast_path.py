@@ -14,7 +14,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import BY_CLASS as backends
 from promoarray.core._fast_path import ArraySlots, FastOperator, Shared
 from promoarray.core.observers import (
-    guarded_here,
+    guarding,
     lone_observer,
     observed_everywhere,
     observers_anywhere,
@@ -66,11 +66,11 @@ PARTS: dict[str, Any] = {
     "named": dt.NAMED,
     "numpy_dtype": np.dtype,
     "scalar_caster": ScalarCaster,
-    "guarded": guarded_here,
+    "guarding": guarding,
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
 ``backends`` has the back ends of the classes of buffers that were met,
-``guarded`` tells of the blocks of ``no_escape`` around,
+``guarding`` what tells of the blocks of ``no_escape`` around,
 ``stored`` what weakly typed arrays are looked up by, ``adopted`` what NumPy's arrays and scalars
 are wrapped as, ``ufuncs`` the operators that its ufuncs mean, and ``named`` the dtypes that texts
 and NumPy's dtypes were read as; ``scalar_caster`` is the class of what keeps the last number that

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from operator import is_
 from typing import Any
 
@@ -21,6 +21,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.kept import Executable, signature_of
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.kernels import NumberReader, dtype_args
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
@@ -89,9 +90,7 @@ def _maker(
     if len(lower) > 1:
         given.append(tuple(c(1) for c in lower))
     if _as_they_are(policy, given, target, asked):
-        if whole:
-            return partial(np.array, dtype=target.storage)
-        return np.array if natural is target else _caster(natural, target, policy)
+        return _reader(target) if whole or natural is target else _caster(natural, target, policy)
     if target not in dt.NATIVE or lower != [float]:
         return None
     refused = [x for x in held if not _as_they_are(policy, [(x,)], target, asked)]
@@ -106,8 +105,7 @@ def _caster(natural: DType, target: DType, policy: Policy) -> Callable[[Any], An
     plan = policy.cast.plan(natural, target)
     cast = caster(natural, target, *plan)
     short = short_caster(natural, target, *plan)
-    # NumPy finds the dtype of floats soonest by itself; of ints it may find another.
-    store = partial(np.array, dtype=natural.storage) if natural is dt.int64 else np.array
+    store = _reader(natural)
     if short is None:
         return lambda numbers: cast(store(numbers))
 
@@ -119,17 +117,29 @@ def _caster(natural: DType, target: DType, policy: Policy) -> Callable[[Any], An
     return make
 
 
+@cache
+def _reader(dtype: DType) -> Callable[[Any], Any]:
+    """What stores numbers in a dtype that has them as they are."""
+    return NumberReader(dtype_args(dtype), dtype.storage, np.empty, _stored_in(dtype))
+
+
+def _stored_in(dtype: DType) -> Callable[[Any], Any]:
+    # NumPy finds the dtype of floats soonest by itself; of ints it may find another.
+    return partial(np.array, dtype=dtype.storage) if dtype.kind in INTEGERS else np.array
+
+
 def _finite(cast: Callable[[Any], Any], numbers: Any) -> Any:
     """What floats become where a policy refuses those that become infinite: None if any does, or
     was so, of which the long way makes an array, or an error."""
     out = cast(numbers)
     few = out.size <= _FEW
-    finite = all(map(math.isfinite, out.ravel().tolist())) if few else np.isfinite(out).all()
+    finite = math.isfinite(sum(out.ravel().tolist())) if few else np.isfinite(out).all()
     return out if finite else None
 
 
 _FEW = 16
-"""Numbers up to which Python has looked at all before NumPy has begun."""
+"""Numbers up to which Python has looked at all before NumPy has begun. They are of float32 or less,
+so that no sum of some in float64 becomes infinite."""
 
 
 def _default(policy: Policy, numbers: tuple[Any, ...], highest: type) -> DType | None:
@@ -179,13 +189,10 @@ def joined_again(members: Any, dtype: DType | None) -> Array | None:
     kept = key and (cls._policy or get_policy()).executables.get(key)
     if not kept:
         return None
-    buffers = [
-        x._buffer if cast is None else cast(x._buffer)
-        for x, cast in zip(members, kept.scalars, strict=True)
-    ]
+    buffers = [x._buffer for x in members]
     if len({buffer.shape for buffer in buffers}) > 1:
         return None  # which is told
-    return cls._wrap(np.array(buffers, kept.result.storage), kept.result)
+    return cls._wrap(_joined(kept.scalars, kept.result.storage, *buffers), kept.result)
 
 
 def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
@@ -197,6 +204,18 @@ def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
         return
     casts = [None if x is result else caster(x, result, *policy.cast.plan(x, result)) for x in held]
     policy.executables[key] = Executable(None, (*casts,), result, ())
+    if len({x.ndim == 0 for x in members}) == 1:
+        types, flat = key[1 : len(members) + 1], members[0].ndim == 0
+        run = partial(_joined, (*casts,), result.storage)
+        policy.executables["asarray", list, flat, *types, dtype] = Executable(run, (), result, ())
+
+
+def _joined(casts: tuple[Any, ...], storage: np.dtype[Any], *buffers: Any) -> Any:
+    """Buffers of one shape in a new one; ValueError of others, which the long way tells."""
+    if any(casts):
+        pairs = zip(casts, buffers, strict=True)
+        buffers = (*[buffer if cast is None else cast(buffer) for cast, buffer in pairs],)
+    return np.array(buffers, storage)
 
 
 def _joined_key(members: Any, dtype: DType | None) -> tuple[Any, ...] | None:

@@ -274,6 +274,32 @@ class ScalarCaster:
     def __call__(self, number: Any, /) -> Any:
         """The array, or what ``otherwise`` answers."""
 
+class NumberReader:
+    """Makes arrays of Python's numbers, alone or in nested lists and tuples.
+
+    Parameters
+    ----------
+    row : tuple
+        Of float64, complex128, bool or an integer dtype: it reads numbers of that class alone.
+    dtype : numpy.dtype
+    empty : callable
+        ``numpy.empty``.
+    otherwise : callable
+        What makes arrays of all else: of other numbers or of several classes, of ints that the
+        dtype does not hold, of lists that are not as long as each other.
+    """
+
+    def __new__(
+        cls,
+        row: _Row,
+        dtype: np.dtype[Any],
+        empty: Callable[..., Any],
+        otherwise: Callable[[Any], Any],
+        /,
+    ) -> NumberReader: ...
+    def __call__(self, numbers: Any, /) -> Any:
+        """The array, or what ``otherwise`` makes."""
+
 class FoldingKernel:
     """A reduction of axes of a short array, or a running sum or product, between its casts.
 

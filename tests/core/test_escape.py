@@ -7,6 +7,7 @@ import copy
 import math
 import operator
 import pickle
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -273,3 +274,24 @@ def test_an_operation_of_a_library_is_reported_with_the_programs_line(library: A
     called, inside_it = text.index("library.half(x)"), text.index("smoothing.py:13")
     assert called < inside_it
     assert "called from test_escape.py" in report.to_html()
+
+
+def test_a_guard_holds_for_what_left_by_the_fast_path_before_there_was_any(tmp_path: Path) -> None:
+    program = """
+import sys
+import promoarray as pa
+x = pa.asarray(1.5)
+left = [x.item() for _ in range(3)]
+print("promoarray.core.escape" in sys.modules)
+with pa.no_escape():
+    for _ in range(2):
+        try:
+            print(x.item())
+        except pa.EscapeError:
+            print("kept")
+print(x.item())
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert run.stdout.split() == ["False", "kept", "kept", "1.5"]

@@ -3,6 +3,7 @@ the first, and asks nothing of ours in Python."""
 
 from __future__ import annotations
 
+import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -194,6 +195,7 @@ def test_lists_of_arrays_are_joined_again_as_at_first(policy: str, bound: bool) 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(python_data, "joined_again", lambda members, dtype: None)
+        patch.setattr(python_data, "keep_joined", lambda members, dtype, out: None)
         first = joined(first_policy)
     for _ in range(2):
         for one, other in zip(first, joined(again_policy), strict=True):
@@ -273,3 +275,35 @@ def test_observers_hear_of_every_array_and_what_was_asked_for() -> None:
         *[np.float32] * 4,
         *[dt.float64] * 4,
     ]
+
+
+def test_a_copy_where_one_is_needed_is_what_is_not_said() -> None:
+    x, data = pa.asarray([1.5]), np.asarray([2.5])
+    for _ in range(3):
+        assert pa.asarray(x, copy=None) is x
+        assert np.shares_memory(pa.asarray(data, copy=None)._buffer, data)
+        assert pa.asarray([1.5, 2.5], copy=None).tolist() == [1.5, 2.5]
+        assert pa.asarray([x, x], copy=None).tolist() == [[1.5], [1.5]]
+        assert pa.asarray(x, copy=True) is not x
+        with pytest.raises(ValueError, match="copy=False: Python numbers"):
+            pa.asarray([1.5, 2.5], copy=False)
+
+
+def test_lists_of_arrays_that_were_joined_before_may_be_of_other_shapes() -> None:
+    x, y, flat = pa.asarray([1.5]), pa.asarray([1.5, 2.5]), pa.asarray(3.5)
+    for _ in range(3):
+        assert pa.asarray([x, x]).shape == (2, 1)
+        assert pa.asarray((y, y)).shape == (2, 2)
+        assert pa.asarray([flat, flat]).shape == (2,)
+        for ragged in ([x, y], [x, flat], [flat, y]):
+            with pytest.raises(ValueError, match="shape"):
+                pa.asarray(ragged)
+
+
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="lists may change")
+def test_lists_of_arrays_take_the_fast_path_where_they_were_joined_before() -> None:
+    members = [pa.asarray([1, 2]), pa.asarray([3, 4])]
+    made = pa.asarray(members)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(python_data, "from_python", None)
+        assert pa.asarray(members).tolist() == made.tolist()

@@ -10,7 +10,8 @@ namespace {
 // Whether observers or a guard have to be told; -1 with the error.
 int is_watched(const FastOperator *self) {
     if (self->is_observed()) return 1;
-    const Ref guards(PyObject_CallNoArgs(self->parts[GUARDED]));
+    if (PyList_Size(self->parts[GUARDING]) == 0) return 0;
+    const Ref guards(PyObject_CallNoArgs(PyList_GetItem(self->parts[GUARDING], 0)));
     return guards ? guards.get() != Py_None : -1;
 }
 
@@ -18,11 +19,11 @@ int is_watched(const FastOperator *self) {
 // error if that is not known.
 Ref way_of(FastOperator *self, PyTypeObject *cls, Read *given) {
     if (!given[0].buffer || !given[0].key) return Ref(nullptr);
-    const int flat = is_flat(self, given[0].buffer.get());
-    if (flat < 0) return Ref(nullptr);
-    if (!flat) given[1].key = Ref::to(Py_True);
+    const Py_ssize_t rank = rank_of(self, given[0].buffer.get());
+    if (rank < 0) return Ref(nullptr);
+    if (rank > 0) given[1].key = Ref::to(Py_True);
     const Ref policy = policy_in_force(self, cls);
-    return policy ? kept_of(self, policy.get(), given, flat ? 1 : 2) : Ref(nullptr);
+    return policy ? kept_of(self, policy.get(), given, rank > 0 ? 2 : 1) : Ref(nullptr);
 }
 
 // False if the long way has to be taken; else there is a result, null with the error set.

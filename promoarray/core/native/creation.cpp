@@ -107,6 +107,38 @@ bool make_of_data(FastOperator *self, PyObject *const *args, PyObject *names, Py
     return make_by(self, cls, key, 3, args, 1, result);
 }
 
+constexpr Py_ssize_t MOST_JOINED = 8;  // arrays of a list, as made_of_data.py has it
+
+// The same of a list or tuple of arrays, all of them without axes or all with some.
+bool make_of_arrays(FastOperator *self, PyObject *const *args, PyObject *names, PyObject **result) {
+#ifdef Py_GIL_DISABLED
+    return false;  // another thread may change a list meanwhile
+#endif
+    const bool is_list = PyList_CheckExact(args[0]);
+    if (self->is_observed() || (!is_list && !PyTuple_CheckExact(args[0]))) return false;
+    const Py_ssize_t count = is_list ? PyList_Size(args[0]) : PyTuple_Size(args[0]);
+    if (count < 1 || count > MOST_JOINED) return false;
+    auto *cls = reinterpret_cast<PyTypeObject *>(self->parts[ADOPTS]);
+    Read key[MOST_JOINED + 3];  // as `keep_joined` (made_of_data.py) has it
+    PyObject *buffers[MOST_JOINED];
+    bool is_flat = false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *item = is_list ? PyList_GetItem(args[0], i) : PyTuple_GetItem(args[0], i);
+        if (Py_TYPE(item) != cls) return false;
+        Read &array = key[i + 2] = read(self, item, cls);
+        const Py_ssize_t rank = array.key ? rank_of(self, array.buffer.get()) : -1;
+        if (rank < 0 || (i > 0 && is_flat != (rank == 0))) return PyErr_Clear(), false;
+        is_flat = rank == 0;
+        buffers[i] = array.buffer.get();
+    }
+    PyObject *dtype = asked_for(self, args + 1, names);
+    if (dtype == nullptr) return false;
+    key[0].key = Ref::to(reinterpret_cast<PyObject *>(&PyList_Type));
+    key[1].key = Ref::to(is_flat ? Py_True : Py_False);
+    key[count + 2].key = Ref::to(dtype);
+    return make_by(self, cls, key, count + 3, buffers, count, result);
+}
+
 // An array of which nothing else is made: itself, or of a bound function a new one in its memory. False
 // if it is another.
 bool make_of_array(FastOperator *self, PyObject *const *args, PyObject *names, PyObject **result) {
@@ -135,10 +167,15 @@ PyObject *creation_call(PyObject *object, PyObject *const *args, std::size_t nar
 
 PyObject *data_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
     FastOperator *self = operator_of(object);
+    const bool copies_where_needed = names != nullptr && PyTuple_Size(names) == 1 &&
+                                     self->is(COPY_NAME, PyTuple_GetItem(names, 0)) &&
+                                     args[PyVectorcall_NARGS(nargs)] == Py_None;
+    if (copies_where_needed) names = nullptr;  // as if it were not said
     PyObject *result;
     {
         const FloatStateGuard state;
         if (PyVectorcall_NARGS(nargs) == 1 && (make_of_array(self, args, names, &result) ||
+                                               make_of_arrays(self, args, names, &result) ||
                                                make_of_data(self, args, names, &result)))
             return result;
     }

@@ -51,9 +51,9 @@ Ref part_of(const FastOperator *self, const Heard *heard, PyObject *operand, con
     if (given.is_dtype) return Ref(nullptr);
     if (!given.buffer) return Ref(PyObject_CallFunctionObjArgs(heard->scalar, operand, nullptr));
     PyObject *buffer = given.buffer.get();
-    const int flat = is_flat(self, buffer);
-    if (flat < 0) return Ref(nullptr);
-    if (!flat) return Ref::to(given.key.get());
+    const Py_ssize_t rank = rank_of(self, buffer);
+    if (rank < 0) return Ref(nullptr);
+    if (rank > 0) return Ref::to(given.key.get());
     if (!heard->by_value) return Ref(PyTuple_Pack(1, given.key.get()));
     const Ref value(PyObject_VectorcallMethod(self->parts[ITEM_NAME], &buffer, 1, nullptr));
     const PyTypeObject *type = value ? Py_TYPE(value.get()) : nullptr;
@@ -68,7 +68,7 @@ Ref part_of(const FastOperator *self, const Heard *heard, PyObject *operand, con
 // without an error if it has none.
 PyObject *address_of(const FastOperator *self, PyObject *operand, const Read &given) {
     if (!given.buffer) return operand;
-    return is_flat(self, given.buffer.get()) == 0 ? given.key.get() : nullptr;
+    return rank_of(self, given.buffer.get()) > 0 ? given.key.get() : nullptr;
 }
 
 Ref look_up(const FastOperator *self, Heard *heard, PyObject *policy, PyObject *const *operands,

@@ -26,7 +26,7 @@ Ref element(const FastOperator *self, PyTypeObject *cls, PyObject *buffer, PyObj
 
 // What NumPy makes a scalar of, as an array again.
 Ref as_array(const FastOperator *self, PyObject *buffer, const Ref &scalar) {
-    const Ref stored(PyObject_GetAttr(buffer, self->parts[DTYPE_NAME]));
+    const Ref stored = dtype_of(self, buffer);
     if (!stored) return Ref(nullptr);
     return Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], scalar.get(), stored.get(), nullptr));
 }
@@ -55,12 +55,6 @@ bool getitem(FastOperator *self, PyObject *array, PyObject *key, PyObject **resu
     }
     *result = wrap(cls, out, x.type.get());
     return true;
-}
-
-// How many elements an array has; -1 with the error.
-Py_ssize_t size_of(const FastOperator *self, PyObject *buffer) {
-    const Ref size(PyObject_GetAttr(buffer, self->parts[SIZE_NAME]));
-    return size ? PyLong_AsSsize_t(size.get()) : -1;
 }
 
 // Values of an array as `buffer[key] = values` writes them. Those of another dtype are cast, by the

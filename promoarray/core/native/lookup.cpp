@@ -67,11 +67,11 @@ Ref chosen(FastOperator *self, const Ref &choice, PyObject *const *operands, con
     if (!key) return Ref(nullptr);
     for (Py_ssize_t i = 0; i < count; ++i) {
         PyObject *buffer = given[i].buffer.get();
-        const int has_no_axes = buffer != nullptr ? is_flat(self, buffer) : 0;
-        if (has_no_axes < 0) return Ref(nullptr);
+        const Py_ssize_t rank = buffer != nullptr ? rank_of(self, buffer) : 0;
+        if (rank < 0) return Ref(nullptr);
         Ref part = given[i].is_dtype ? Ref::to(Py_None)
                    : buffer == nullptr ? sort_of(self, scalar, operands[i])
-                   : has_no_axes       ? sort_of_flat(self, flat, buffer)
+                   : rank == 0         ? sort_of_flat(self, flat, buffer)
                                        : Ref::to(Py_None);
         if (!part) return Ref(nullptr);
         PyTuple_SetItem(key.get(), i, part.release());
@@ -82,7 +82,7 @@ Ref chosen(FastOperator *self, const Ref &choice, PyObject *const *operands, con
 // An array or a scalar of NumPy's, if the long way has wrapped one of its dtype.
 void adopt(const FastOperator *self, PyObject *operand, Read &out) {
     const bool is_array = self->is(NDARRAY, Py_TYPE(operand));
-    const Ref by = is_array ? Ref(PyObject_GetAttr(operand, self->parts[DTYPE_NAME]))
+    const Ref by = is_array ? dtype_of(self, operand)
                             : Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(operand)));
     if (by) out.type = item_of(self->parts[ADOPTED], by.get());
     if (!out.type) return;
@@ -165,7 +165,7 @@ Ref scalar_buffer(FastOperator *self, const Ref &executable, Py_ssize_t index, P
 // makes an equal one.
 Ref key_of_array(const FastOperator *self, const Ref &type, const Ref &buffer) {
     if (!self->is_weak(type.get())) return Ref::to(type.get());
-    const Ref stored(PyObject_GetAttr(buffer.get(), self->parts[DTYPE_NAME]));
+    const Ref stored = dtype_of(self, buffer.get());
     if (!stored) return PyErr_Clear(), Ref(nullptr);
     if (Ref known = self->stored.find(type.get(), stored.get(), Py_None)) return known;
     Ref key(PyTuple_Pack(2, type.get(), stored.get()));
@@ -189,11 +189,11 @@ Read read(const FastOperator *self, PyObject *operand, PyTypeObject *cls, Librar
         } else if (self->is(ADOPTS, Py_None)) {
             if (!self->typed) adopt(self, operand, out);
         } else if (self->is(NDARRAY, type)) {
-            out.key = Ref(PyObject_GetAttr(operand, self->parts[DTYPE_NAME]));
+            out.key = dtype_of(self, operand);
             out.buffer = Ref::to(operand);
         } else if (item_of(self->parts[ADOPTED], reinterpret_cast<PyObject *>(type))) {
             out.buffer = Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], operand, nullptr));
-            if (out.buffer) out.key = Ref(PyObject_GetAttr(out.buffer.get(), self->parts[DTYPE_NAME]));
+            if (out.buffer) out.key = dtype_of(self, out.buffer.get());
         }
         return out;
     }

@@ -43,9 +43,9 @@ Ref key_of(const FastOperator *self, const Read *given, Py_ssize_t arrays, PyObj
         if (!is_plain(beside[i])) return Ref(nullptr);
     Ref key(PyTuple_New(arrays + count + 1));
     for (Py_ssize_t i = 0; key && i < arrays; ++i) {
-        PyObject *rank = PyObject_GetAttr(given[i].buffer.get(), self->parts[NDIM_NAME]);
-        if (rank == nullptr) return Ref(nullptr);
-        PyTuple_SetItem(key.get(), i, rank);
+        const Py_ssize_t rank = rank_of(self, given[i].buffer.get());
+        if (rank < 0) return Ref(nullptr);
+        PyTuple_SetItem(key.get(), i, PyLong_FromSsize_t(rank));
     }
     for (Py_ssize_t i = 0; key && i < count; ++i)
         PyTuple_SetItem(key.get(), arrays + i, Py_NewRef(beside[i]));

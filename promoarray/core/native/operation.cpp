@@ -1,5 +1,6 @@
 // An operation that was met before: operands, executable, buffers, kernel, array. Python calls it as
 // a method or a function; what it does not know goes to a Python function, `slow`.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -120,49 +121,32 @@ bool one_backend(const FastOperator *self, const Read *given, Py_ssize_t count, 
 
 constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; over more, executables write as they go
 
-// The memory of an array that a result is written over, if it lies in rows and is not much.
-class Target {
-   public:
-    explicit Target(PyObject *buffer) {
-        const int flags = PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE;
-        is_there_ = PyObject_GetBuffer(buffer, &view_, flags) == 0;
-        if (!is_there_) PyErr_Clear();
-        if (!is_there_ || view_.len <= MUCH) return;
-        PyBuffer_Release(&view_);
-        is_there_ = false;
-    }
-    ~Target() { if (is_there_) PyBuffer_Release(&view_); }
-    Target(const Target &) = delete;
-    Target &operator=(const Target &) = delete;
-    bool is_there() const { return is_there_; }
+// Where an array lies that is in rows; null of others.
+const ArrayFields *in_rows(PyObject *buffer, int wanted = 0) {
+    const ArrayFields *array = fields_of(buffer);
+    wanted |= IN_ROWS;
+    return array != nullptr && (array->flags & wanted) == wanted ? array : nullptr;
+}
 
-    // False, and nothing is written, if the result is of another shape.
-    bool write(PyObject *result) {
-        Py_buffer from;
-        if (PyObject_GetBuffer(result, &from, PyBUF_ND | PyBUF_C_CONTIGUOUS) != 0) {
-            PyErr_Clear();
-            return false;
-        }
-        bool same = from.ndim == view_.ndim && from.itemsize == view_.itemsize;
-        for (int i = 0; same && i < from.ndim; ++i) same = from.shape[i] == view_.shape[i];
-        if (same) std::memmove(view_.buf, from.buf, static_cast<std::size_t>(from.len));
-        PyBuffer_Release(&from);
-        return same;
-    }
+Py_ssize_t bytes_of(const ArrayFields &array) { return elements_of(array) * array.dtype->item; }
 
-   private:
-    Py_buffer view_;
-    bool is_there_;
-};
+// Write a result over an array; false, and nothing is written, if it is of another shape.
+bool write(const ArrayFields &target, const ArrayFields *result) {
+    const bool same = result != nullptr && result->ndim == target.ndim &&
+                      result->dtype->item == target.dtype->item &&
+                      std::equal(target.shape, target.shape + target.ndim, result->shape);
+    if (same) std::memmove(target.data, result->data, static_cast<std::size_t>(bytes_of(target)));
+    return same;
+}
 
 // Run an executable whose result is written over the first operand, which is returned.
 bool run_into(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
               PyObject *first, PyObject **result) {
-    Target target(buffers[0]);
-    if (!target.is_there()) return false;
+    const ArrayFields *target = in_rows(buffers[0], WRITABLE);
+    if (target == nullptr || bytes_of(*target) > MUCH) return false;
     const Ref out = run(self, executable, buffers, count, nullptr);
     if (!out && is_told_better()) return PyErr_Clear(), false;
-    if (out && !target.write(out.get())) return false;
+    if (out && !write(*target, in_rows(out.get()))) return false;
     *result = out ? Py_NewRef(first) : nullptr;
     return true;
 }

@@ -49,12 +49,12 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                   "array_slots", "dtype_class",    "bool",        "in_parts",
                                   "backends",    "weak_bool",      "weak_int",    "weak_float",
                                   "weak_complex", "stored",        "adopted",     "ufuncs",
-                                  "named",        "numpy_dtype",    "scalar_caster", "guarded",
+                                  "named",        "numpy_dtype",    "scalar_caster", "guarding",
                                   nullptr};
     static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
     PyObject *given[GIVEN] = {};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OOO", const_cast<char **>(names), &PyList_Type,
+            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OOO!", const_cast<char **>(names), &PyList_Type,
             &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
             &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
             &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
@@ -62,7 +62,7 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
             &given[WEAK_BOOL], &given[WEAK_INT], &given[WEAK_FLOAT], &given[WEAK_COMPLEX],
             &PyDict_Type, &given[STORED], &PyDict_Type, &given[ADOPTED], &PyDict_Type,
             &given[UFUNCS], &PyDict_Type, &given[NAMED], &given[NUMPY_DTYPE],
-            &given[SCALAR_CASTER], &given[GUARDED])) {
+            &given[SCALAR_CASTER], &PyList_Type, &given[GUARDING])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));
@@ -70,10 +70,10 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (!made) return nullptr;
     PyObject **parts = shared_of(made.get())->parts;
     for (int part = 0; part < GIVEN; ++part) parts[part] = Py_NewRef(given[part]);
-    look_at_layout(given[NDARRAY]);
+    look_at_arrays(given[NDARRAY]);
     parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
     static constexpr const char *LOOKED_UP[] = {
-        "_policy", "executables", "astype", "shape", "size",   "nbytes",  "ndim",  "reshape",
+        "_policy", "executables", "astype", "shape", "size",   "ndim",  "reshape",
         "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical", "name"};
     int part = POLICY_NAME;
     for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);

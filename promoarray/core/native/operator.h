@@ -2,6 +2,7 @@
 // `policy.executables`; nothing here decides a dtype.
 #pragma once
 
+#include "../../kernels/cpu/numpy_array.h"
 #include "array_slots.h"
 #include "cache.h"
 
@@ -11,9 +12,9 @@ namespace promoarray {
 enum Part {
     OBSERVERS, EVERYWHERE, HERE, LONE_OBSERVER, POLICY_HERE, DEFAULT_POLICY, NDARRAY, ASARRAY,
     ARRAY_SLOTS, DTYPE_CLASS, BOOL, IN_PARTS, BACKENDS, WEAK_BOOL, WEAK_INT, WEAK_FLOAT,
-    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE, SCALAR_CASTER, GUARDED,
+    WEAK_COMPLEX, STORED, ADOPTED, UFUNCS, NAMED, NUMPY_DTYPE, SCALAR_CASTER, GUARDING,
     GIVEN, METHOD = GIVEN, POLICY_NAME, EXECUTABLES_NAME, ASTYPE_NAME, SHAPE_NAME, SIZE_NAME,
-    NBYTES_NAME, NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
+    NDIM_NAME, RESHAPE_NAME, ITEM_NAME, DTYPE_NAME, COPY_NAME, COPIES_NAME, REPEATS_NAME,
     QUICK_NAME, CANONICAL_NAME, NAME_NAME,
     SHARED, SLOW = SHARED, NAME, OPTION_NAMES, PASSED_NAMES, DEFAULTS, TEXTS, BOUND, ADOPTS,
     DICT,  // __name__, __doc__, __wrapped__, as functools.wraps sets them
@@ -148,10 +149,10 @@ bool tell(const Ref &known);
 // An array, or a tuple of them; or null with the error.
 Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_ssize_t count,
         PyObject *option_names, PyObject *backend = nullptr);
-// Whether an array has no axes; -1 with the error.
-int is_flat(const FastOperator *self, PyObject *buffer);
-// Whether NumPy's arrays lie in memory as `run` reads their shape; asked once.
-void look_at_layout(PyObject *ndarray);
+// What an array is stored in; null with the error. How many axes and elements it has; -1 with the error.
+Ref dtype_of(const FastOperator *self, PyObject *buffer);
+Py_ssize_t rank_of(const FastOperator *self, PyObject *buffer);
+Py_ssize_t size_of(const FastOperator *self, PyObject *buffer);
 // Whether an error is about shapes or dtypes, which the long way tells in its own words.
 bool is_told_better();
 // A new array of a class.

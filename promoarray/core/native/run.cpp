@@ -16,37 +16,19 @@ constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without
 // or are repeated (backends/numpy/parts.py); and of a row that lies in columns.
 constexpr Py_ssize_t MANY = 1000000, SOME = 1 << 17, LONG_ROW = 512;
 
-// The first fields of NumPy's arrays, which its C API promises. Reading them costs an operation
-// nothing, where asking for an attribute would cost a tenth of it.
-struct ArrayFields {
-    PyObject_HEAD
-    char *data;
-    int ndim;
-    Py_ssize_t *shape, *strides;
-};
-int lies_so = -1;  // 0 if NumPy does otherwise: then nothing goes in parts from here
-
-const ArrayFields *fields_of(PyObject *array) { return reinterpret_cast<const ArrayFields *>(array); }
-
-Py_ssize_t size_of(PyObject *array) {
-    const ArrayFields *fields = fields_of(array);
-    Py_ssize_t size = 1;
-    for (int i = 0; i < fields->ndim; ++i) size *= fields->shape[i];
-    return size;
-}
-
-bool lies_in_columns(PyObject *array) {
-    const ArrayFields *fields = fields_of(array);
-    const int inner = fields->ndim - 1;
-    return inner > 0 && fields->shape[inner] >= LONG_ROW &&
-           fields->strides[inner - 1] < fields->strides[inner];
+bool lies_in_columns(const ArrayFields &array) {
+    const int inner = array.ndim - 1;
+    return inner > 0 && array.shape[inner] >= LONG_ROW &&
+           array.strides[inner - 1] < array.strides[inner];
 }
 
 // Whether parts.py may know a quicker way than one call of NumPy's.
 bool asks_for_parts(PyObject *first, PyObject *last) {
-    const Py_ssize_t a = size_of(first), b = size_of(last), most = a > b ? a : b;
+    const ArrayFields *x = fields_of(first), *y = fields_of(last);
+    if (x == nullptr || y == nullptr) return false;
+    const Py_ssize_t a = elements_of(*x), b = elements_of(*y), most = a > b ? a : b;
     if (most < SOME || most >= MANY) return most >= MANY;
-    return (a != b && a > 1 && b > 1) || lies_in_columns(first) || lies_in_columns(last);
+    return (a != b && a > 1 && b > 1) || lies_in_columns(*x) || lies_in_columns(*y);
 }
 
 // Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling
@@ -90,8 +72,8 @@ Ref doubled(const FastOperator *self, PyObject *buffer, PyObject *wider) {
 Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     if (wider == Py_None) return Ref::to(buffer);
     if (PyTuple_Check(wider)) return doubled(self, buffer, PyTuple_GetItem(wider, 0));
-    const Ref bytes(PyObject_GetAttr(buffer, self->parts[NBYTES_NAME]));
-    if (!bytes || PyLong_AsSsize_t(bytes.get()) > MUCH) return Ref(nullptr);
+    const ArrayFields *array = fields_of(buffer);
+    if (array == nullptr || elements_of(*array) * array->dtype->item > MUCH) return Ref(nullptr);
     PyObject *args[] = {buffer, wider};
     return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
 }
@@ -108,7 +90,7 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
     }
     PyObject *kernel = field(executable, KERNEL);
     const Py_ssize_t options = option_names != nullptr ? PyTuple_Size(option_names) : 0;
-    if (count > 0 && count < 3 && options == 0 && lies_so == 1 && asks_for_parts(args[0], args[count - 1])) {
+    if (count > 0 && count < 3 && options == 0 && asks_for_parts(args[0], args[count - 1])) {
         PyObject *given[] = {kernel, args[0], args[count - 1]};
         Ref out(PyObject_Vectorcall(self->parts[IN_PARTS], given, count + 1, nullptr));
         if (!out || out.get() != Py_None) return out;
@@ -145,19 +127,22 @@ Ref run(const FastOperator *self, const Ref &executable, PyObject **buffers, Py_
     return out;
 }
 
-int is_flat(const FastOperator *self, PyObject *buffer) {
-    if (lies_so == 1 && self->is(NDARRAY, Py_TYPE(buffer))) return fields_of(buffer)->ndim == 0;
-    const Ref axes(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
-    return axes ? PyLong_AsLong(axes.get()) == 0 : -1;
+Ref dtype_of(const FastOperator *self, PyObject *buffer) {
+    const ArrayFields *array = fields_of(buffer);
+    return array != nullptr ? Ref::to(reinterpret_cast<PyObject *>(array->dtype))
+                            : Ref(PyObject_GetAttr(buffer, self->parts[DTYPE_NAME]));
 }
 
-void look_at_layout(PyObject *ndarray) {
-    if (lies_so != -1) return;
-    const Ref made(PyObject_CallFunction(ndarray, "((ii))", 2, 3));
-    const auto *fields = reinterpret_cast<const ArrayFields *>(made.get());
-    lies_so = made && fields->ndim == 2 && fields->shape[0] == 2 && fields->shape[1] == 3 &&
-              fields->strides[0] == 24 && fields->strides[1] == 8;
-    PyErr_Clear();
+Py_ssize_t rank_of(const FastOperator *self, PyObject *buffer) {
+    if (const ArrayFields *array = fields_of(buffer)) return array->ndim;
+    const Ref rank(PyObject_GetAttr(buffer, self->parts[NDIM_NAME]));
+    return rank ? PyLong_AsSsize_t(rank.get()) : -1;
+}
+
+Py_ssize_t size_of(const FastOperator *self, PyObject *buffer) {
+    if (const ArrayFields *array = fields_of(buffer)) return elements_of(*array);
+    const Ref size(PyObject_GetAttr(buffer, self->parts[SIZE_NAME]));
+    return size ? PyLong_AsSsize_t(size.get()) : -1;
 }
 
 bool is_told_better() {

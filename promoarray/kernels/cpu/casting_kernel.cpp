@@ -24,8 +24,7 @@ struct Scratch {
     nb::object array;
     View view;
 
-    // Whether nothing but this has the array: our reference, and that of the buffer.
-    bool is_own() const { return Py_REFCNT(array.ptr()) == 2; }
+    bool is_own() const { return view.is_alone(array.ptr()); }
 };
 
 struct CastingKernel {
@@ -59,11 +58,8 @@ constexpr bool KEEPS_SCRATCH = false;  // two threads would take it at once
 constexpr bool KEEPS_SCRATCH = true;
 #endif
 
-nb::object new_array(const CastingKernel *self, const View &like, PyObject *storage) {
-    const nb::object shape = nb::steal(like.shape());
-    if (!shape.is_valid()) return nb::object();
-    PyObject *args[] = {shape.ptr(), storage};
-    return nb::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
+nb::object array_like(const CastingKernel *self, const View &like, PyObject *storage) {
+    return nb::steal(new_array(like.ndim(), like.shape(), storage, self->empty));
 }
 
 // Whether NumPy has something to tell of what was raised: also if asking it fails.
@@ -112,12 +108,7 @@ nb::object new_result(const CastingKernel *self, PyObject *const *args,
         PyObject *given[] = {args[i], self->result_storage, order.ptr(), Py_False};
         return nb::steal(PyObject_Vectorcall(self->empty_like, given, 4, nullptr));
     }
-    const nb::object lengths = nb::steal(PyTuple_New((Py_ssize_t)shape.size()));
-    for (size_t i = 0; lengths.is_valid() && i < shape.size(); ++i)
-        PyTuple_SetItem(lengths.ptr(), (Py_ssize_t)i, PyLong_FromSsize_t(shape[i]));
-    if (!lengths.is_valid()) return nb::object();
-    PyObject *given[] = {lengths.ptr(), self->result_storage};
-    return nb::steal(PyObject_Vectorcall(self->empty, given, 2, nullptr));
+    return nb::steal(new_array((int)shape.size(), shape.data(), self->result_storage, self->empty));
 }
 
 // Python is asked once; of threads that ask at once the first one's answer is everybody's.
@@ -161,7 +152,7 @@ nb::object run_any(const CastingKernel *self, PyObject *const *args) {
 nb::object run_loop(const CastingKernel *self, const View *views, const View &like, int &raised) {
     const Steps &steps = *self->steps;
     const size_t n = like.count();
-    nb::object out = new_array(self, like, self->result_storage);
+    nb::object out = array_like(self, like, self->result_storage);
     View place;
     if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE)) return nb::object();
     if (n == 0) return out;
@@ -179,7 +170,7 @@ std::unique_ptr<Scratch> take_scratch(CastingKernel *self, int i, const View &li
     std::unique_ptr<Scratch> known(KEEPS_SCRATCH ? std::exchange(self->kept[i], nullptr) : nullptr);
     if (known && known->view.is_like(like)) return known;
     auto made = std::make_unique<Scratch>();
-    made->array = new_array(self, like, self->computed_storage);
+    made->array = array_like(self, like, self->computed_storage);
     const bool is_there = made->array.is_valid() &&
                           made->view.open(made->array.ptr(), self->steps->computed, PyBUF_WRITABLE);
     return is_there ? std::move(made) : nullptr;
@@ -214,7 +205,7 @@ nb::object run_function(CastingKernel *self, PyObject *const *args, const View *
     if (!found.is_valid() || !steps.leave) return found;
     View made, place;
     if (!made.open(found.ptr(), steps.made)) return nb::object();
-    nb::object out = new_array(self, made, self->result_storage);
+    nb::object out = array_like(self, made, self->result_storage);
     if (!out.is_valid() || !place.open(out.ptr(), steps.result, PyBUF_WRITABLE))
         return nb::object();
     const DefaultFloatState state;

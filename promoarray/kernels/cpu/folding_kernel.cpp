@@ -269,16 +269,15 @@ Way running_way(const View &x, const Options &options) {
     return way;
 }
 
-nb::object shape_of(const View &x, const Options &options) {
+// Memory for what is left of an array, or for as much as it has.
+nb::object new_result(const FoldingKernel *self, const View &x, const Options &options) {
+    if (self->folding->runs()) return nb::steal(new_array(x.ndim(), x.shape(), self->storage, self->empty));
     Py_ssize_t lengths[PyBUF_MAX_NDIM];
     int ndim = 0;
     for (int i = 0; i < x.ndim(); ++i)
         if (options.keeps || !options.reduces(i))
             lengths[ndim++] = options.reduces(i) ? 1 : static_cast<Py_ssize_t>(x.length(i));
-    nb::object shape = nb::steal(PyTuple_New(ndim));
-    for (int i = 0; shape.is_valid() && i < ndim; ++i)
-        PyTuple_SetItem(shape.ptr(), i, PyLong_FromSsize_t(lengths[i]));
-    return shape;
+    return nb::steal(new_array(ndim, lengths, self->storage, self->empty));
 }
 
 // Null without an error where the other callable is to be asked.
@@ -294,10 +293,7 @@ PyObject *reduced(const FoldingKernel *self, const View &x, const Options &optio
     // answer is real, and a result is not.
     const bool is_many = count > 1 && is_complex(folding.answer) != is_complex(folding.result);
     if (count > SOME || is_many) return nullptr;
-    const nb::object shape = folding.runs() ? nb::steal(x.shape()) : shape_of(x, options);
-    if (!shape.is_valid()) return nullptr;
-    PyObject *args[] = {shape.ptr(), self->storage};
-    nanobind::object out = nanobind::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
+    nb::object out = new_result(self, x, options);
     View place;
     if (!out.is_valid() || !place.open(out.ptr(), folding.result, PyBUF_WRITABLE)) return nullptr;
     auto *results = static_cast<char *>(place.data());

@@ -1,6 +1,7 @@
 // promoarray.kernels._cpu: its functions, as Python sees them.
 #include "module.h"
 
+#include "numpy_array.h"
 #include "pool.h"
 #include "versions.h"
 
@@ -21,6 +22,7 @@ static nb::tuple levels() {
 
 NB_MODULE(_cpu, m) {
     m.doc() = "The casts of cast.h over arrays.";
+    look_at_arrays(nb::module_::import_("numpy").attr("ndarray").ptr());
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
           nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
           nb::arg("adjustment") = nb::none(),
@@ -61,5 +63,6 @@ NB_MODULE(_cpu, m) {
     m.attr("CastingKernel") = casting_kernel_type();
     m.attr("OrderingKernel") = ordering_kernel_type();
     m.attr("ScalarCaster") = scalar_caster_type();
+    m.attr("NumberReader") = number_reader_type();
     m.attr("FoldingKernel") = folding_kernel_type();
 }

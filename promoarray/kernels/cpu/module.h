@@ -54,6 +54,9 @@ nanobind::object casting_kernel_type();
 // The class of casts of Python's numbers to 0-d arrays.
 nanobind::object scalar_caster_type();
 
+// The class of what reads lists of Python's numbers.
+nanobind::object number_reader_type();
+
 // The class of reductions of short arrays to a number.
 nanobind::object folding_kernel_type();
 

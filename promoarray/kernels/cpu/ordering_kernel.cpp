@@ -122,11 +122,10 @@ void order(const Type &type, const char *data, size_t n, bool descending, Elemen
 // Memory for a result, and where it lies.
 class Made {
    public:
-    Made(const OrderingKernel *self, PyObject *shape, bool is_index)
+    Made(const OrderingKernel *self, int ndim, const Py_ssize_t *shape, bool is_index)
         : size_(item_of(is_index ? self->index : self->type)) {
-        PyObject *args[] = {shape, is_index ? self->index_storage : self->storage};
-        if (shape != nullptr) array_ = PyObject_Vectorcall(self->empty, args, 2, nullptr);
-        Py_XDECREF(shape);
+        PyObject *storage = is_index ? self->index_storage : self->storage;
+        array_ = new_array(ndim, shape, storage, self->empty);
         is_there_ = array_ != nullptr &&
                     view_.open(array_, is_index ? self->index : self->type, PyBUF_WRITABLE);
     }
@@ -159,7 +158,7 @@ class Made {
 template <typename Key>
 PyObject *sorted(const OrderingKernel *self, const View &x, size_t length, bool descending) {
     const bool wants_indices = self->made[0] == 'o';
-    Made made(self, x.shape(), wants_indices);
+    Made made(self, x.ndim(), x.shape(), wants_indices);
     if (!made.is_there()) return nullptr;
     const auto *data = static_cast<const char *>(x.data());
     const size_t size = item_of(self->type);
@@ -178,8 +177,8 @@ template <typename Key>
 PyObject *unique_result(const OrderingKernel *self, char which, const View &x,
                         const Element<Key> *line, const std::uint32_t *starts, size_t count) {
     const size_t n = x.count();
-    PyObject *shape = which == 'v' ? x.shape() : PyLong_FromSize_t(count);
-    Made made(self, shape, which != 'u');
+    const auto length = static_cast<Py_ssize_t>(count);
+    Made made(self, which == 'v' ? x.ndim() : 1, which == 'v' ? x.shape() : &length, which != 'u');
     if (!made.is_there()) return nullptr;
     const auto *data = static_cast<const char *>(x.data());
     for (size_t k = 0; k < count; ++k) {

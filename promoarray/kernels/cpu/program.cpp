@@ -22,8 +22,11 @@ constexpr size_t MOST_SLOTS = 250, LARGEST = 16;
 // What NumPy tells of; inexact results, which raise a flag too, it does not.
 constexpr int TOLD = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
 
-void lower_flags() {
-    if (std::fetestexcept(TOLD) != 0) std::feclearexcept(TOLD);
+// The flags of exceptions that are up, which are down from now on, as NumPy leaves them.
+int lower_flags() {
+    const int raised = raised_flags();
+    if (raised != 0) std::feclearexcept(TOLD);
+    return raised;
 }
 
 size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
@@ -223,66 +226,71 @@ Program::Program(nb::handle given, int operands) : operands_(operands) {
         constant_[slot] = PyBytes_AsString(value.ptr());
     }
     std::vector<bool> is_there((size_t)slots, false);
+    std::vector<unsigned> needs((size_t)slots, 0);
     for (size_t i = 0; i < is_there.size(); ++i) is_there[i] = (int)i < operands || constant_[i];
+    for (int i = 0; i < operands; ++i) needs[(size_t)i] = 1u << i;
+    needs.back() = (1u << operands) - 1;  // the result has as many elements as the longest
     for (Py_ssize_t i = 0; i < size_of(steps); ++i) {
         const nb::handle one = item(steps, i, -1), places = item(one, 1, 2);
         ProgramStep step = {};
         step.places = (int)number(nb::int_(size_of(places)), 2, MOST_PLACES);
         step.loop = loop_at(item(one, 0, 2), step.places - 1);
+        unsigned read = 0;
         for (int k = 0; k < step.places; ++k) {
             const nb::handle pair = item(places, k, -1);
             Place &at = step.at[k];
             at.slot = (int)number(item(pair, 0, 2), 0, slots - 1);
-            at.offset = number(item(pair, 1, 2), 0, (Py_ssize_t)length_[(size_t)at.slot] - 1);
-            if (k < step.places - 1 && !is_there[(size_t)at.slot]) refuse("a program reads what is not there");
+            at.length = (Py_ssize_t)length_[(size_t)at.slot];
+            at.offset = number(item(pair, 1, 2), 0, at.length - 1);
+            if (k == step.places - 1) break;
+            if (!is_there[(size_t)at.slot]) refuse("a program reads what is not there");
+            read |= needs[(size_t)at.slot];
         }
         const auto out = (size_t)step.at[step.places - 1].slot;
         if ((int)out < operands || constant_[out]) refuse("a program writes over what it is given");
         is_there[out] = true;
+        needs[out] |= read;
         steps_.push_back(step);
     }
     if (!is_there.back()) refuse("a program makes no result");
+    for (ProgramStep &step : steps_)  // of what is written in parts, all of them
+        for (Place &at : step.at) at.needs = needs[(size_t)at.slot];
 }
 
 int Program::run(const void *const *operands, const bool *single, void *out, size_t n) const {
-    // 1. Where the slots lie, and which hold one value for all elements: what is made of such alone.
+    // 1. Where the slots lie, and which operands have more than one element.
     char *data[MOST_SLOTS];
-    bool one[MOST_SLOTS];
     char *memory = memory_of_thread();
     const size_t slots = length_.size();
-    for (size_t i = 0; i < slots; ++i) {
-        one[i] = (int)i < operands_ ? single[i] : true;
-        if ((int)i < operands_) data[i] = static_cast<char *>(const_cast<void *>(operands[i]));
-        else if (constant_[i]) data[i] = const_cast<char *>(constant_[i]);
-        else if (i == slots - 1) data[i] = static_cast<char *>(out);
-        else data[i] = std::exchange(memory, memory + in_lines(n * length_[i]));
+    unsigned several = 0;
+    for (int i = 0; i < operands_; ++i) {
+        data[i] = static_cast<char *>(const_cast<void *>(operands[i]));
+        several |= (unsigned)!single[i] << i;
     }
-    for (const ProgramStep &step : steps_) {
-        bool of_ones = true;
-        for (int k = 0; k < step.places - 1; ++k) of_ones &= one[step.at[k].slot];
-        one[step.at[step.places - 1].slot] &= of_ones;
-    }
-    if (n != 1) one[slots - 1] = false;
+    for (size_t i = (size_t)operands_; i < slots - 1; ++i)
+        data[i] = constant_[i] ? const_cast<char *>(constant_[i])
+                               : std::exchange(memory, memory + in_lines(n * length_[i]));
+    data[slots - 1] = static_cast<char *>(out);
 
     // 2. The loops. The flags of exceptions are down before and after, as NumPy leaves them.
-    lower_flags();
+    if (!quiet_) lower_flags();
     int failed = 0;
     for (const ProgramStep &step : steps_) {
         char *at[MOST_PLACES];
         Py_ssize_t strides[MOST_PLACES];
-        for (int k = 0; k < step.places; ++k) {
-            const auto slot = (size_t)step.at[k].slot;
-            at[k] = data[slot] + step.at[k].offset;
+        const int last = step.places - 1;
+        for (int k = 0; k <= last; ++k) {
+            const Place &place = step.at[k];
+            at[k] = data[place.slot] + place.offset;
             // As NumPy's are: what it makes of one element is an array of its own, whose loop may
             // take other instructions than one that goes nowhere.
-            const bool writes = k == step.places - 1;
-            strides[k] = one[slot] && !writes ? 0 : (Py_ssize_t)length_[slot];
+            strides[k] = k == last || (place.needs & several) != 0 ? place.length : 0;
         }
-        const Py_ssize_t count = one[step.at[step.places - 1].slot] ? 1 : (Py_ssize_t)n;
+        const Py_ssize_t count = (step.at[last].needs & several) != 0 ? (Py_ssize_t)n : 1;
         failed |= step.loop.run(step.loop.context, at, &count, strides, step.loop.auxiliary);
     }
-    int raised = quiet_ ? 0 : raised_flags();
-    lower_flags();
+    int raised = lower_flags();
+    if (quiet_) raised = 0;
     if (failed != 0 || PyErr_Occurred() != nullptr) {
         PyErr_Clear();  // NumPy is asked again, and says it
         raised |= NOT_TOLD;

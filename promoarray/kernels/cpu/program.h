@@ -18,9 +18,12 @@ namespace promoarray {
 
 constexpr int MOST_PLACES = 4;  // of a step: what it reads, then what it writes
 
+// Where a step reads or writes, how far it is from one element to the next, and which operands the
+// elements hang on, as bits: where those are single, so is it.
 struct Place {
     int slot;
-    Py_ssize_t offset;
+    unsigned needs;
+    Py_ssize_t offset, length;
 };
 
 struct ProgramStep {

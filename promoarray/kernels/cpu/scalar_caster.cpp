@@ -82,8 +82,7 @@ struct Scalar {
     View view;
     Number number;
 
-    // Whether nothing but this has the array: our reference, and that of the buffer.
-    bool is_own() const { return Py_REFCNT(array.ptr()) == 2; }
+    bool is_own() const { return view.is_alone(array.ptr()); }
 };
 
 struct ScalarCaster {
@@ -108,9 +107,7 @@ struct ScalarCaster {
 // Null with the error.
 std::unique_ptr<Scalar> new_scalar(const ScalarCaster *self) {
     auto made = std::make_unique<Scalar>();
-    const nb::object shape = nb::steal(PyTuple_New(0));
-    PyObject *args[] = {shape.ptr(), self->storage};
-    made->array = nb::steal(PyObject_Vectorcall(self->empty, args, 2, nullptr));
+    made->array = nb::steal(new_array(0, nullptr, self->storage, self->empty));
     if (!made->array.is_valid()) return nullptr;
     if (!made->view.open(made->array.ptr(), self->cast->type, PyBUF_WRITABLE)) {
         PyErr_SetString(PyExc_TypeError, "storage has not the row's elements");
