@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "carried.h"
+#include "numpy_array.h"
 
 namespace promoarray {
 namespace {
@@ -66,8 +67,15 @@ bool is_scalar(PyObject *x) {
     return PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyBool_Check(x) || PyComplex_CheckExact(x);
 }
 
+Ref dtype_of(const Alike *self, PyObject *array) {
+    const ArrayFields *fields = fields_of(array);
+    if (fields != nullptr) return Ref::to(reinterpret_cast<PyObject *>(fields->dtype));
+    return attribute(self, array, DTYPE);
+}
+
 // How many axes an array has; -1 with the error.
 Py_ssize_t axes_of(const Alike *self, PyObject *array) {
+    if (const ArrayFields *fields = fields_of(array)) return fields->ndim;
     if (PyObject_TypeCheck(array, type_in(self, GENERIC))) return 0;
     const Ref ndim = attribute(self, array, NDIM);
     return ndim ? PyLong_AsSsize_t(ndim.get()) : -1;
@@ -81,7 +89,7 @@ bool add_scalar(const Alike *self, Key *key, PyObject *x) {
 }
 
 bool add_array(const Alike *self, Key *key, PyObject *array) {
-    Ref dtype = attribute(self, array, DTYPE);
+    Ref dtype = dtype_of(self, array);
     const Py_ssize_t axes = dtype ? axes_of(self, array) : -1;
     if (axes < 0) return false;
     Ref slot = slot_of(self->parts[CARRIED], array);
@@ -139,7 +147,7 @@ bool find_made(const Alike *self, PyObject *x, std::vector<Ref> *made) {
 }
 
 bool is_such(const Alike *self, PyObject *array, const Made &made) {
-    const Ref dtype = attribute(self, array, DTYPE);
+    const Ref dtype = dtype_of(self, array);
     return dtype && dtype.get() == made.dtype.get() && axes_of(self, array) == made.ndim;
 }
 
@@ -235,6 +243,7 @@ PyObject *alike_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     self->table = new (std::nothrow) Table;
     if (self->table == nullptr) return PyErr_NoMemory();
     self->by_value = by_value;
+    look_at_arrays(given[NDARRAY]);
     for (int part = 0; part < PARTS; ++part) self->parts[part] = Py_NewRef(given[part]);
     for (int name = 0; name < NAMES; ++name)
         if ((self->names[name] = PyUnicode_InternFromString(NAME_OF[name])) == nullptr) return nullptr;
@@ -364,7 +373,7 @@ bool carry_on(PyObject *alike, PyObject *name, PyObject *source, PyObject *part)
     const Alike *self = alike_of(alike);
     const Ref slot = slot_of(self->parts[CARRIED], source);
     if (!slot) return true;
-    const Ref before = attribute(self, source, DTYPE), after = attribute(self, part, DTYPE);
+    const Ref before = dtype_of(self, source), after = dtype_of(self, part);
     if (!before || before.get() != after.get()) return false;
     const Ref counted(PyTuple_Pack(2, self->parts[MOVE], name));
     const Ref report = attribute(self, self->parts[RECORDER], REPORT);
