@@ -55,7 +55,7 @@ from promoarray.promotion.registry import as_policy
 ROOM = 1000
 """Levels of recursion that observing may take beyond those the program has left."""
 
-SHARE = 20
+SHARE = 50
 """Writing the findings down may take one part in so many of the program's time."""
 
 AT_ONCE = 8

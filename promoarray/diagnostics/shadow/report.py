@@ -121,12 +121,13 @@ class Report(Printable):
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
-        known = self._found.get(divergence.key)
+        key = divergence.key
+        known = self._found.get(key)
         if known is not None:
             known.count += divergence.count
             return known
         if self._has_room():
-            self._found[divergence.key] = divergence
+            self._found[key] = divergence
         return divergence
 
     def record_escape(self, escape: Escape, times: int = 1) -> None:
