@@ -62,6 +62,17 @@ def test_a_place_is_written_once_and_its_count_each_time(tmp_path: Path) -> None
     assert max(sizes[1:3]) < min(sizes[0], sizes[3], sizes[6])
 
 
+def test_places_that_two_threads_have_written_are_there_once(tmp_path: Path) -> None:
+    path = new_file(str(tmp_path))
+    with pa.shadow("torch") as report:
+        for operation in (pa.add, pa.multiply, pa.subtract):
+            operation(pa.asarray([1], dtype=pa.int8), 1.5)
+            write(path, Findings("numpy@2", report), min(1, report.differing - 1))
+    (read,) = found(str(tmp_path), os.getpid())
+    assert read.report is not None
+    assert read.report.to_dict() == report.to_dict()
+
+
 def test_a_long_file_that_begins_anew_has_the_places_known_before(tmp_path: Path) -> None:
     path = new_file(str(tmp_path))
     with pa.shadow("torch") as report:

@@ -182,8 +182,11 @@ class Report(Printable):
         return replace(self, _found=dict(islice(found, known, None))), counts
 
     def follow(self, earlier: Report, counts: list[int]) -> None:
-        """Put the places where policies differ of an earlier report first, as often as counted."""
-        found = earlier._found
+        """Put the first places where policies differ of an earlier report before its own.
+
+        A thread that goes on as the process ends may have written more of them meanwhile.
+        """
+        found = dict(islice(earlier._found.items(), len(counts)))
         for place, count in zip(found.values(), counts, strict=True):
             place.count = count
         self._found = found | self._found
