@@ -20,7 +20,6 @@ from promoarray.core.asarray import asarray, unbound
 from promoarray.core.channels import Channels, refuse_masked
 from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
-from promoarray.core.index_keys import as_key
 from promoarray.core.move import moved, picked
 from promoarray.core.operators import (
     binary,
@@ -31,7 +30,6 @@ from promoarray.core.operators import (
     of_ufunc,
     unary,
 )
-from promoarray.core.shapes import integers
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
 from promoarray.errors import quoted
 from promoarray.promotion.in_force import policy as in_force
@@ -245,6 +243,8 @@ class PArray(Channels):
         >>> asarray([1, 2, 3, 4]).reshape(2, -1).shape
         (2, 2)
         """
+        from promoarray.core.shapes import integers
+
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
@@ -299,11 +299,14 @@ class PArray(Channels):
 
     @fast_method("getitem", kind="getitem")
     def __getitem__(self, key: Any, /) -> Self:
+        from promoarray.core.index_keys import as_key
+
         return picked(self, as_key(key, self))
 
     @fast_method("setitem", kind="setitem")
     def __setitem__(self, key: Any, value: Any, /) -> None:
         from promoarray.core import setitem
+        from promoarray.core.index_keys import as_key
 
         setitem.assign(self, as_key(key, self), value)
 

@@ -31,6 +31,7 @@ LATER = (
     *(f"promoarray.functions.{name}" for name in ("linear_algebra", "searching", "statistical")),
     *("promoarray.functions.utility", "promoarray.core.inplace", "promoarray.core.made_of_data"),
     *("promoarray.core.python_data", "promoarray.core.read_dtype", "promoarray.core.refusals"),
+    *("promoarray.core.index_keys", "promoarray.core.misfits"),
     *("promoarray.core.setitem", "promoarray.promotion.ranks", "promoarray.promotion.variants"),
     "promoarray.promotion.cast_transforms",
 )

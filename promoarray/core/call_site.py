@@ -41,6 +41,10 @@ class Site:
     text: str
     expression: str
 
+    def __hash__(self) -> int:
+        # What tells places apart; the texts hang on it, and would be hashed each time.
+        return hash((self.file, self.line, self.column))
+
     def __reduce__(self) -> tuple[type[Site], tuple[object, ...]]:
         # The dataclass would ask for its fields each time, and reports hold thousands.
         return Site, (self.file, self.line, self.column, self.text, self.expression)

@@ -29,7 +29,6 @@ from promoarray.core.operands import (
     operands_of,
     scalar_buffers,
 )
-from promoarray.core.shapes import misfit
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
@@ -269,6 +268,8 @@ def run(
     try:
         return executable.run(*buffers, **options)
     except (ValueError, IndexError, TypeError) as error:
+        from promoarray.core.misfits import misfit
+
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from promoarray.backends import backend_of
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.fast_path import fast_function
-from promoarray.core.index_keys import picking
 from promoarray.core.move import Move, copies, fast_move, move, moved, mover
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
@@ -333,6 +332,8 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
         raise TypeError(f"repeat takes integers as repeats, not {times.dtype.name}")
     along = None if axis is None else axis_in("repeat", axis, array.ndim)
     if isinstance(times, PArray):
+        from promoarray.core.index_keys import picking
+
         return picking(mover(array, "repeat", axis=along), array, times)
     return move("repeat", array, times, axis=along)
 

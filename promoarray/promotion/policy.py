@@ -312,7 +312,10 @@ class Policy:
             plan = plan._replace(
                 result=component(plan.result), extra_results=(*map(component, plan.extra_results),)
             )
-        if WEAK.keys().isdisjoint(map(type, values)):
+        for x in values:
+            if type(x) in WEAK:
+                break
+        else:  # in half the time of a set, and asked of every policy that is compared
             return Decision(plan, tuple(values))
         first, low = operands[0].type, options.get("low", True)
         alone = all(type(x) in WEAK for x in values)

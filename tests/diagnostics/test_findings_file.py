@@ -44,6 +44,46 @@ def test_a_file_that_has_become_long_begins_anew(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == [os.path.basename(path)]
 
 
+def test_a_place_is_written_once_and_its_count_each_time(tmp_path: Path) -> None:
+    path, known, sizes = new_file(str(tmp_path)), 0, []
+    x, y = pa.asarray([1], dtype=pa.int8), pa.asarray([2], dtype=pa.uint8)
+    with pa.shadow("torch") as report:
+        for operation in (pa.add, pa.multiply, pa.subtract):
+            for other in (1.5, 2.5, y):  # the second passes the place of the first
+                operation(x, other)
+                before = os.path.getsize(path)
+                write(path, Findings("numpy@2", report), known)
+                known = report.differing
+                sizes.append(os.path.getsize(path) - before)
+                (read,) = found(str(tmp_path), os.getpid())
+                assert read.report is not None
+                assert read.report.to_dict() == report.to_dict()
+    assert known == 3
+    assert max(sizes[1:3]) < min(sizes[0], sizes[3], sizes[6])
+
+
+def test_places_that_two_threads_have_written_are_there_once(tmp_path: Path) -> None:
+    path = new_file(str(tmp_path))
+    with pa.shadow("torch") as report:
+        for operation in (pa.add, pa.multiply, pa.subtract):
+            operation(pa.asarray([1], dtype=pa.int8), 1.5)
+            write(path, Findings("numpy@2", report), min(1, report.differing - 1))
+    (read,) = found(str(tmp_path), os.getpid())
+    assert read.report is not None
+    assert read.report.to_dict() == report.to_dict()
+
+
+def test_a_long_file_that_begins_anew_has_the_places_known_before(tmp_path: Path) -> None:
+    path = new_file(str(tmp_path))
+    with pa.shadow("torch") as report:
+        pa.asarray([1], dtype=pa.int8) / 2
+    for known in (0, 1, 1, 1):
+        write(path, Findings("numpy@2", report, message="x" * 400_000), known)
+        (read,) = found(str(tmp_path), os.getpid())
+        assert read.report is not None
+        assert read.report.to_dict() == report.to_dict()
+
+
 @pytest.mark.parametrize("registered", [True, False])
 def test_answers_are_read_where_the_policy_of_the_run_is_not_known(registered: bool) -> None:
     run = (

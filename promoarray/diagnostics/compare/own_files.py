@@ -15,10 +15,10 @@ def own_files() -> tuple[str, ...]:
     """
     # Not getattr, which a module may answer by importing more.
     spaces = [getattr(module, "__dict__", {}) for module in tuple(sys.modules.values())]
-    files = {file for space in spaces if type(file := _file(space)) is str}
+    given = [space.get("__file__") or _origin(space.get("__spec__")) for space in spaces]
+    files = {file for file in given if type(file) is str}
     return tuple(sorted(file for file in files if not is_library(file)))
 
 
-def _file(space: dict[str, Any]) -> Any:
-    spec: Any = space.get("__spec__")
-    return space.get("__file__") or (getattr(spec, "has_location", False) and spec.origin)
+def _origin(spec: Any) -> Any:
+    return getattr(spec, "has_location", False) and spec.origin

@@ -6,7 +6,8 @@ import contextlib
 import os
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,9 @@ class Findings:
         Those of the program that it imported.
     probed : object
         What the task's probe has found.
+    counts : list of int
+        How often the first places of the report were passed, which were written down before and
+        are not in it.
     """
 
     run: str
@@ -127,6 +131,19 @@ class Findings:
     bug: str = ""
     files: tuple[str, ...] = ()
     probed: Any = None
+    counts: list[int] = field(default_factory=list)
+
+    def added(self, known: int) -> Findings:
+        """Return the findings without the first ``known`` places of the report."""
+        if self.report is None or not known:
+            return self
+        report, counts = self.report.after(known)
+        return replace(self, report=report, counts=counts)
+
+    def follow(self, earlier: Findings) -> None:
+        """Take in the places that were written down before."""
+        if self.report is not None and earlier.report is not None:
+            self.report.follow(earlier.report, self.counts)
 
 
 def new_file(folder: str) -> str:
@@ -139,37 +156,57 @@ def new_file(folder: str) -> str:
     raise FileExistsError(path)
 
 
-def write(path: str, findings: Findings) -> None:
+def write(path: str, findings: Findings, known: int = 0) -> None:
     """Put findings into a file behind what was there, at once or not at all.
 
-    What is written last counts. To make a new file each time and to rename it takes many times as
-    long as to write a few thousand bytes; that is left for when the file has become long.
+    To make a new file each time and to rename it takes many times as long as to write a few
+    thousand bytes; that is left for when the file has become long.
+
+    Parameters
+    ----------
+    path : str
+    findings : Findings
+    known : int
+        So many places of the report are in the file, and are not written again.
+
+    Raises
+    ------
+    OSError
+        If the disk is full, or the folder is gone.
     """
-    made = pickle.dumps(findings, protocol=5)
-    written = len(made).to_bytes(_LENGTH) + made
-    before = os.path.getsize(path)
+    written, before = _bytes(findings.added(known)), os.path.getsize(path)
     if before + len(written) <= _LONG:
         with open(path, "ab", buffering=0) as file:
-            if file.write(written) < len(written):  # the disk is full
+            if file.write(written) < len(written):
                 file.truncate(before)
+                raise OSError(ENOSPC, os.strerror(ENOSPC), path)
         return
     with open(f"{path}.part", "wb") as file:
-        file.write(written)
+        file.write(_bytes(findings) if known else written)
     os.replace(f"{path}.part", path)
+
+
+def _bytes(findings: Findings) -> bytes:
+    made = pickle.dumps(findings, protocol=5)
+    return len(made).to_bytes(_LENGTH) + made
 
 
 _LENGTH, _LONG = 8, 1 << 20
 
 
-def _last(path: Path) -> Any:
-    """What was written into a file last, as a whole; None if nothing was."""
-    written, at, last = memoryview(path.read_bytes()), 0, None
+def _last(path: Path) -> Findings | None:
+    """What was written into a file last, with what stands before; None if nothing was."""
+    written, at = memoryview(path.read_bytes()), 0
+    last: Findings | None = None
     while at + _LENGTH <= len(written):
         begin = at + _LENGTH
         at = begin + int.from_bytes(written[begin - _LENGTH : begin])
         if at <= len(written):  # else the process was killed as it wrote this
-            last = written[begin:at]
-    return None if last is None else pickle.loads(last)
+            findings: Findings = pickle.loads(written[begin:at])
+            if last is not None and findings.counts:
+                findings.follow(last)
+            last = findings
+    return last
 
 
 def found(folder: str, pid: int) -> Iterator[Findings]:

@@ -55,7 +55,7 @@ from promoarray.promotion.registry import as_policy
 ROOM = 1000
 """Levels of recursion that observing may take beyond those the program has left."""
 
-SHARE = 20
+SHARE = 50
 """Writing the findings down may take one part in so many of the program's time."""
 
 AT_ONCE = 8
@@ -200,7 +200,7 @@ class Watch(Observer):
         # A probe hears of every operation; a shadow alone, of those that are alike but once.
         lone = self._observers[0] if len(self._observers) == 1 else None
         self.repeats = lone.repeats if lone else None
-        self._bug, self._due, self._places = "", 0.0, 0
+        self._bug, self._due, self._places, self._written = "", 0.0, 0, 0
         self.quiet_until = 0.0  # read by tallies
         self._closed = False
         self._file: str | None = None
@@ -375,4 +375,5 @@ class Watch(Observer):
     def _write(self, findings: Findings) -> None:
         if self._file is not None:
             with contextlib.suppress(OSError):  # the command has ended, or the disk is full
-                write(self._file, findings)
+                write(self._file, findings, self._written)
+                self._written = self._report.differing

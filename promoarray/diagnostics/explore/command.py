@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +42,8 @@ def main(args: argparse.Namespace) -> int:
     write_whole(target, page)
     print(f"Written: {target} ({len(page) / 1e6:.1f} MB, {len(policies)} policies)")
     if args.open:
+        import webbrowser
+
         webbrowser.open(target.resolve().as_uri())
     return 0
 

@@ -67,13 +67,22 @@ class Ghost(Array):
         return cls._wrap(Rank(0, lambda: value), dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # By functions: a report holds many, and a bound method is pickled anew each time.
         buffer = self._buffer
         if buffer.ndim:
-            return Ghost.of, (self._type, buffer.ndim)
-        return Ghost.of_value, (self._type, buffer.item())
+            return _ghost, (self._type, buffer.ndim)
+        return _ghost_of_value, (self._type, buffer.item())
 
     def _decoded(self) -> Any:
         return self._buffer
+
+
+def _ghost(dtype: DType | TypeRecord, ndim: int) -> Ghost:
+    return Ghost.of(dtype, ndim)
+
+
+def _ghost_of_value(dtype: DType | TypeRecord, value: Any) -> Ghost:
+    return Ghost.of_value(dtype, value)
 
 
 def _reading(value: Callable[[], Any] | None, unknown: Any) -> Callable[[], Any]:

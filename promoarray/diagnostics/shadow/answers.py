@@ -48,9 +48,7 @@ class OperationAnswers(LazyAnswers):
     def __init__(self, event: OperationEvent, which: int, said: Said, edited: bool = True) -> None:
         run = event.policy.name
         self.dtypes = {run: None}  # which stands first
-        self.dtypes |= {
-            p.name: dtype for p, dtype in zip(said.policies, said.dtypes(), strict=True)
-        }
+        self.dtypes |= zip([p.name for p in said.policies], said.dtypes(), strict=True)
         self.dtypes[run] = _made(event, which)
         self._event, self._which, self._said, self._edited = event, which, said, edited
         self._found: dict[str, Answer] | None = None
@@ -146,12 +144,11 @@ def _made(event: OperationEvent, which: int) -> DType:
 
 def _without_data(event: OperationEvent, by_value: bool) -> OperationEvent:
     """An event that keeps no array alive, but values of 0-d arrays if they are asked for."""
-    operands = tuple([x if type(x) in WEAK else _ghost(x, by_value) for x in event.operands])
+    name, policy, operands, seen, plan, *_, form = event
+    ghosts = tuple([x if type(x) in WEAK else _ghost(x, by_value) for x in operands])
     options = {name: event.options[name] for name in ("low", "real") if name in event.options}
     nothing: Any = None
-    return event._replace(
-        operands=operands, values=(), result=nothing, extra_results=(), options=options
-    )
+    return OperationEvent(name, policy, ghosts, seen, plan, (), nothing, (), options, form)
 
 
 def _ghost(x: Any, by_value: bool) -> Ghost:

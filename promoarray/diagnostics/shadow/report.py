@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, counted, folded, listed, wrapped
@@ -121,12 +121,13 @@ class Report(Printable):
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
-        known = self._found.get(divergence.key)
+        key = divergence.key
+        known = self._found.get(key)
         if known is not None:
             known.count += divergence.count
             return known
         if self._has_room():
-            self._found[divergence.key] = divergence
+            self._found[key] = divergence
         return divergence
 
     def record_escape(self, escape: Escape, times: int = 1) -> None:
@@ -174,10 +175,31 @@ class Report(Printable):
         self.stopped = self.stopped or other.stopped
         self.finals = self.finals or other.finals
 
+    def after(self, known: int) -> tuple[Report, list[int]]:
+        """Return the report without the first places where policies differ, and their counts."""
+        found = self._found.items()
+        counts = [place.count for place in islice(self._found.values(), known)]
+        return replace(self, _found=dict(islice(found, known, None))), counts
+
+    def follow(self, earlier: Report, counts: list[int]) -> None:
+        """Put the first places where policies differ of an earlier report before its own.
+
+        A thread that goes on as the process ends may have written more of them meanwhile.
+        """
+        found = dict(islice(earlier._found.items(), len(counts)))
+        for place, count in zip(found.values(), counts, strict=True):
+            place.count = count
+        self._found = found | self._found
+
     def emptied(self) -> Report:
         """Return a report of the same run without any places."""
         bare: dict[str, Any] = {"_found": {}, "_escapes": Escapes(), "_signatures": Signatures()}
         return replace(self, **bare, value_changes=ValueChanges(), _decisions=Decisions())
+
+    @property
+    def differing(self) -> int:
+        """How many places there are where policies differ."""
+        return len(self._found)
 
     @property
     def places(self) -> int:
@@ -186,16 +208,22 @@ class Report(Printable):
         others += len(self.decisions)
         return len(self._found) + others
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Keys are as long as the places, which have them.
+        return vars(self) | {"_found": [*self._found.values()]}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         found = state.pop("_shadow", None)  # in a pickle of 0.1.0
         if found is not None:
             state |= {"operations": found.operations, "_escapes": found.escapes}
-            state["_found"] = {each.key: each for each in found.partings.values()}
+            state["_found"] = found.partings
         new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
         new |= {"inherited": False, "refused": None, "stopped": None, "finals": ()}
         new |= {"max_sites": MAX_SITES, "max_sites_reached": False}
         new |= {"_decisions": Decisions(), "assumed": set()}
-        self.__dict__.update(new | state)
+        places = state["_found"]
+        places = places.values() if isinstance(places, dict) else places  # of former pickles
+        self.__dict__.update(new | state | {"_found": {each.key: each for each in places}})
 
     @property
     def divergences(self) -> list[Divergence]:

@@ -97,7 +97,8 @@ def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:
     slots = []
     for which, made in enumerate((event.plan.result, *event.plan.extra_results)):
         said = Said(policies, tuple(seen), tuple([result_of(each, which) for each in decisions]))
-        if answers is None and any(dtype is not run.strong(made) for dtype in said.dtypes()):
+        mine = run.strong(made)
+        if answers is None and any(dtype is not mine for dtype in said.dtypes()):
             answers = OperationAnswers.of(event, which, said)  # noted once, for the first result
         slots.append(record(made, _carried(said, event, which, made)))
     scalars = _scalars(policies, decisions, event)
@@ -165,7 +166,7 @@ def _scalars(
     policies: tuple[Policy, ...], decisions: list[Decision | Refusal], event: OperationEvent
 ) -> tuple[ScalarChange, ...]:
     """The Python scalars of which some policies make another number of the same dtype."""
-    if not any(type(x) in WEAK for x in event.operands):
+    if WEAK.keys().isdisjoint(map(type, event.operands)):
         return ()
     both = zip(policies, decisions, strict=True)
     decided = {policy: each for policy, each in both if not isinstance(each, Refusal)}
