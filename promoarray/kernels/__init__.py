@@ -40,10 +40,11 @@ try:
         look_up,
         loop_of,
         multiply,
+        order_integers,
         run_ufunc_loop,
         search,
         share,
-        sort_words,
+        sort_integers,
         use_level,
     )
 except ImportError as error:
@@ -75,10 +76,11 @@ __all__ = [
     "look_up",
     "loop_of",
     "multiply",
+    "order_integers",
     "run_ufunc_loop",
     "search",
     "share",
-    "sort_words",
+    "sort_integers",
     "use_level",
 ]
 
