@@ -96,3 +96,19 @@ def test_extremes_of_integers_with_one_number_are_numpys(storage: str, name: str
             made = getattr(pa, name)(pa.asarray(x), pa.asarray(y))
             assert made._buffer.dtype == storage
             assert np.array_equal(made._buffer, getattr(np, name)(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "float32", "bfloat16"])
+def test_positions_in_long_operands_are_of_the_policys_dtype(dtype: str) -> None:
+    values = np.random.default_rng(6).integers(0, 100, (300, 300)) if dtype != "bool" else None
+    given = np.eye(300, k=5, dtype=bool) if values is None else values
+    with pa.policy("jax@x32"):
+        x = pa.asarray(given, dtype=dtype)
+        for view, like in ((x, given), (x.T, given.T), (x[::-1], given[::-1])):
+            for axis in (None, 0, 1, -1):
+                for keepdims in (False, True):
+                    for _ in range(2):
+                        made = pa.argmax(view, axis=axis, keepdims=keepdims)
+                    assert made.dtype is pa.int32
+                    wanted = np.argmax(like, axis=axis, keepdims=keepdims)
+                    assert np.array_equal(made._buffer, wanted)
