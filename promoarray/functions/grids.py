@@ -70,9 +70,9 @@ def eye(
     PArray([[1., 0.],
             [0., 1.]], dtype=float32)
     """
-    xp = on_device(device).xp
-    values = xp.eye(n_rows, n_cols, k=k, device=device)
     target = default(dt.weak_float, dtype, "eye")
+    storage = target.storage if target in dt.NATIVE else None
+    values = on_device(device).xp.eye(n_rows, n_cols, k=k, dtype=storage, device=device)
     out = cast_values(values, dt.weak_float, dtype, target, device)
     if device is None and k == 0:
         keep_copy("eye", (n_rows, n_rows if n_cols is None else n_cols), dtype, out, _square)

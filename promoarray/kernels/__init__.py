@@ -41,10 +41,11 @@ try:
         look_up,
         loop_of,
         multiply,
+        order_integers,
         run_ufunc_loop,
         search,
         share,
-        sort_words,
+        sort_integers,
         use_level,
     )
 except ImportError as error:
@@ -77,10 +78,11 @@ __all__ = [
     "look_up",
     "loop_of",
     "multiply",
+    "order_integers",
     "run_ufunc_loop",
     "search",
     "share",
-    "sort_words",
+    "sort_integers",
     "use_level",
 ]
 

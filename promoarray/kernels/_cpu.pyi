@@ -125,10 +125,17 @@ def set_thread_count(count: int) -> None:
 def stop_threads() -> None:
     """Join the threads of the pool; from then on each caller does its own work."""
 
-def sort_words(source: _Buffer, result: _Buffer, with_sign: bool) -> None:
-    """Write integers of 16 bits to ``result``, in order: with a sign or without.
+def sort_integers(source: _Buffer, result: _Buffer, with_sign: bool) -> None:
+    """Write rows of integers to ``result``, in order: with a sign or without.
 
-    Both are C-contiguous, aligned, in native byte order and apart from each other.
+    Both have the same shape, and are C-contiguous, aligned, in native byte order and apart from
+    each other.
+    """
+
+def order_integers(keys: _Buffer, result: _Buffer) -> None:
+    """Write the indices that sort rows of integers without a sign; equal ones stay in order.
+
+    Both are as in ``sort_integers``, but ``result`` has an int64 for each of ``keys``.
     """
 
 def search(sorted: _Buffer, values: _Buffer, result: _Buffer, row: _Row, after: bool) -> None:

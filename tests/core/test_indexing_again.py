@@ -13,8 +13,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray import parray
-from promoarray.core import events, observers
+from promoarray.core import events, index_keys, observers
 from promoarray.dtypes import CONCRETE, DType
 
 POLICIES = ["numpy", "numpy@1", "torch", "jax", "jax@x32", "paddle", "array_api", "onnx@25"]
@@ -115,13 +114,13 @@ def _quiet() -> Iterator[None]:
 def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The keys of what took the long way."""
     taken: list[Any] = []
-    as_key = parray.as_key
+    as_key = index_keys.as_key
 
     def counted(key: Any, x: Any) -> Any:
         taken.append(key)
         return as_key(key, x)
 
-    monkeypatch.setattr(parray, "as_key", counted)
+    monkeypatch.setattr(index_keys, "as_key", counted)
     return taken
 
 

@@ -187,12 +187,19 @@ def linspace(
     return Line(num, (spaced, (start, stop, num, endpoint, few.dtype)))
 
 
-def eye(rows: int, columns: int | None = None, *, k: int = 0, device: str | None = None) -> Any:
+def eye(
+    rows: int,
+    columns: int | None = None,
+    *,
+    k: int = 0,
+    dtype: Any = None,
+    device: str | None = None,
+) -> Any:
     """``numpy.eye``, as a Dask array."""
     numpy_backend.xp.eye(min(rows, 1), None if columns is None else min(columns, 1), k=k)
     shape = rows, rows if columns is None else columns
     chunks = normalize_chunks(usual_chunks(shape), shape, dtype=np.int64)
-    return (offsets(chunks) == k).astype(np.float64)
+    return (offsets(chunks) == k).astype(dtype or np.float64)
 
 
 def offsets(chunks: tuple[tuple[float, ...], ...]) -> Any:

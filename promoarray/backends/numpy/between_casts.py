@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import exponents, loops
 from promoarray.backends.numpy.cast import manner_of
-from promoarray.backends.numpy.kernels import is_elementwise, kernel_of
+from promoarray.backends.numpy.kernels import POSITIONS, is_elementwise, kernel_of
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
@@ -70,7 +71,7 @@ def between_casts(
         loops.watched,
         partial(_of_any_layout, names[-1], held, plan, casts) if any_loop else None,
         first,
-        -1 if is_elementwise(name) else _longest(name),
+        -1 if is_elementwise(name) else _longest(name, {*held, *inputs} == {common}),
         None if has_loop else program or _program(name, common, count, made),
     )
 
@@ -91,10 +92,13 @@ def _loops_of(name: str, common: DType, count: int, tests: bool) -> tuple[str, .
     return names if first == wanted and {*spread} <= {wanted, None} else ()
 
 
-def _longest(name: str) -> int:
-    """The elements up to which no fold of ours is asked for a reduction; -1 if none ever is."""
+def _longest(name: str, as_they_are: bool) -> int:
+    """The elements up to which no fold of ours is asked for a reduction; -1 if none ever is. The
+    kernels of positions say so themselves, of operands as they are."""
     from promoarray.backends.numpy.folds import FOLDED, LONG
 
+    if name in POSITIONS and as_they_are:
+        return sys.maxsize
     return LONG - 1 if name in FOLDED else -1
 
 

@@ -256,13 +256,18 @@ def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -
 LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
+_SLOW_OF_INTEGERS = frozenset({"pow", "maximum", "minimum"})
+"""Powers by one exponent, and extremes with one number."""
+
 _SLOW_IN_NUMPY = LOGICAL | {"floor_divide", "remainder", "nextafter"}
 
 
 def is_slow_in_numpy(name: str, computed: DType) -> bool:
-    """Whether NumPy goes element by element, of floats, where a loop of ours does not."""
+    """Whether NumPy goes element by element where a loop of ours does not."""
     if name == "hypot":
         return computed is dt.float32
+    if name in _SLOW_OF_INTEGERS:
+        return computed.kind in INTEGERS
     return name in _SLOW_IN_NUMPY and computed.kind is Kind.FLOAT
 
 

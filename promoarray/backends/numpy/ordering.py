@@ -3,7 +3,8 @@
 NumPy's fastest sorts are not stable. Of integers nobody sees that, equal ones have equal bits. Of
 floats only zeros and NaN differ in bits, and are put back in the order they had. Indices sort as
 the low bits of words that have integers in the order of the values above (`keys_of`), so that no
-two are equal. Complex numbers are ordered by such integers of both parts.
+two are equal. Complex numbers are ordered by such integers of both parts. Long rows of integers,
+and of keys, are sorted by our own kernel, by counting and by digits.
 
 What is ordered is as in ``kernels.portable.linalg``, which computes for other libraries: NaN comes
 last, -0.0 and 0.0 are equal, equal elements stay in order.
@@ -19,7 +20,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import sort_words
+from promoarray.kernels import order_integers, sort_integers
 
 Buffer = np.ndarray[Any, Any]
 Results = tuple[tuple[Buffer, DType], ...]
@@ -201,49 +202,39 @@ def _has_zeros(line: Buffer, descending: bool) -> bool:
 
 
 def _in_order(rows: Buffer) -> Buffer:
-    """Integers in order: up to 16 bits NumPy's stable sort is a radix sort, and in long rows those
-    of 16 bits are counted."""
-    if rows.itemsize > 2:
-        return np.sort(rows)
-    if rows.itemsize < 2 or rows.shape[-1] < COUNTED:
-        return np.sort(rows, kind="stable")
+    """Integers in order; of up to 16 bits NumPy's stable sort, a radix sort, is its fastest."""
+    if rows.shape[-1] < LONG:
+        return np.sort(rows, kind="stable" if rows.itemsize <= 2 else None)
     rows = np.require(rows, requirements=["C", "A"])
     made = np.empty(rows.shape, rows.dtype)
-    length = rows.shape[-1]
-    for row, out in zip(rows.reshape(-1, length), made.reshape(-1, length), strict=True):
-        sort_words(row, out, rows.dtype.kind == "i")
+    sort_integers(rows, made, rows.dtype.kind == "i")
     return made
 
 
 FEW = 64
 """Elements of which NumPy's stable sort has the same order soonest."""
 
-COUNTED = 1 << 14
-"""Elements of 16 bits in a row from which on counting them pays."""
+LONG, LONG_ORDER = 1 << 11, 1 << 10
+"""Elements in a row from which on sorting them by counts or digits pays, and so their indices."""
 
 
 def _order(keys: Buffer, descending: bool = False) -> Buffer:
     """The indices that sort unsigned integers; equal ones stay in order, descending too."""
     if descending:
         keys = ~keys
+    if keys.shape[-1] >= LONG_ORDER:
+        order = np.empty(keys.shape, np.int64)
+        order_integers(np.require(keys, requirements=["C", "A"]), order)
+        return order
     low = max(keys.shape[-1] - 1, 0).bit_length()
     high = 8 * keys.itemsize
-    if high == 8 or (high == 16 and low > 16) or low > 32:
+    if high == 8 or high + low > 64:
         return np.argsort(keys, axis=-1, kind="stable")
-    if high == 64 and keys.size:  # most often they lie nearer to one another
-        keys = keys - keys.min()
-        high = int(keys.max()).bit_length()
-    if high + low <= 64:
-        return _order_in_words(keys, high, low)
-    # By the low half, and what it leaves in order by the high half.
-    first = _order_in_words(keys & np.uint64(0xFFFF_FFFF), 32, low)
-    then = np.take_along_axis(keys, first, axis=-1) >> np.uint64(32)
-    return np.take_along_axis(first, _order_in_words(then, 32, low), axis=-1)
+    return _order_in_words(keys, low, np.uint32 if high + low <= 32 else np.uint64)
 
 
-def _order_in_words(keys: Buffer, high: int, low: int) -> Buffer:
-    """The same by words of a key in ``high`` bits and the index in ``low`` bits."""
-    word: Any = np.uint32 if high + low <= 32 else np.uint64
+def _order_in_words(keys: Buffer, low: int, word: Any) -> Buffer:
+    """The same by words of a key above the index, which takes ``low`` bits."""
     words = keys.astype(word)
     words <<= word(low)
     words |= np.arange(keys.shape[-1], dtype=word)

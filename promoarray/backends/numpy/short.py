@@ -296,12 +296,12 @@ def _of_one_array(
     if answers is None:
         return None
     is_all = held[0] is plan.inputs[0] is common and answers is plan.result
-    found: Callable[..., Any] | None = kernel
-    if is_all and name in POSITIONS:
+    if name in POSITIONS and held[0] is plan.inputs[0] is common:
         from promoarray.backends.numpy.reductions import position_in_rows
 
-        found = position_in_rows(name)
-    elif not is_all:
+        kernel = position_in_rows(name)
+    found: Callable[..., Any] | None = kernel
+    if not is_all:
         found = between_casts(name, kernel, held, plan, answers, casts)
     if found is None or name not in _TRUTHS:
         return found

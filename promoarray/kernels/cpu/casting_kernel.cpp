@@ -227,15 +227,24 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     }
     const View *like = &views[0];
     bool fits = true, in_loop = steps.computes() || self->function == Py_None;
+    // NumPy's loops of complex numbers have other signs of NaN where elements lie otherwise.
+    const bool is_complex = steps.computes() && steps.computed.kind == Kind::complex;
+    const bool copies_gaps = in_loop && self->loop == Py_None && !is_complex;
+    nb::object copies[MOST];
     for (int i = 0; fits && i < steps.operands; ++i) {
-        fits = views[i].open(args[i], steps.own[i]) && views[i].count() <= self->longest;
+        fits = views[i].open(args[i], steps.own[i]);
+        if (!fits && copies_gaps && (copies[i] = copy_in_rows(args[i])).is_valid()) {
+            views[i].release();
+            fits = views[i].open(copies[i].ptr(), steps.own[i]);
+        }
+        fits = fits && views[i].count() <= self->longest;
         if (fits && views[i].ndim() > like->ndim()) like = &views[i];
     }
     for (int i = 0; fits && in_loop && i < steps.operands; ++i)
         in_loop = views[i].ndim() == 0 || views[i].is_like(*like);
     if (self->function == Py_None) {
         fits = fits && in_loop;
-    } else if (!in_loop) {
+    } else if (!in_loop && steps.operands > 1) {
         // A function broadcasts its operands, or joins them: it makes no more than a product of them.
         size_t most = 1;
         for (int i = 0; fits && i < steps.operands; ++i)

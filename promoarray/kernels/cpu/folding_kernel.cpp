@@ -328,8 +328,15 @@ PyObject *folding_call(PyObject *object, PyObject *const *args, std::size_t narg
     Options options;
     View x;
     PyObject *out = nullptr;
-    if (PyVectorcall_NARGS(nargs) == 1 && x.open(args[0], self->folding->own) && x.ndim() > 0 &&
-        x.count() > 0 && x.count() <= self->longest && options.read(args + 1, count, x.ndim()))
+    nanobind::object copy;
+    bool fits = PyVectorcall_NARGS(nargs) == 1;
+    if (fits && !x.open(args[0], self->folding->own)) {
+        copy = copy_in_rows(args[0], true);
+        x.release();
+        fits = copy.is_valid() && x.open(copy.ptr(), self->folding->own);
+    }
+    if (fits && x.ndim() > 0 && x.count() > 0 && x.count() <= self->longest &&
+        options.read(args + 1, count, x.ndim()))
         out = reduced(self, x, options);
     if (out != nullptr || PyErr_Occurred()) return out;
     x.release();

@@ -38,8 +38,10 @@ NB_MODULE(_cpu, m) {
           nb::arg("initial") = false, nb::arg("runs") = 1,
           "Fold an array along an axis: sums, products, extremes.");
     m.attr("NOT_TOLD") = NOT_TOLD;
-    m.def("sort_words", &sort_words, nb::arg("source"), nb::arg("result"), nb::arg("with_sign"),
-          "Sort integers of 16 bits by counting them.");
+    m.def("sort_integers", &sort_integers, nb::arg("source"), nb::arg("result"),
+          nb::arg("with_sign"), "Sort rows of integers.");
+    m.def("order_integers", &order_integers, nb::arg("keys"), nb::arg("result"),
+          "Write the indices that sort rows of integers.");
     m.def("search", &search, nb::arg("sorted"), nb::arg("values"), nb::arg("result"),
           nb::arg("row"), nb::arg("after"), "Write where values belong among sorted ones.");
     m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),

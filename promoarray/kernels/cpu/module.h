@@ -31,8 +31,11 @@ int fold(const char *name, nanobind::handle source, nanobind::handle result,
          nanobind::handle shape, nanobind::handle rows, nanobind::handle modes,
          nanobind::handle center, bool initial, Py_ssize_t runs);
 
-// Write integers of 16 bits to a result, in order.
-void sort_words(nanobind::handle source, nanobind::handle result, bool with_sign);
+// Write rows of integers to a result, in order.
+void sort_integers(nanobind::handle source, nanobind::handle result, bool with_sign);
+
+// Write the indices that sort rows of integers without a sign; equal ones stay in order.
+void order_integers(nanobind::handle keys, nanobind::handle result);
 
 // Write where values belong among sorted ones.
 void search(nanobind::handle sorted, nanobind::handle values, nanobind::handle result,
