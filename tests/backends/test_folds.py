@@ -182,9 +182,7 @@ def test_what_is_no_normal_number_is_added_wherever_it_stands(special: float, le
 
 
 @pytest.mark.parametrize("dtype", [pa.float32, pa.float64], ids=str)
-@pytest.mark.parametrize(
-    "shape", [(1 << 20,), (3, 200_003), (1030, 1025), (20_000, 77), (1, 655_359)]
-)
+@pytest.mark.parametrize("shape", [(2_200_001,), (3, 750_003), (2100, 1025), (16_000, 133)])
 def test_what_no_cache_holds_is_added_as_numpy_does(
     dtype: pa.DType, shape: tuple[int, ...], level: int
 ) -> None:

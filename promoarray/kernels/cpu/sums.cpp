@@ -69,12 +69,12 @@ template <typename Read, typename Map> struct Leaf {
     PROMOARRAY_CAST auto at(size_t i) const { return map(eight(x + i, Read())); }
 };
 
-// `many` elements a turn of the loop.
-template <size_t many, typename Leaf> PROMOARRAY_CAST auto lanes_of(const Leaf &leaf) {
-    auto r = leaf.at(0);
-    size_t i = 8;
-    for (; i + many <= leaf.n; i += many)
-        for (size_t k = 0; k < many; k += 8) r += leaf.at(i + k);
+template <typename Leaf> PROMOARRAY_CAST auto lanes_of(const Leaf &leaf) {
+    constexpr size_t MANY = 4 * 8;
+    decltype(leaf.at(0)) r = {};
+    size_t i = 0;
+    for (; i + MANY <= leaf.n; i += MANY)
+        for (size_t k = 0; k < MANY; k += 8) r += leaf.at(i + k);
     for (; i + 8 <= leaf.n; i += 8) r += leaf.at(i);
     return r;
 }
@@ -89,7 +89,7 @@ PROMOARRAY_CAST void add_rest(const Leaf<Read, Map> &leaf, typename Map::Total &
 template <typename Read, typename Map> typename Map::Total sum_of(const Leaf<Read, Map> &leaf) {
     typename Map::Total sums[4] = {};
     if (leaf.n >= 8) {
-        const auto r = lanes_of<8>(leaf);
+        const auto r = lanes_of(leaf);
         add_up(r, r, r, r, sums);
     }
     add_rest(leaf, sums[0]);
@@ -158,7 +158,7 @@ PROMOARRAY_CAST void sums_of(const Leaf<Read, Map> *leaves, typename Map::Total 
 template <size_t count, typename Read, typename Map>
 PROMOARRAY_CAST void sums_of(const Leaf<Read, InTurn<Map>> *leaves, typename Map::Total *sums) {
     decltype(leaves->at(0)) r[count];
-    for (size_t k = 0; k < count; ++k) r[k] = lanes_of<5 * 8>(leaves[k]);
+    for (size_t k = 0; k < count; ++k) r[k] = lanes_of(leaves[k]);
     add_up_all(r, sums);
 }
 
@@ -259,9 +259,9 @@ void sum_rows(const Lines &lines, typename Map::Total *out) {
     }
 }
 
-// Whether lines of several leaves are read as they lie, and are more than a second-level cache holds.
+// Whether lines of several leaves are read as they lie, and are more than is surely in a cache.
 template <typename Read> bool are_far(const Lines &lines) {
-    constexpr size_t FAR = 1 << 20;  // bytes
+    constexpr size_t FAR = 8 << 20;  // bytes
     return lines.enter == nullptr && lines.gather == nullptr && lines.n / lines.runs > LEAF &&
            lines.outer * lines.n * sizeof(typename Read::Stored) > FAR;
 }
