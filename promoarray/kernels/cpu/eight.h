@@ -80,8 +80,8 @@ PROMOARRAY_CAST void add_up(__m256 x, Pair<f32> *sum) {
     const __m128 both = _mm256_castps256_ps128(pairs) + _mm256_extractf128_ps(pairs, 1);
     _mm_storel_pi(reinterpret_cast<__m64 *>(sum), both);
 }
-// Eight of bfloat16 of each of two lines, one in the lower halves: every other one from the first on,
-// and from the second on, as they are the halves of words.
+// Eight of bfloat16 of each of two lines, one in the lower halves: every other one from the first
+// on, and from the second on, as they are the halves of words.
 struct TwoEights {
     __m256 even, odd;
     PROMOARRAY_CAST TwoEights &operator+=(const TwoEights &y) {

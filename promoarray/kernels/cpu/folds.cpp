@@ -82,8 +82,8 @@ template <typename Read, typename Step> bool integers(const Lines &lines) {
     return false;
 }
 
-// A sum of 64 bits of narrow integers is taken side by side in words, in which those of so many do not
-// overflow.
+// A sum of 64 bits of narrow integers is taken side by side in words, in which those of so many do
+// not overflow.
 constexpr size_t IN_WORDS = 128;
 
 template <typename Read, typename Word> u64 sum_in(const typename Read::Stored *x, size_t n) {
@@ -102,7 +102,8 @@ template <typename Read, typename Word> bool narrow_sum(const Lines &lines) {
     auto *out = reinterpret_cast<u64 *>(lines.result);
     if (lines.inner != 1 || are_few(lines.n)) return integers<Read, Sum>(lines);
     Source<Read> source(lines);
-    const size_t most = source.lies_here() ? IN_WORDS * (64 / sizeof(typename Read::Stored)) : CHUNK;
+    constexpr size_t LANES = 64 / sizeof(typename Read::Stored);
+    const size_t most = source.lies_here() ? IN_WORDS * LANES : CHUNK;
     for (size_t row = 0; row < lines.outer; ++row) {
         out[row] = 0;
         for (size_t at = 0; at < lines.n; at += most) {

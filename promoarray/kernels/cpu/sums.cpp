@@ -42,8 +42,8 @@ template <typename T> struct GapOfPairs {
     }
 };
 
-// The same where what is added as it is has the time of memory. A machine foresees what is read next by instructions: few of
-// them read all, leaf after leaf.
+// The same of what lies far and is added as it is, which takes memory's time. A machine foresees
+// what is read next by instructions: few of them read all, leaf after leaf.
 template <typename Map> struct InTurn : Map { using Map::Map; };
 
 // Fewer than eight elements, in order.
@@ -239,7 +239,8 @@ void sum_leaves(const Lines &lines, size_t length, typename Map::Total *out) {
                 out[row + k + j] = typename Map::Total{} + sums[j];
             }
         }
-        for (size_t k = beside; k < count; ++k) out[row + k] = typename Map::Total{} + sum_of(leaf(k));
+        for (size_t k = beside; k < count; ++k)
+            out[row + k] = typename Map::Total{} + sum_of(leaf(k));
     }
 }
 
