@@ -136,12 +136,97 @@ SHORT = [pa.float32, pa.bfloat16, pa.float16]
     "dtype", [*SHORT, pa.float64, pa.complex32, pa.complex64, pa.complex128], ids=str
 )
 def test_leaves_of_every_length_are_added_up_as_numpy_does(dtype: pa.DType, level: int) -> None:
-    given = numbers(dtype, (2 * 1100,), "plain")
+    given = numbers(dtype, (2 * 2000,), "plain")
     with pa.policy("torch"):
         x, wide = given._buffer, pa.astype(given, in_which(dtype))._buffer
-    for n in range(1, 1100, 1 if dtype is pa.bfloat16 else 7):
+    for n in range(1, 2000, 1 if dtype in (pa.float32, pa.bfloat16) else 7):
         wanted = wide[: 2 * n].reshape(2, n).sum(axis=1)
         assert np.array_equal(folded("sum", x[: 2 * n], dtype, (2, n, 1)), wanted), n
+
+
+@pytest.mark.parametrize("way", ["plain", "zeros", "below zero"])
+@pytest.mark.parametrize("dtype", [*SHORT, pa.float64, pa.complex64], ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_rows_beside_each_other_are_folded_as_one_is(
+    name: str, dtype: pa.DType, way: str, level: int
+) -> None:
+    if dtype is pa.complex64 and name != "sum":
+        return
+    given = numbers(dtype, (23 * 300,), way)
+    with pa.policy("torch"), np.errstate(all="ignore"):
+        x, wide = given._buffer, pa.astype(given, in_which(dtype))._buffer
+        for n in (*range(1, 70), 99, 128, 129, 131, 256, 257, 300):
+            reduce = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[
+                name
+            ]
+            wanted = reduce.reduce(wide[: 23 * n].reshape(23, n), axis=1)
+            found = folded(name, x[: 23 * n], dtype, (23, n, 1))
+            if found is None:  # a zero is the extreme, and there are zeros of both signs
+                assert name in ("max", "min")
+                assert (wanted == 0).any(), n
+                continue
+            assert found.tobytes() == wanted.tobytes(), n
+
+
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan, 1e-45])
+def test_what_is_no_normal_number_is_added_wherever_it_stands(special: float, level: int) -> None:
+    plain = numbers(pa.float32, (3, 1100), "plain")._buffer
+    for place in range(0, 1100, 37):
+        x = plain * (1e-45 if special == 1e-45 else 1)
+        x[1, place] = special
+        for n in (1, 3, 4, 12, 50, 1100):
+            rows = x.reshape(-1, n)
+            found, wanted = folded("sum", rows, pa.float32, (len(rows), n, 1)), rows.sum(axis=1)
+            assert (found is None) == np.isnan(wanted).any(), (place, n)
+            assert found is None or found.tobytes() == wanted.tobytes(), (place, n)
+
+
+@pytest.mark.parametrize("dtype", [pa.float32, pa.float64], ids=str)
+@pytest.mark.parametrize("shape", [(2_200_001,), (3, 750_003), (2100, 1025), (16_000, 133)])
+def test_what_no_cache_holds_is_added_as_numpy_does(
+    dtype: pa.DType, shape: tuple[int, ...], level: int
+) -> None:
+    count = int(np.prod(shape))
+    held = np.random.default_rng(count).standard_normal(count + 3).astype(dtype.storage)
+    for start in (0, 1, 3):  # elements lie wherever
+        x = held[start : start + count].reshape(shape)
+        for axis in (None, -1, 0):
+            found = pa.sum(pa.asarray(x), axis=axis)._buffer
+            assert found.tobytes() == np.add.reduce(x, axis=axis).tobytes(), (start, axis)
+
+
+def test_sums_of_any_length_are_numpys() -> None:
+    random = np.random.default_rng(5)
+    held = random.standard_normal(1 << 20).astype(np.float32)
+    for n in 2 ** random.uniform(10, 20, 200):
+        x = held[: int(n)]
+        assert pa.sum(pa.asarray(x))._buffer.tobytes() == np.add.reduce(x).tobytes(), int(n)
+
+
+NARROW = [pa.bool, pa.int8, pa.uint8, pa.int16, pa.uint16, pa.int32, pa.int64]
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_integers_are_folded_in_rows_of_every_length(
+    name: str, dtype: pa.DType, level: int
+) -> None:
+    if dtype is pa.bool and name in ("max", "min"):
+        return
+    wide = pa.int64 if name in ("sum", "prod") else dtype
+    rows = dtype_args(dtype), dtype_args(wide), dtype_args(wide)
+    low, high = (0, 1) if dtype is pa.bool else (pa.iinfo(dtype).min, pa.iinfo(dtype).max)
+    reduce = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[name]
+    random = np.random.default_rng(3)
+    for n in (*range(1, 70), 99, 128, 1000, 2049, 8193, 20_000):
+        some = random.integers(low, high, (7, n), dtype=np.int64, endpoint=True)
+        for given in (some, np.full((7, n), low), np.full((7, n), high)):
+            x = given.astype(dtype.storage)
+            found = np.empty(7, wide.storage)
+            modes = DEFAULT, DEFAULT
+            assert kernels.fold(name, x, found, (7, n, 1), rows, modes, None, False) == 0
+            wanted = reduce.reduce(x, axis=1, dtype=wide.storage)
+            assert np.array_equal(found, wanted), n
 
 
 @pytest.mark.parametrize("dtype", SHORT[1:], ids=str)

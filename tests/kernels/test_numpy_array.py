@@ -43,8 +43,8 @@ def closed(x: Buffer) -> Buffer:
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
 FITTING = [ROWS, closed(ROWS), ROWS[:1], ROWS[:0], ROWS[:, :, None], ROWS[1:, :1].T]
 FITTING += [np.array(2.5, np.float32)]
-OTHERS = [ROWS.T, ROWS[:, ::2], ROWS[::-1], not_aligned(ROWS), ROWS.astype(np.float64)]
-OTHERS += [ROWS.astype(np.float16)]
+FITTING += [ROWS[:, ::2], ROWS[::-1], not_aligned(ROWS)]  # of which a copy in rows is made
+OTHERS = [ROWS.T, ROWS.astype(np.float64), ROWS.astype(np.float16)]
 
 
 @pytest.mark.parametrize("as_class", [np.ndarray, Labelled])

@@ -80,6 +80,36 @@ PROMOARRAY_CAST void add_up(__m256 x, Pair<f32> *sum) {
     const __m128 both = _mm256_castps256_ps128(pairs) + _mm256_extractf128_ps(pairs, 1);
     _mm_storel_pi(reinterpret_cast<__m64 *>(sum), both);
 }
+// Eight of bfloat16 of each of two lines, one in the lower halves: every other one from the first
+// on, and from the second on, as they are the halves of words.
+struct TwoEights {
+    __m256 even, odd;
+    PROMOARRAY_CAST TwoEights &operator+=(const TwoEights &y) {
+        even += y.even;
+        odd += y.odd;
+        return *this;
+    }
+};
+PROMOARRAY_CAST __m128i read_codes(const u16 *x) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+}
+PROMOARRAY_CAST TwoEights two_eights(__m128i x, __m128i y) {
+    const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(x), y, 1);
+    const __m256i upper = _mm256_set1_epi32((int)0xffff0000);
+    return {_mm256_castsi256_ps(_mm256_slli_epi32(both, 16)),
+            _mm256_castsi256_ps(_mm256_and_si256(both, upper))};
+}
+PROMOARRAY_CAST void add_up(const TwoEights &x0, const TwoEights &x1, f32 *sums) {
+    const __m256 fours = _mm256_hadd_ps(x0.even + x0.odd, x1.even + x1.odd);
+    const __m256 ones = _mm256_hadd_ps(fours, fours);
+    const __m128 first = _mm256_castps256_ps128(ones), second = _mm256_extractf128_ps(ones, 1);
+    _mm_storeu_ps(sums, _mm_unpacklo_ps(first, second));
+}
+PROMOARRAY_CAST void add_up(const TwoEights &x0, const TwoEights &x1, const TwoEights &x2,
+                            const TwoEights &x3, f32 *sums) {
+    add_up(x0, x1, sums);
+    add_up(x2, x3, sums + 4);
+}
 struct EightDoubles {
     __m256d low, high;
     PROMOARRAY_CAST EightDoubles &operator+=(const EightDoubles &y) {

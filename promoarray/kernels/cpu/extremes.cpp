@@ -36,6 +36,11 @@ template <typename Read> bool has_negative_zero(const Lines &lines) {
 // of ranks are codes.
 
 i16 rank_of(u16 code) { return (i16)(code ^ ((i16)code >> 15 & 0x7fff)); }
+struct OfRank {
+    using Stored = u16;
+    using T = i16;
+    static T of(Stored x) { return rank_of(x); }
+};
 
 // Both, as a NaN of either sign stands beyond one of them.
 void extremes_in(const u16 *x, size_t n, i16 &least, i16 &largest) {
@@ -49,8 +54,25 @@ void extremes_in(const u16 *x, size_t n, i16 &least, i16 &largest) {
     largest = high;
 }
 
-template <typename Read, typename Step> bool short_rows(const Lines &lines, f32 *out) {
+// Whether one of them is NaN.
+template <typename Read> bool is_strange(i16 least, i16 largest) {
     constexpr i16 infinity = std::is_same_v<Read, OfBfloat> ? 0x7f80 : 0x7c00;
+    return largest > infinity || least < rank_of((u16)(infinity | 0x8000));
+}
+
+template <typename Read, typename Step> bool few_shorts(const Lines &lines, f32 *out) {
+    i16 low = 0, high = 0;
+    few_by_few<OfRank>(lines, [&](const u16 *x, size_t row, size_t rows) {
+        i16 ranks[CHUNK];
+        extremes_in(x, rows * lines.n, low, high);
+        fold_few<OfRank, Step>(x, lines.n, rows, ranks);
+        for (size_t k = 0; k < rows; ++k) out[row + k] = Read::of((u16)rank_of((u16)ranks[k]));
+    });
+    return is_strange<Read>(low, high);
+}
+
+template <typename Read, typename Step> bool short_rows(const Lines &lines, f32 *out) {
+    if (are_few(lines.n)) return few_shorts<Read, Step>(lines, out);
     Source<Read> source(lines);
     const size_t most = source.lies_here() ? lines.n : CHUNK;
     bool strange = false;
@@ -60,7 +82,7 @@ template <typename Read, typename Step> bool short_rows(const Lines &lines, f32 
             const size_t n = lines.n - at < most ? lines.n - at : most;
             extremes_in(source.block(row * lines.n + at, n), n, low, high);
         }
-        strange |= high > infinity || low < rank_of((u16)(infinity | 0x8000));
+        strange |= is_strange<Read>(low, high);
         out[row] = Read::of((u16)rank_of((u16)Step::of(low, high)));
     }
     return strange;
@@ -85,6 +107,14 @@ void extreme_in(const T *x, size_t n, T *r, Flag *strange) {
 
 template <typename T, typename Step> bool wide_rows(const Lines &lines, T *out) {
     using Flag = std::conditional_t<sizeof(T) == 4, i32, i64s>;
+    if (are_few(lines.n)) {
+        bool found = false;
+        few_by_few<As<T, T>>(lines, [&](const T *x, size_t row, size_t rows) {
+            found |= any_nan(x, rows * lines.n);
+            fold_few<As<T, T>, Step>(x, lines.n, rows, out + row);
+        });
+        return found;
+    }
     Source<As<T, T>> source(lines);
     Flag strange[LANES] = {};
     for (size_t row = 0; row < lines.outer; ++row) {

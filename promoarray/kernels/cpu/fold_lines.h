@@ -150,6 +150,50 @@ bool columns(const Lines &lines, typename Read::T *out) {
     return strange;
 }
 
+// --- Rows of few elements ------------------------------------------------------------------------
+// Of less than IN_ORDER each is folded in order.
+
+constexpr size_t IN_ORDER = 16;
+
+inline bool are_few(size_t n) { return n < IN_ORDER || (n % 8 == 0 && n <= 64); }
+
+// Where a compiler knows how many they are, it folds rows beside each other.
+template <typename Read, typename Step>
+PROMOARRAY_CAST void fold_each(const typename Read::Stored *x, size_t n, size_t rows,
+                               typename Read::T *out) {
+    for (size_t row = 0; row < rows; ++row) {
+        auto folded = Read::of(x[row * n]);
+        for (size_t k = 1; k < n; ++k) folded = Step::of(folded, Read::of(x[row * n + k]));
+        out[row] = folded;
+    }
+}
+
+// At most CHUNK elements, which `are_few` in a row.
+template <typename Read, typename Step>
+void fold_few(const typename Read::Stored *x, size_t n, size_t rows, typename Read::T *out) {
+    using T = typename Read::T;
+    switch (n) {
+    case 2: return fold_each<Read, Step>(x, 2, rows, out);
+    case 3: return fold_each<Read, Step>(x, 3, rows, out);
+    case 4: return fold_each<Read, Step>(x, 4, rows, out);
+    case 8: return fold_each<Read, Step>(x, 8, rows, out);
+    }
+    if (n < IN_ORDER) return fold_each<Read, Step>(x, n, rows, out);
+    T of_eight[CHUNK / 8];
+    fold_each<Read, Step>(x, 8, rows * n / 8, of_eight);
+    fold_few<As<T, T>, Step>(of_eight, n / 8, rows, out);
+}
+
+// Each is told of as many rows as there is room for: their elements, the first row, and how many.
+template <typename Read, typename Each> void few_by_few(const Lines &lines, const Each &each) {
+    Source<Read> source(lines);
+    const size_t most = CHUNK / lines.n;
+    for (size_t row = 0; row < lines.outer; row += most) {
+        const size_t rows = lines.outer - row < most ? lines.outer - row : most;
+        each(source.block(row * lines.n, rows * lines.n), row, rows);
+    }
+}
+
 // The families that a fold is chosen from; nullptr is for what there is not.
 Fold sum_fold(Type from, Type to, bool squares);         // sums.cpp: of floats
 Fold extreme_fold(Type from, Type to, bool largest);     // extremes.cpp: of floats

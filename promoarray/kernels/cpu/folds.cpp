@@ -11,6 +11,10 @@ namespace {
 // Side by side each in order, as NumPy has it, and eight lines at a time, as one waits for itself.
 template <typename Read> void product_rows(const Lines &lines, typename Read::T *out) {
     using T = typename Read::T;
+    if (lines.n < IN_ORDER)
+        return few_by_few<Read>(lines, [&](const auto *x, size_t row, size_t rows) {
+            fold_few<Read, Product>(x, lines.n, rows, out + row);
+        });
     constexpr size_t SHORT = 256;
     using Some = Source<Read, SHORT>;
     Some source[8] = {Some(lines), Some(lines), Some(lines), Some(lines),
@@ -48,6 +52,10 @@ template <typename Read, typename Step>
 void integer_rows(const Lines &lines, typename Read::T *out) {
     using T = typename Read::T;
     constexpr size_t LANES = 64 / sizeof(T);
+    if (are_few(lines.n))
+        return few_by_few<Read>(lines, [&](const auto *x, size_t row, size_t rows) {
+            fold_few<Read, Step>(x, lines.n, rows, out + row);
+        });
     Source<Read> source(lines);
     for (size_t row = 0; row < lines.outer; ++row) {
         T r[LANES];
@@ -74,14 +82,53 @@ template <typename Read, typename Step> bool integers(const Lines &lines) {
     return false;
 }
 
+// A sum of 64 bits of narrow integers is taken side by side in words, in which those of so many do
+// not overflow.
+constexpr size_t IN_WORDS = 128;
+
+template <typename Read, typename Word> u64 sum_in(const typename Read::Stored *x, size_t n) {
+    constexpr size_t LANES = 64 / sizeof(typename Read::Stored);
+    Word r[LANES] = {};
+    u64 sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t k = 0; k < LANES; ++k) r[k] = (Word)(r[k] + Read::of(x[i + k]));
+    for (; i < n; ++i) sum += Read::of(x[i]);
+    for (const Word lane : r) sum += (u64)lane;
+    return sum;
+}
+
+template <typename Read, typename Word> bool narrow_sum(const Lines &lines) {
+    auto *out = reinterpret_cast<u64 *>(lines.result);
+    if (lines.inner != 1 || are_few(lines.n)) return integers<Read, Sum>(lines);
+    Source<Read> source(lines);
+    constexpr size_t LANES = 64 / sizeof(typename Read::Stored);
+    const size_t most = source.lies_here() ? IN_WORDS * LANES : CHUNK;
+    for (size_t row = 0; row < lines.outer; ++row) {
+        out[row] = 0;
+        for (size_t at = 0; at < lines.n; at += most) {
+            const size_t n = lines.n - at < most ? lines.n - at : most;
+            out[row] += sum_in<Read, Word>(source.block(row * lines.n + at, n), n);
+        }
+    }
+    return false;
+}
+
+template <typename Step, typename Narrow, typename Word>
+constexpr Fold to_64_bits = std::is_same_v<Step, Sum> ? narrow_sum<As<Narrow, u64>, Word>
+                                                      : integers<As<Narrow, u64>, Step>;
+template <typename Step>
+constexpr Fold truth_to_64_bits = std::is_same_v<Step, Sum> ? narrow_sum<Truth<u8, u64>, u8>
+                                                            : integers<Truth<u8, u64>, Step>;
+
 // To 64 bits from any integer, else among integers of one width. Unsigned ones wrap as signed do.
 template <typename Step> Fold integer_fold(Type from, Type to) {
     if (to.kind == Kind::boolean || to.bits < 8) return nullptr;
-    if (to.bits == 64 && from.kind == Kind::boolean) return integers<Truth<u8, u64>, Step>;
+    if (to.bits == 64 && from.kind == Kind::boolean) return truth_to_64_bits<Step>;
     if (to.bits == 64 && from.bits >= 8) {
-        constexpr Fold with_sign[4] = {integers<As<i8, u64>, Step>, integers<As<i16, u64>, Step>,
+        constexpr Fold with_sign[4] = {to_64_bits<Step, i8, i16>, to_64_bits<Step, i16, i32>,
                                        integers<As<i32, u64>, Step>, integers<As<u64, u64>, Step>};
-        constexpr Fold without[4] = {integers<As<u8, u64>, Step>, integers<As<u16, u64>, Step>,
+        constexpr Fold without[4] = {to_64_bits<Step, u8, u16>, to_64_bits<Step, u16, u32>,
                                      integers<As<u32, u64>, Step>, integers<As<u64, u64>, Step>};
         return (is_signed(from) ? with_sign : without)[row_of(from)];
     }
@@ -135,39 +182,12 @@ template <typename Step, bool decides> Fold truth_fold(Type from, Type to) {
     return from.kind == Kind::boolean ? truth<Truth<u8, u8>, Step, decides> : nullptr;
 }
 
-// How many are true: side by side in as many bits as the elements have, in which those of a piece
-// do not overflow.
-template <typename Read> u64 true_in(const typename Read::Stored *x, size_t n) {
+// How many are true, in as many bits as the elements have.
+template <typename Read> bool count(const Lines &lines) {
     constexpr size_t size = sizeof(typename Read::Stored);
     using Long = std::conditional_t<size == 8, u64, u32>;
     using Word = std::conditional_t<size == 1, u8, std::conditional_t<size == 2, u16, Long>>;
-    constexpr size_t LANES = 64 / size;
-    static_assert(size > 1 || CHUNK / LANES < 256, "more than a byte holds");
-    Word r[LANES] = {};
-    u64 found = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t k = 0; k < LANES; ++k) r[k] = (Word)(r[k] + Read::of(x[i + k]));
-    for (; i < n; ++i) found += Read::of(x[i]);
-    for (const Word lane : r) found += (u64)lane;
-    return found;
-}
-
-template <typename Read> bool count(const Lines &lines) {
-    auto *out = reinterpret_cast<u64 *>(lines.result);
-    if (lines.inner != 1) {
-        columns<Read, Sum, Itself>(lines, out);
-        return false;
-    }
-    Source<Read> source(lines);
-    for (size_t row = 0; row < lines.outer; ++row) {
-        out[row] = 0;
-        for (size_t at = 0; at < lines.n; at += CHUNK) {
-            const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
-            out[row] += true_in<Read>(source.block(row * lines.n + at, n), n);
-        }
-    }
-    return false;
+    return narrow_sum<Read, Word>(lines);
 }
 
 Fold count_fold(Type from, Type to) {

@@ -1,6 +1,8 @@
 // Sums of floats, and of squared distances, in NumPy's order, which is part of the result: side by
 // side they are added pairwise, in leaves of at most 128 and eight at a time; beside each other in
 // order. Complex numbers are added as their parts are, side by side four at a time.
+#include <utility>
+
 #include "fold_lines.h"
 
 namespace promoarray {
@@ -12,7 +14,8 @@ constexpr size_t LEAF = 128, AHEAD = 1024;  // elements
 // An element, or eight, as it is added, and what their sum is: a line has one center.
 template <typename T> struct Plain {
     using Total = T;
-    explicit Plain(const T *, size_t) {}
+    Plain() = default;
+    Plain(const T *, size_t) {}
     template <typename V> PROMOARRAY_CAST V operator()(V x) const { return x; }
 };
 template <typename T> struct PlainParts : Plain<T> {
@@ -22,6 +25,7 @@ template <typename T> struct PlainParts : Plain<T> {
 template <typename T> struct Gap {
     using Total = T;
     T center;
+    Gap() = default;
     Gap(const T *centers, size_t i) : center(centers[i]) {}
     template <typename V> PROMOARRAY_CAST V operator()(V x) const {
         return (x - center) * (x - center);
@@ -31,19 +35,24 @@ template <typename T> struct Gap {
 template <typename T> struct GapOfPairs {
     using Total = T;
     T real, imag;
+    GapOfPairs() = default;
     GapOfPairs(const T *centers, size_t i) : real(centers[2 * i]), imag(centers[2 * i + 1]) {}
     template <typename Pairs> PROMOARRAY_CAST auto operator()(const Pairs &x) const {
         return together((x.real - real) * (x.real - real), (x.imag - imag) * (x.imag - imag));
     }
 };
 
-// What is left of a leaf, after its eights.
+// The same of what lies far and is added as it is, which takes memory's time. A machine foresees
+// what is read next by instructions: few of them read all, leaf after leaf.
+template <typename Map> struct InTurn : Map { using Map::Map; };
+
+// Fewer than eight elements, in order.
 template <typename Read, typename Map>
-void add_rest(const typename Read::Stored *x, size_t n, const Map &map, typename Read::T &sum) {
+void add_each(const typename Read::Stored *x, size_t n, const Map &map, typename Read::T &sum) {
     for (size_t i = 0; i < n; ++i) sum += map(Read::of(x[i]));
 }
 template <typename Read, typename Map>
-void add_rest(const typename Read::Stored *x, size_t n, const Map &, Pair<typename Read::T> &sum) {
+void add_each(const typename Read::Stored *x, size_t n, const Map &, Pair<typename Read::T> &sum) {
     for (size_t i = 0; i < n; i += 2) {
         sum.real += Read::of(x[i]);
         sum.imag += Read::of(x[i + 1]);
@@ -52,83 +61,144 @@ void add_rest(const typename Read::Stored *x, size_t n, const Map &, Pair<typena
 
 size_t half_of(size_t n) { return n / 2 - n / 2 % 8; }
 
-// The sum of the n elements of a leaf, of at most LEAF.
-template <typename Read, typename Map>
-typename Map::Total leaf(const typename Read::Stored *x, size_t n, const Map &map) {
-    typename Map::Total sums[4] = {};
+// At most LEAF elements, which are added eight at a time, lane by lane.
+template <typename Read, typename Map> struct Leaf {
+    const typename Read::Stored *x;
+    size_t n;
+    Map map;
+    PROMOARRAY_CAST auto at(size_t i) const { return map(eight(x + i, Read())); }
+};
+
+template <typename Leaf> PROMOARRAY_CAST auto lanes_of(const Leaf &leaf) {
+    constexpr size_t MANY = 4 * 8;
+    decltype(leaf.at(0)) r = {};
     size_t i = 0;
-    if (n >= 8) {
-        auto r = map(eight(x, Read()));
-        for (i = 8; i + 8 <= n; i += 8) r += map(eight(x + i, Read()));
+    for (; i + MANY <= leaf.n; i += MANY)
+        for (size_t k = 0; k < MANY; k += 8) r += leaf.at(i + k);
+    for (; i + 8 <= leaf.n; i += 8) r += leaf.at(i);
+    return r;
+}
+
+// What is left of a leaf, after its eights, is added to the sum of these.
+template <typename Read, typename Map>
+PROMOARRAY_CAST void add_rest(const Leaf<Read, Map> &leaf, typename Map::Total &sum) {
+    const size_t rest = leaf.n % 8;
+    if (rest != 0) add_each<Read>(leaf.x + leaf.n - rest, rest, leaf.map, sum);
+}
+
+template <typename Read, typename Map> typename Map::Total sum_of(const Leaf<Read, Map> &leaf) {
+    typename Map::Total sums[4] = {};
+    if (leaf.n >= 8) {
+        const auto r = lanes_of(leaf);
         add_up(r, r, r, r, sums);
     }
-    add_rest<Read>(x + i, n - i, map, sums[0]);
+    add_rest(leaf, sums[0]);
     return sums[0];
 }
 
-// The sum of leaves that lie one after another, four or eight, as n is halved twice or three times:
-// of two halves the second is the longer, and all leaves but the last consist of eights. They do not
-// wait for one another; a compiler keeps no array of registers in registers.
-template <size_t count, typename Read, typename Map>
-typename Map::Total leaves(const typename Read::Stored *x, const size_t *n, const Map &map) {
-    const typename Read::Stored *from[9] = {x};
-    for (size_t k = 0; k < count; ++k) from[k + 1] = from[k] + n[k];
-    const auto at = [&map, &from](size_t k, size_t i) { return map(eight(from[k] + i, Read())); };
-    constexpr size_t more = count == 8 ? 4 : 0;
-    auto r0 = at(0, 0), r1 = at(1, 0), r2 = at(2, 0), r3 = at(3, 0);
-    auto r4 = at(more, 0), r5 = at(more + 1, 0), r6 = at(more + 2, 0), r7 = at(more + 3, 0);
+// What the lanes of registers are, into as many as eight sums, of which the first ones count.
+template <typename V, size_t count, typename Total>
+PROMOARRAY_CAST void add_up_all(const V (&r)[count], Total *sums) {
+    add_up(r[0], r[1 % count], r[2 % count], r[3 % count], sums);
+    if constexpr (count == 8) add_up(r[4], r[5], r[6], r[7], sums + 4);
+}
+
+// How many leaves are added in one register; what it gets of them, and of one of them.
+template <typename Read, typename Map> struct Register {
+    static constexpr size_t leaves = 1;
+    using Own = Leaf<Read, Map>;
+    static PROMOARRAY_CAST auto at(const Own *leaf, size_t i) { return leaf->at(i); }
+    static PROMOARRAY_CAST auto of_one(const Own *leaf, size_t, size_t i) { return leaf->at(i); }
+};
+#ifdef __F16C__
+// Of two leaves nothing changes places.
+template <> struct Register<OfBfloat, Plain<f32>> {
+    static constexpr size_t leaves = 2;
+    using Own = Leaf<OfBfloat, Plain<f32>>;
+    static PROMOARRAY_CAST TwoEights at(const Own *leaf, size_t i) {
+        return two_eights(read_codes(leaf[0].x + i), read_codes(leaf[1].x + i));
+    }
+    static PROMOARRAY_CAST TwoEights of_one(const Own *leaf, size_t which, size_t i) {
+        const __m128i codes = read_codes(leaf[which].x + i), none = _mm_setzero_si128();
+        return which == 0 ? two_eights(codes, none) : two_eights(none, codes);
+    }
+};
+#endif
+
+// The sums of leaves side by side, so that none waits for itself. The first is the shortest, the
+// last the longest, and none has more than one eight more than another. An array of registers is
+// kept in registers where a compiler is told each by its number.
+template <typename Read, typename Map, size_t... r>
+PROMOARRAY_CAST void sums_beside(const Leaf<Read, Map> *leaves, typename Map::Total *sums,
+                                 std::index_sequence<r...>) {
+    using Lanes = Register<Read, Map>;
+    constexpr size_t each = Lanes::leaves, count = sizeof...(r) * each;
+    decltype(Lanes::at(leaves, 0)) lanes[] = {Lanes::at(leaves + r * each, 0)...};
     size_t i = 8;
-    for (; i + 8 <= n[0]; i += 8) {
+    for (; i + 8 <= leaves[0].n; i += 8) {
         // Places that are read in turn are not what a machine takes for a walk through memory.
-        ask_for(x + AHEAD + count * i, count * 8);
-        r0 += at(0, i);
-        r1 += at(1, i);
-        r2 += at(2, i);
-        r3 += at(3, i);
-        if constexpr (more != 0) {
-            r4 += at(4, i);
-            r5 += at(5, i);
-            r6 += at(6, i);
-            r7 += at(7, i);
-        }
+        ask_for(leaves[0].x + AHEAD + count * i, count * 8);
+        ((lanes[r] += Lanes::at(leaves + r * each, i)), ...);
     }
-    for (; i + 8 <= n[count - 1]; i += 8) {
-        if (i + 8 <= n[1]) r1 += at(1, i);
-        if (i + 8 <= n[2]) r2 += at(2, i);
-        if (i + 8 <= n[3]) r3 += at(3, i);
-        if constexpr (more != 0) {
-            if (i + 8 <= n[4]) r4 += at(4, i);
-            if (i + 8 <= n[5]) r5 += at(5, i);
-            if (i + 8 <= n[6]) r6 += at(6, i);
-            r7 += at(7, i);
-        }
+    if (i + 8 <= leaves[count - 1].n) {
+        const auto add_last = [&](auto &some, const Leaf<Read, Map> *own) {
+            for (size_t k = 0; k < each; ++k)
+                if (i + 8 <= own[k].n) some += Lanes::of_one(own, k, i);
+        };
+        (add_last(lanes[r], leaves + r * each), ...);
     }
-    typename Map::Total s[count];
-    add_up(r0, r1, r2, r3, s);
-    if constexpr (more != 0) add_up(r4, r5, r6, r7, s + more);
-    add_rest<Read>(from[count - 1] + i, n[count - 1] - i, map, s[count - 1]);
+    add_up_all(lanes, sums);
+}
+
+template <size_t count, typename Read, typename Map>
+PROMOARRAY_CAST void sums_of(const Leaf<Read, Map> *leaves, typename Map::Total *sums) {
+    constexpr auto registers = std::make_index_sequence<count / Register<Read, Map>::leaves>();
+    sums_beside(leaves, sums, registers);
+}
+template <size_t count, typename Read, typename Map>
+PROMOARRAY_CAST void sums_of(const Leaf<Read, InTurn<Map>> *leaves, typename Map::Total *sums) {
+    decltype(leaves->at(0)) r[count];
+    for (size_t k = 0; k < count; ++k) r[k] = lanes_of(leaves[k]);
+    add_up_all(r, sums);
+}
+
+// So many leaves, of the first that has all.
+template <size_t count, typename Leaf> PROMOARRAY_CAST void halve(Leaf *leaves) {
+    if constexpr (count > 1) {
+        const Leaf all = leaves[0];
+        const size_t half = half_of(all.n);
+        leaves[0].n = half;
+        leaves[count / 2] = {all.x + half, all.n - half, all.map};
+        halve<count / 2>(leaves);
+        halve<count / 2>(leaves + count / 2);
+    }
+}
+
+// The sum of what is halved into so many leaves. All but the last consist of eights.
+template <size_t count, typename Read, typename Map>
+typename Map::Total leaves_in(const typename Read::Stored *x, size_t n, const Map &map) {
+    Leaf<Read, Map> leaves[count];
+    leaves[0] = {x, n, map};
+    halve<count>(leaves);
+    typename Map::Total s[8];
+    sums_of<count>(leaves, s);
+    add_rest(leaves[count - 1], s[count - 1]);
     for (size_t left = count; left > 1; left /= 2)
         for (size_t k = 0; k < left / 2; ++k) s[k] = s[2 * k] + s[2 * k + 1];
     return s[0];
 }
 
+// Of two halves the second is the longer.
 template <typename Read, typename Map>
 typename Map::Total pairwise_in(const typename Read::Stored *x, size_t n, const Map &map) {
-    if (n <= LEAF) return leaf<Read>(x, n, map);
+    if (n <= LEAF) return sum_of(Leaf<Read, Map>{x, n, map});
     const size_t half = half_of(n), rest = n - half;
-    if (half <= LEAF) return leaf<Read>(x, half, map) + pairwise_in<Read>(x + half, rest, map);
-    const size_t fours[4] = {half_of(half), half - half_of(half), half_of(rest),
-                             rest - half_of(rest)};
-    if (fours[3] <= LEAF) return leaves<4, Read>(x, fours, map);
-    if (fours[0] > LEAF && fours[3] - half_of(fours[3]) <= LEAF) {
-        // One by one: written by a loop they are read before the register that has them is in memory.
-        const size_t h0 = half_of(fours[0]), h1 = half_of(fours[1]);
-        const size_t h2 = half_of(fours[2]), h3 = half_of(fours[3]);
-        const size_t eights[8] = {h0, fours[0] - h0, h1, fours[1] - h1,
-                                  h2, fours[2] - h2, h3, fours[3] - h3};
-        return leaves<8, Read>(x, eights, map);
-    }
-    return pairwise_in<Read>(x, half, map) + pairwise_in<Read>(x + half, rest, map);
+    const size_t first = half_of(half), last = rest - half_of(rest);
+    if (rest <= LEAF) return leaves_in<2, Read>(x, n, map);
+    if (half > LEAF && last <= LEAF) return leaves_in<4, Read>(x, n, map);
+    if (first > LEAF && last - half_of(last) <= LEAF) return leaves_in<8, Read>(x, n, map);
+    const auto left = pairwise_in<Read>(x, half, map);
+    return left + pairwise_in<Read>(x + half, rest, map);
 }
 
 template <typename Read, typename Map>
@@ -139,11 +209,49 @@ typename Map::Total pairwise(Source<Read> &source, size_t at, size_t n, const Ma
     return left + pairwise(source, at + half, n - half, map);
 }
 
+// Of lines of less than eight, each in order.
+template <typename Read> void sum_few(const Lines &lines, typename Read::T *out) {
+    few_by_few<Read>(lines, [&](const auto *x, size_t row, size_t rows) {
+        fold_few<Read, Sum>(x, lines.n, rows, out + row);
+        for (size_t k = 0; k < rows; ++k) out[row + k] += 0;
+    });
+}
+
+// Of lines that are leaves.
 template <typename Read, typename Map>
-void sum_rows(const Lines &lines, typename Map::Total *out) {
+void sum_leaves(const Lines &lines, size_t length, typename Map::Total *out) {
     Source<Read> source(lines);
     const auto *centers = reinterpret_cast<const typename Read::T *>(lines.center);
+    const size_t most = CHUNK / length;
+    for (size_t row = 0; row < lines.outer; row += most) {
+        const size_t count = lines.outer - row < most ? lines.outer - row : most;
+        const auto *x = source.block(row * length, count * length);
+        const auto leaf = [&](size_t k) {
+            return Leaf<Read, Map>{x + k * length, length, Map(centers, row + k)};
+        };
+        const size_t beside = length < 8 ? 0 : count / 4 * 4;
+        for (size_t k = 0; k < beside; k += 4) {
+            const Leaf<Read, Map> leaves[4] = {leaf(k), leaf(k + 1), leaf(k + 2), leaf(k + 3)};
+            typename Map::Total sums[8];
+            sums_of<4>(leaves, sums);
+            for (size_t j = 0; j < 4; ++j) {
+                add_rest(leaves[j], sums[j]);
+                out[row + k + j] = typename Map::Total{} + sums[j];
+            }
+        }
+        for (size_t k = beside; k < count; ++k)
+            out[row + k] = typename Map::Total{} + sum_of(leaf(k));
+    }
+}
+
+template <typename Read, typename Map>
+void sum_rows(const Lines &lines, typename Map::Total *out) {
     const size_t length = lines.n / lines.runs * parts_of<typename Map::Total>;
+    if constexpr (std::is_base_of_v<Plain<typename Map::Total>, Map>)
+        if (length < 8 && lines.runs == 1) return sum_few<Read>(lines, out);
+    if (length <= LEAF && lines.runs == 1) return sum_leaves<Read, Map>(lines, length, out);
+    Source<Read> source(lines);
+    const auto *centers = reinterpret_cast<const typename Read::T *>(lines.center);
     for (size_t i = 0, at = 0; i < lines.outer; ++i) {
         typename Map::Total sum = {};
         for (size_t run = 0; run < lines.runs; ++run, at += length)
@@ -152,10 +260,21 @@ void sum_rows(const Lines &lines, typename Map::Total *out) {
     }
 }
 
+// Whether lines of several leaves are read as they lie, and are more than is surely in a cache.
+template <typename Read> bool are_far(const Lines &lines) {
+    constexpr size_t FAR = 8 << 20;  // bytes
+    return lines.enter == nullptr && lines.gather == nullptr && lines.n / lines.runs > LEAF &&
+           lines.outer * lines.n * sizeof(typename Read::Stored) > FAR;
+}
+
 template <typename Read, typename InRows, typename InColumns> bool float_sum(const Lines &lines) {
-    auto *out = reinterpret_cast<typename Read::T *>(lines.result);
-    if (lines.inner == 1) sum_rows<Read, InRows>(lines, out);
-    else columns<Read, Sum, InColumns>(lines, out);
+    using T = typename Read::T;
+    auto *out = reinterpret_cast<T *>(lines.result);
+    constexpr bool as_it_is = std::is_same_v<Read, As<T, T>> && std::is_same_v<InRows, Plain<T>>;
+    using Far = std::conditional_t<as_it_is, InTurn<InRows>, InRows>;
+    if (lines.inner != 1) columns<Read, Sum, InColumns>(lines, out);
+    else if (as_it_is && are_far<Read>(lines)) sum_rows<Read, Far>(lines, out);
+    else sum_rows<Read, InRows>(lines, out);
     return any_nan(out, count_of(lines, out));
 }
 
