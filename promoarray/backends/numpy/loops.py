@@ -257,12 +257,14 @@ LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
 _SLOW_IN_NUMPY = LOGICAL | {"floor_divide", "remainder", "nextafter"}
+_ROOTS = {"hypot": (dt.float32,), "sqrt": (dt.float32, dt.float64)}
 
 
 def is_slow_in_numpy(name: str, computed: DType) -> bool:
-    """Whether NumPy goes element by element, of floats, where a loop of ours does not."""
-    if name == "hypot":
-        return computed is dt.float32
+    """Whether NumPy goes element by element, of floats, where a loop of ours does not; or takes
+    roots in registers of 128 bits, whatever the machine has."""
+    if name in _ROOTS:
+        return computed in _ROOTS[name]
     return name in _SLOW_IN_NUMPY and computed.kind is Kind.FLOAT
 
 
