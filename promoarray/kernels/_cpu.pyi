@@ -154,13 +154,13 @@ def multiply(left: _Buffer, right: _Buffer, result: _Buffer, row: _Row) -> None:
     ``row`` says, aligned and in native byte order. ``result`` is C-contiguous and lies apart.
     """
 
-def look_up(source: _Buffer, result: _Buffer, table: _Buffer) -> int:
+def look_up(source: _Buffer, result: _Buffer, table: _Buffer, raised: _Buffer, heeded: int) -> int:
     """Write the entry of a table for each element, whose 8 or 16 bits are its place there.
 
-    The table has two integers for every code: a result, and floating-point exceptions as NumPy
-    numbers them. They are as wide as elements of ``result``, which are of 64 bits at most, or of 16
-    bits if those are narrower. All are C-contiguous, aligned and in native byte order; ``result``
-    lies apart. Returns the exceptions of all codes that were met.
+    ``table`` has an integer for every code, as wide as elements of ``result``, which are of 64 bits
+    at most, and ``raised`` a byte of floating-point exceptions as NumPy numbers them. All are
+    C-contiguous, aligned and in native byte order; ``result`` lies apart. Returns which exceptions
+    of ``heeded`` the codes that were met have.
     """
 
 class StateGuard:

@@ -35,6 +35,11 @@ TYPES = {
     "bfloat16 and float32": (dtypes.bfloat16, dtypes.float32, dtypes.float32),
     "float32 and bfloat16": (dtypes.float32, dtypes.bfloat16, dtypes.float32),
     "float32 and float16": (dtypes.float32, dtypes.float16, dtypes.float32),
+    "float16 and float32": (dtypes.float16, dtypes.float32, dtypes.float32),
+    "int8 and float32": (dtypes.int8, dtypes.float32, dtypes.float32),
+    "float32 and uint16": (dtypes.float32, dtypes.uint16, dtypes.float32),
+    "int8 and int32": (dtypes.int8, dtypes.int32, dtypes.int32),
+    "uint32 and uint8": (dtypes.uint32, dtypes.uint8, dtypes.uint32),
     "float8": (dtypes.float8_e5m2, dtypes.int8, dtypes.float32),
     "float32": (dtypes.float32, dtypes.float32, dtypes.float32),
     "float64": (dtypes.float32, dtypes.float64, dtypes.float64),
@@ -107,6 +112,43 @@ def by_steps(name: str, operands: list[Array], types: list[DType], result: DType
 
 def rows(types: list[DType], result: DType) -> tuple[Any, ...]:
     return tuple(map(dtype_args, (*types, result)))
+
+
+ONE = [1.5, 0.0, -0.0, np.inf, np.nan, -np.nan, 1e-39, 65504.0]
+
+
+@pytest.mark.parametrize("one", ONE)
+@pytest.mark.parametrize("held", [dtypes.bfloat16, dtypes.float16])
+@pytest.mark.parametrize("beside", ["itself", "float32"])
+def test_one_number_gives_what_as_many_of_it_give(level, one, held, beside):
+    other = held if beside == "itself" else dtypes.float32
+    x = np.arange(1 << 16, dtype=np.uint16).view(held.storage)
+    with np.errstate(all="ignore"):
+        number = np.asarray(one).astype(other.storage)
+    types = rows([held, other, dtypes.float32], held)
+    for name, n in product(("add", "subtract", "multiply", "divide"), (1, 31, 1000, 1 << 16)):
+        found, expected = np.empty(n, held.storage), np.empty(n, held.storage)
+        raised = combine(name, (x[:n], number), found, types, (DEFAULT,) * 3)
+        many = np.full(n, number)
+        assert combine(name, (x[:n], many), expected, types, (DEFAULT,) * 3) == raised, (name, n)
+        assert np.array_equal(found.view(np.uint16), expected.view(np.uint16)), (name, n)
+
+
+@pytest.mark.parametrize("types", [("bfloat16", "float32"), ("float16", "float32")])
+def test_the_first_of_two_nan_comes_out(level, types):
+    quiet = {"bfloat16": 0x7FC0, "float16": 0x7E00, "float32": 0x7FC00000}
+    first, second = map(dtypes.as_dtype, types)
+    for left, right in ((first, second), (second, first)):
+        x, y = (
+            np.full(64, quiet[d.name] | sign << d.bits - 1, f"u{d.storage.itemsize}")
+            for d, sign in ((left, 1), (right, 0))
+        )
+        out = np.empty(64, np.float32)
+        for name in ("add", "subtract", "multiply", "divide"):
+            held = x.view(left.storage), y.view(right.storage)
+            wanted = rows([left, right, dtypes.float32], dtypes.float32)
+            combine(name, held, out, wanted, (DEFAULT,) * 3)
+            assert np.signbit(out).all() or level == 1, (name, left)
 
 
 @pytest.mark.parametrize("kind", TYPES)

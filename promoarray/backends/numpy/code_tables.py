@@ -3,7 +3,7 @@ bits whatever they make of it, of 16 bits what is as narrow, so that the table s
 
 There are no more than 65,536 operands, so an operation that was asked for often enough is carried
 out on each of them, by the same casts and the same kernel as before; from then on it is looked up.
-Beside a result stands what floating-point exceptions were met near its code. Where NumPy is to tell
+Of each code is also known what floating-point exceptions were met near it. Where NumPy is to tell
 of one of them, the operation is carried out as before, which tells.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 from promoarray import kernels
 from promoarray.backends.numpy.blocks import LONG, BlockPlan, parts_of
 from promoarray.backends.numpy.loops import empty_like, watched
+from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.dtypes import DType
@@ -34,6 +35,13 @@ SHORT = 256
 """Codes in a row that are asked for exceptions together: two powers of two of bfloat16."""
 
 
+class Entries(NamedTuple):
+    """For each code the result, in words as wide, and floating-point exceptions in a byte."""
+
+    results: Buffer
+    raised: Buffer
+
+
 class CodeTable:
     """A plan in blocks for one operand, and its table once that is made.
 
@@ -47,7 +55,7 @@ class CodeTable:
     def __init__(self, plan: BlockPlan, dtype: DType) -> None:
         self._plan, self._dtype = plan, dtype
         self._left = PAYS[dtype.storage.itemsize]
-        self._table: Buffer | None = None
+        self._table: Entries | None = None
 
     def run(self, operands: tuple[Buffer, ...], options: dict[str, Any]) -> Buffer | None:
         """As the plan's own ``run``."""
@@ -56,11 +64,11 @@ class CodeTable:
         table = None if usual else self._ready(x.size)
         if table is not None:
             out = empty_like(operands, x.shape, self._plan.storage)
-            if not look_up(x, out, table) & watched():
+            if not look_up(x, out, table, watched()):
                 return out
         return self._plan.run(operands, options)
 
-    def _ready(self, size: int) -> Buffer | None:
+    def _ready(self, size: int) -> Entries | None:
         """The table, if it has paid by now."""
         if self._table is None:
             self._left -= size
@@ -68,35 +76,34 @@ class CodeTable:
                 self._table = self._tabulate()
         return self._table
 
-    def _tabulate(self) -> Buffer:
+    def _tabulate(self) -> Entries:
         """Carry the operation out on all codes."""
         storage = self._dtype.storage
         codes = np.arange(1 << 8 * storage.itemsize, dtype=f"u{storage.itemsize}").view(storage)
-        word = max(2, self._plan.storage.itemsize)
-        table = np.empty((len(codes), 2), f"u{word}")  # each result beside its exceptions
+        results = np.empty(len(codes), f"u{self._plan.storage.itemsize}")
+        table = Entries(results, np.empty(len(codes), np.uint8))
         # 1. Stretches of codes show where exceptions are.
         for begin in range(0, len(codes), len(codes) // 16):
             stretch = slice(begin, begin + len(codes) // 16)
-            raised = self._enter(codes[stretch], table[stretch])
+            raised = self._enter(codes, table, stretch)
             # 2. Only there shorter ones are asked: of 8 bits they are short enough.
-            if raised and len(table[stretch]) > SHORT:
+            if raised and len(codes[stretch]) > SHORT:
                 for start in range(begin, stretch.stop, SHORT):
-                    short = slice(start, start + SHORT)
-                    self._enter(codes[short], table[short])
+                    self._enter(codes, table, slice(start, start + SHORT))
         # 3. Common codes are asked alone: infinities stand beside signalling NaNs.
         for code in _special(self._dtype):
-            self._enter(codes[code : code + 1], table[code : code + 1])
+            self._enter(codes, table, slice(code, code + 1))
         return table
 
-    def _enter(self, codes: Buffer, entries: Buffer) -> int:
-        """Write the entries of codes; return the exceptions that were met."""
+    def _enter(self, codes: Buffer, table: Entries, some: slice) -> int:
+        """Write the entries of some codes; return the exceptions that were met."""
         heard = [0]
         with np.errstate(all="call", call=lambda kind, raised: heard.append(raised)):
-            results = self._plan.carry_out((codes,), {})
+            results = self._plan.carry_out((codes[some],), {})
         assert results is not None  # one operand has its own shape
         raised = reduce(or_, heard)
-        entries[:, 0] = results.view(f"u{results.itemsize}")
-        entries[:, 1] = raised
+        table.results[some] = results.view(table.results.dtype)
+        table.raised[some] = raised
         return raised
 
 
@@ -109,16 +116,17 @@ def _special(dtype: DType) -> set[int]:
     return {code | sign for code in found if code is not None for sign in signs}
 
 
-def look_up(x: Buffer, out: Buffer, table: Buffer) -> int:
-    """Write the results, which lie as the operands do; return the exceptions that may be met."""
+def look_up(x: Buffer, out: Buffer, table: Entries, heeded: int) -> int:
+    """Write the results, which lie as the operands do; return which of the exceptions that are
+    heeded may be met."""
     if x.flags.c_contiguous:
-        return kernels.look_up(x, out, table)
+        return kernels.look_up(x, out, *table, heeded)
     if x.flags.f_contiguous:
-        return kernels.look_up(x.T, out.T, table)
+        return kernels.look_up(x.T, out.T, *table, heeded)
     raised, scratch = 0, np.empty(BLOCK, out.dtype)
     for part, place in parts_of([x, out], BLOCK):
         found = scratch[: part.size]
-        raised |= kernels.look_up(np.ascontiguousarray(part), found, table)
+        raised |= kernels.look_up(np.ascontiguousarray(part), found, *table, heeded)
         place[...] = found
     return raised
 

@@ -57,7 +57,9 @@ def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
     """``np.where``, which branches at each element: of long operands in a loop that does not."""
     if condition.size < _LONG or x.itemsize > 8 or not x.dtype.isnative:
         return np.where(condition, x, y)
-    shape = np.broadcast_shapes(condition.shape, x.shape, y.shape)
+    shape = x.shape
+    if not condition.shape == shape == y.shape:
+        shape = np.broadcast_shapes(condition.shape, x.shape, y.shape)
     like = next((a for a in (condition, x, y) if a.shape == shape), np.empty(shape, np.bool))
     out = np.empty_like(like, x.dtype, subok=False)
     kernels.combine("where", (condition, x, y), out, *_WHERE[x.itemsize])

@@ -260,12 +260,14 @@ _SLOW_OF_INTEGERS = frozenset({"pow", "maximum", "minimum"})
 """Powers by one exponent, and extremes with one number."""
 
 _SLOW_IN_NUMPY = LOGICAL | {"floor_divide", "remainder", "nextafter"}
+_ROOTS = {"hypot": (dt.float32,), "sqrt": (dt.float32, dt.float64)}
 
 
 def is_slow_in_numpy(name: str, computed: DType) -> bool:
-    """Whether NumPy goes element by element where a loop of ours does not."""
-    if name == "hypot":
-        return computed is dt.float32
+    """Whether NumPy goes element by element where a loop of ours does not; or takes roots in
+    registers of 128 bits, whatever the machine has."""
+    if name in _ROOTS:
+        return computed in _ROOTS[name]
     if name in _SLOW_OF_INTEGERS:
         return computed.kind in INTEGERS
     return name in _SLOW_IN_NUMPY and computed.kind is Kind.FLOAT

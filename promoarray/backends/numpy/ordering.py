@@ -322,10 +322,10 @@ def _isin(x: Buffer, among: Buffer, dtype: DType, *, invert: bool) -> Results:
     member = np.full(1 << 8 * x.itemsize, invert)
     member[others] = not invert
     codes = np.arange(member.size, dtype=f"u{x.itemsize}").view(dtype.storage)
-    table = np.zeros((member.size, 2), np.uint16)  # no result has an exception beside it
-    table[:, 0] = member[keys_of(codes, dtype)]
+    results = member[keys_of(codes, dtype)].view(np.uint8)
+    table = code_tables.Entries(results, np.zeros(member.size, np.uint8))
     found = np.empty_like(x, np.bool, subok=False)
-    code_tables.look_up(x, found, table)
+    code_tables.look_up(x, found, table, 0)
     return ((found, dt.bool),)
 
 

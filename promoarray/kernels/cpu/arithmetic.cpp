@@ -12,11 +12,26 @@ namespace {
 using UnaryOnCodes = StepOf<1, true>;
 using BinaryOnCodes = StepOf<2, true>;
 
-struct Add : Binary { template <typename T> static T of(T x, T y) { return (T)(x + y); } };
+// Of two NaN the first comes out; of a sum or a product a compiler takes either, as it has registers.
+#if defined(__F16C__) && defined(__GNUC__)
+#define PROMOARRAY_IN_ORDER(instruction)                                        \
+    static Floats of(Floats x, Floats y) {                                      \
+        __asm__(instruction " %2, %1, %0" : "=v"(x) : "v"(x), "vm"(y));         \
+        return x;                                                               \
+    }
+#else
+#define PROMOARRAY_IN_ORDER(instruction)
+#endif
+
+struct Add : Binary {
+    template <typename T> static T of(T x, T y) { return (T)(x + y); }
+    PROMOARRAY_IN_ORDER("vaddps")
+};
 struct Subtract : Binary { template <typename T> static T of(T x, T y) { return (T)(x - y); } };
 struct Multiply : Binary {
     template <typename T> static T of(T x, T y) { return x * y; }
     static u16 of(u16 x, u16 y) { return (u16)((u32)x * y); }  // else a signed product, too long
+    PROMOARRAY_IN_ORDER("vmulps")
 };
 struct Divide : Binary { template <typename T> static T of(T x, T y) { return (T)(x / y); } };
 
@@ -208,7 +223,45 @@ Run on_all(Type t) {
     return is_integer(t) ? on_words<Step>(t) : on_floats<Step>(t);
 }
 
+// --- Where the second operand is one number ---------------------------------------------------------
+
+#ifdef __F16C__
+// Floats of 16 bits, and what is made float32 once for all of them. The rest goes by the loop of as
+// many of either.
+template <typename Step, typename Given, typename One, Run whole>
+void with_one(const void *const *operands, void *result, std::size_t n) {
+    constexpr std::size_t ahead = 512;
+    typename One::T repeated[pair_size];
+    for (auto &each : repeated) each = *static_cast<const typename One::T *>(operands[1]);
+    const Pair one = One::load(repeated);
+    const auto *x = static_cast<const u16 *>(operands[0]);
+    auto *out = static_cast<u16 *>(result);
+    std::size_t i = 0;
+    for (; i + pair_size <= n; i += pair_size) {
+        ask_for(x + i + ahead, pair_size);
+        const Pair given = Given::load(x + i);
+        Given::store({Step::of(given.first, one.first), Step::of(given.second, one.second)}, out + i);
+    }
+    const void *const rest[] = {x + i, repeated};
+    whole(rest, out + i, n - i);
+}
+template <typename Step, typename Format>
+constexpr Run with_one_of = with_one<Step, Short<Format>, Short<Format>, each_short<Step, Format>>;
+
+template <typename Step>
+Run with_one_on(Type t) {
+    if (is_float16(t)) return with_one_of<Step, Half>;
+    return is_bfloat16(t) ? with_one_of<Step, Bfloat> : nullptr;
+}
+#else
+template <typename Step> Run with_one_on(Type) { return nullptr; }
+#endif
+
 constexpr Row rows[] = {
+    {"add_by_bounds", 2, false, false, true, with_one_on<Add>},
+    {"subtract_by_bounds", 2, false, false, true, with_one_on<Subtract>},
+    {"multiply_by_bounds", 2, false, false, true, with_one_on<Multiply>},
+    {"divide_by_bounds", 2, false, false, true, with_one_on<Divide>},
     {"add", 2, false, false, true, on_all<Add>},
     {"subtract", 2, false, false, true, on_all<Subtract>},
     {"multiply", 2, false, false, true, on_all<Multiply>},
@@ -232,19 +285,50 @@ constexpr Row rows[] = {
     {"round", 1, false, false, false, on_floats<Round>},
 };
 
-// --- Operands of two formats ---------------------------------------------------------------------
+// --- Operands of two types -----------------------------------------------------------------------
+
+// What is widened on the way, as a compiler vectorizes it. A cast of its own before it would stop the
+// machine from reading ahead what is wide.
+template <typename Step, typename Out, typename X, typename Y>
+void each_widened(const void *const *operands, void *result, std::size_t n) {
+    const auto *x = static_cast<const X *>(operands[0]);
+    const auto *y = static_cast<const Y *>(operands[1]);
+    auto *out = static_cast<Out *>(result);
+    PROMOARRAY_APART
+    for (std::size_t i = 0; i < n; ++i) out[i] = Step::of((Out)x[i], (Out)y[i]);
+}
+
+// An integer of 8 or 16 bits beside a wider number.
+template <typename Step, typename Out>
+Run widened_run(Type x, Type y, Type result) {
+    constexpr Run rows[2][2][2] = {
+        {{each_widened<Step, Out, Out, u8>, each_widened<Step, Out, Out, u16>},
+         {each_widened<Step, Out, Out, i8>, each_widened<Step, Out, Out, i16>}},
+        {{each_widened<Step, Out, u8, Out>, each_widened<Step, Out, u16, Out>},
+         {each_widened<Step, Out, i8, Out>, each_widened<Step, Out, i16, Out>}}};
+    const bool first = same_type(y, result);
+    const Type narrow = first ? x : y;
+    if (!same_type(first ? y : x, result) || !is_integer(narrow)) return nullptr;
+    if (narrow.bits != 8 && narrow.bits != 16) return nullptr;
+    return rows[first][is_signed(narrow)][narrow.bits == 16];
+}
 
 #ifdef __AVX512BW__
-// Float32 and 16 bits to those 16 bits, and both formats of 16 bits to float32.
+// Both formats of 16 bits to float32, and either beside float32 to that.
 template <typename Step>
-Run mixed_run(Type x, Type y, Type result) {
-    if (is_float32(result)) {
-        if (is_bfloat16(x) && is_float16(y))
-            return by_pairs<Step, Single, OrderedBfloat, QuietHalf>;
-        if (is_float16(x) && is_bfloat16(y))
-            return by_pairs<Step, Single, QuietHalf, OrderedBfloat>;
-        return nullptr;
-    }
+Run single_run(Type x, Type y) {
+    if (is_bfloat16(x) && is_float16(y)) return by_pairs<Step, Single, OrderedBfloat, QuietHalf>;
+    if (is_float16(x) && is_bfloat16(y)) return by_pairs<Step, Single, QuietHalf, OrderedBfloat>;
+    if (is_float32(x) && is_bfloat16(y)) return by_pairs<Step, Single, Single, OrderedBfloat>;
+    if (is_bfloat16(x) && is_float32(y)) return by_pairs<Step, Single, OrderedBfloat, Single>;
+    if (is_float32(x) && is_float16(y)) return by_pairs<Step, Single, Single, QuietHalf>;
+    if (is_float16(x) && is_float32(y)) return by_pairs<Step, Single, QuietHalf, Single>;
+    return nullptr;
+}
+
+// Float32 and 16 bits to those 16 bits.
+template <typename Step>
+Run short_run(Type x, Type y, Type result) {
     const bool first = is_float32(x), second = is_float32(y);
     if (first == second || !same_type(first ? y : x, result)) return nullptr;
     if (is_bfloat16(result))
@@ -255,22 +339,47 @@ Run mixed_run(Type x, Type y, Type result) {
                      : by_pairs<Step, QuietHalf, QuietHalf, PlainSingle>;
     return nullptr;
 }
+// 16 bits and one float32 to those 16 bits.
+template <typename Step>
+Run short_run_with_one(Type x, Type y, Type result) {
+    if (!is_float32(y) || !same_type(x, result)) return nullptr;
+    constexpr Run of_half = by_pairs<Step, QuietHalf, QuietHalf, PlainSingle>;
+    constexpr Run of_bfloat = by_pairs<Step, OrderedBfloat, OrderedBfloat, PlainSingle>;
+    if (is_float16(x)) return with_one<Step, QuietHalf, PlainSingle, of_half>;
+    return is_bfloat16(x) ? with_one<Step, Short<Bfloat>, PlainSingle, of_bfloat> : nullptr;
+}
+#else
+template <typename Step> Run single_run(Type, Type) { return nullptr; }
+template <typename Step> Run short_run(Type, Type, Type) { return nullptr; }
+template <typename Step> Run short_run_with_one(Type, Type, Type) { return nullptr; }
 #endif
+
+template <typename Step>
+Run mixed_run(Type x, Type y, Type result) {
+    if (!is_float32(result)) return short_run<Step>(x, y, result);
+    const Run found = single_run<Step>(x, y);
+    return found != nullptr ? found : widened_run<Step, f32>(x, y, result);
+}
+template <typename Step>
+Run mixed_run_on_all(Type x, Type y, Type result) {
+    const bool is_word = is_integer(result) && result.bits == 32;
+    return is_word ? widened_run<Step, u32>(x, y, result) : mixed_run<Step>(x, y, result);
+}
 
 }  // namespace
 
 Operation find_mixed(const char *name, Type x, Type y, Type result) {
     Operation found = find_arithmetic(name, float32_type());
     found.run = nullptr;
-#ifdef __AVX512BW__
     const auto is = [name](const char *other) { return std::strcmp(name, other) == 0; };
-    if (is("add")) found.run = mixed_run<Add>(x, y, result);
-    if (is("subtract")) found.run = mixed_run<Subtract>(x, y, result);
-    if (is("multiply")) found.run = mixed_run<Multiply>(x, y, result);
+    if (is("add")) found.run = mixed_run_on_all<Add>(x, y, result);
+    if (is("subtract")) found.run = mixed_run_on_all<Subtract>(x, y, result);
+    if (is("multiply")) found.run = mixed_run_on_all<Multiply>(x, y, result);
     if (is("divide")) found.run = mixed_run<Divide>(x, y, result);
-#else
-    (void)x, (void)y, (void)result;
-#endif
+    if (is("add_by_bounds")) found.run = short_run_with_one<Add>(x, y, result);
+    if (is("subtract_by_bounds")) found.run = short_run_with_one<Subtract>(x, y, result);
+    if (is("multiply_by_bounds")) found.run = short_run_with_one<Multiply>(x, y, result);
+    if (is("divide_by_bounds")) found.run = short_run_with_one<Divide>(x, y, result);
     return found;
 }
 

@@ -1,62 +1,96 @@
 // An operation on elements of 8 or 16 bits, by a table of its results for all codes.
+//
+// Which floating-point exceptions it may raise stands in a table of its own: of most operands the codes
+// between the least and the greatest raise none, and none is looked up for each of them.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <mutex>
 #include <string>
 
 #include "arguments.h"
 #include "module.h"
 #include "pool.h"
 #include "unlocked.h"
+#include "versions.h"
 
 namespace promoarray {
 namespace {
 
-// A pair of a table, a result and what floating-point exceptions the operation may raise on its code.
-// Up to 32 bits each it is read as one number: little-endian, see module.cpp.
-template <typename Both> struct Pair {
-    static constexpr int bits = 4 * sizeof(Both);
-    Both both = 0;
-    Both result() const { return both; }
-    Both raised() const { return both >> bits; }
-    void meet(Pair other) { both |= other.both; }
-};
-struct WidePair {
-    std::uint64_t first = 0, second = 0;
-    std::uint64_t result() const { return first; }
-    std::uint64_t raised() const { return second; }
-    void meet(WidePair other) { second |= other.second; }
+constexpr size_t read_once = 4096;  // codes: they are still in the first-level cache
+
+struct Exceptions {
+    const unsigned char *of;  // each code
+
+    int between(unsigned first, unsigned last) const {
+        unsigned char found = 0;
+        for (size_t code = first; code < (size_t)last + 1; ++code) found |= of[code];
+        return found;
+    }
+    int near(const Ends &ends, size_t size) const {
+        const unsigned sign = 1u << (8 * size - 1);
+        int found = ends.greatest < 0 ? 0 : between(ends.first, (unsigned)ends.greatest);
+        if (ends.least < 0) found |= between((unsigned)ends.least & (2 * sign - 1), ends.last);
+        return found;
+    }
+    template <typename Code>
+    int of_each(const char *codes, size_t n) const {
+        const auto *src = reinterpret_cast<const Code *>(codes);
+        unsigned char found = 0;
+        for (size_t i = 0; i < n; ++i) found |= of[src[i]];
+        return found;
+    }
 };
 
-template <typename Source, typename Target, typename Entry>
-int look_up_codes(const char *source, char *target, size_t n, const char *table) {
-    const auto *src = reinterpret_cast<const Source *>(source);
-    auto *dst = reinterpret_cast<Target *>(target);
-    Entry met;
-    for (size_t i = 0; i < n; ++i) {
-        Entry entry;
-        std::memcpy(&entry, table + src[i] * sizeof entry, sizeof entry);
-        dst[i] = (Target)entry.result();
-        met.meet(entry);
+// All n elements, or the parts of them that several threads take.
+struct Walk {
+    size_t n;
+    bool goes_in_parts;
+
+    template <typename Part>
+    void run(const Part &part) const {
+        if (goes_in_parts) in_ranges(n, 1, [&] { return part; });
+        else part((size_t)0, n);
     }
-    return (int)met.raised();
+};
+
+// The results, and between which codes all of them are.
+Ends write_results(const Array &src, const Array &dst, const Array &table, const Walk &walk,
+                   bool wants_ends) {
+    const auto word = [](const Array &array) {
+        return Type{Kind::unsigned_integer, (int)(8 * array.item()), {}};
+    };
+    const size_t size = src.item();
+    Adjustment adjustment = {};
+    adjustment.table = reinterpret_cast<const unsigned char *>(table.data());
+    Work work;
+    const Loops &loops = version();
+    const Loop loop =
+        loops.choose_adjusted(word(src), word(dst), plain_mode(), walk.n, true, adjustment, work);
+    Ends all;
+    std::mutex met;
+    walk.run([&](size_t begin, size_t end) {
+        Ends own;
+        for (size_t at = begin; at < end; at += read_once) {
+            const size_t count = std::min(read_once, end - at);
+            const char *const codes = src.data() + at * size;
+            loop(codes, dst.data() + at * dst.item(), count, work);
+            if (wants_ends) loops.widen_ends(codes, count, size, own);
+        }
+        const std::lock_guard<std::mutex> lock(met);
+        all.meet(own);
+    });
+    return all;
 }
 
-using LookUp = int (*)(const char *, char *, size_t, const char *);
-
-template <typename Source>
-LookUp choose(size_t target) {
-    using std::uint16_t;
-    using std::uint32_t;
-    using std::uint64_t;
-    using std::uint8_t;
-    switch (target) {
-        case 1: return look_up_codes<Source, uint8_t, Pair<uint32_t>>;
-        case 2: return look_up_codes<Source, uint16_t, Pair<uint32_t>>;
-        case 4: return look_up_codes<Source, uint32_t, Pair<uint64_t>>;
-        default: return look_up_codes<Source, uint64_t, WidePair>;
-    }
+int exceptions_of_each(const Array &src, const Exceptions &raised, const Walk &walk) {
+    std::atomic<int> met{0};
+    walk.run([&](size_t begin, size_t end) {
+        const char *const codes = src.data() + begin * src.item();
+        met |= src.item() == 1 ? raised.of_each<std::uint8_t>(codes, end - begin)
+                               : raised.of_each<std::uint16_t>(codes, end - begin);
+    });
+    return met;
 }
 
 // That elements have so many bytes at most.
@@ -69,41 +103,40 @@ void check(const Array &array, size_t most) {
     }
 }
 
+// That a table has an integer of so many bytes for each code.
+void check_table(const Array &table, size_t codes, size_t size) {
+    if (table.item() == size && table.count() == codes && table.native() && table.aligned(size))
+        return;
+    refuse(std::string(table.name()) + " must be " + std::to_string(codes) + " integers of " +
+           std::to_string(8 * size) + " bits");
+}
+
 }  // namespace
 
-int look_up(nb::handle source, nb::handle result, nb::handle table) {
+int look_up(nb::handle source, nb::handle result, nb::handle table, nb::handle raised, int heeded) {
     const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
     const Array src(source, "source", flags), dst(result, "result", flags | PyBUF_WRITABLE);
-    const Array entries(table, "table", flags);
+    const Array results(table, "table", flags), exceptions(raised, "raised", flags);
     check(src, 2);
     check(dst, 8);
-    const size_t codes = (size_t)1 << (8 * src.item()), n = src.count();
-    const size_t word = std::max<size_t>(dst.item(), 2);
-    if (entries.item() != word || entries.count() != 2 * codes || !entries.native() ||
-        !entries.aligned(word)) {
-        refuse("table must be " + std::to_string(codes) + " pairs of integers of " +
-               std::to_string(8 * word) + " bits");
-    }
-    if (dst.count() != n) {
+    const size_t codes = (size_t)1 << (8 * src.item());
+    check_table(results, codes, dst.item());
+    check_table(exceptions, codes, 1);
+    if (dst.count() != src.count()) {
         refuse("result has " + std::to_string(dst.count()) + " elements, source " +
-               std::to_string(n));
+               std::to_string(src.count()));
     }
-    check_apart(src, dst);
-    check_apart(entries, dst);
+    for (const Array *given : {&src, &results, &exceptions}) check_apart(*given, dst);
+    if (src.count() == 0) return 0;
 
-    const LookUp loop =
-        src.item() == 1 ? choose<std::uint8_t>(dst.item()) : choose<std::uint16_t>(dst.item());
-    const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
+    const size_t n = src.count();
+    const Walk walk{n, n >= many_elements && threads_to_use() > 1};
     const Unlocked unlocked;
-    if (!goes_in_parts) return loop(src.data(), dst.data(), n, entries.data());
-    std::atomic<int> met{0};
-    in_ranges(n, 1, [&] {
-        return [&](size_t begin, size_t end) {
-            met |= loop(src.data() + begin * src.item(), dst.data() + begin * dst.item(),
-                        end - begin, entries.data());
-        };
-    });
-    return met;
+    const Exceptions found{reinterpret_cast<const unsigned char *>(exceptions.data())};
+    heeded &= ALL_EXCEPTIONS;
+    const Ends ends = write_results(src, dst, results, walk, heeded != 0);
+    if (heeded == 0 || (found.near(ends, src.item()) & heeded) == 0) return 0;
+    return exceptions_of_each(src, found, walk) & heeded;
 }
 
 }  // namespace promoarray

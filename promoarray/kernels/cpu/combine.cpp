@@ -214,15 +214,18 @@ bool goes_at_once(const Operation &operation, const Type *own, const Type &resul
     return operation.tests || (same_type(own[0], result) && rounds(modes[operation.operands]));
 }
 
-// The same of two formats; no loop where there is none.
+// The same of two types; no loop where there is none.
 Operation mixed_loop(const char *name, const Combination &asked) {
-    const Type *own = asked.types;
-    if (asked.operands != 2 || !is_single(asked.types[2])) return {};
+    const Type *own = asked.types, &computed = asked.types[2], &result = asked.result();
+    if (asked.operands != 2) return {};
+    if (!same_type(computed, result) && !(is_single(computed) && rounds(asked.modes[2]))) return {};
     for (int i = 0; i < 2; ++i)
-        if (!is_single(own[i]) && !asked.modes[i].keep_nan_sign) return {};
-    if (!is_single(asked.result()) && !rounds(asked.modes[2])) return {};
-    return version().mixed(name, own[0], own[1], asked.result());
+        if (own[i].kind == Kind::real && !is_single(own[i]) && !asked.modes[i].keep_nan_sign)
+            return {};
+    return version().mixed(name, own[0], own[1], result);
 }
+
+std::string by_bounds_name(const char *name) { return std::string(name) + "_by_bounds"; }
 
 // The axes of the result by its memory, outermost first, so that it is gone through in order.
 void order_axes(const Array &result, int *order) {
@@ -302,6 +305,13 @@ Operation find_loop(const char *name, int operands, const Type *own, const Type 
     return at_once;
 }
 
+Operation find_by_bounds(const char *name, const Operation &whole, const Type &computed) {
+    Operation found = version().operation(by_bounds_name(name).c_str(), computed);
+    if (found.run == nullptr || found.operands != whole.operands) return {};
+    found.told = whole.told;
+    return found;
+}
+
 nb::object loop_of(const char *name, nb::handle row) {
     const Type type = read_type(row, "row");
     const Operation found = version().operation(name, type);
@@ -323,6 +333,7 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     for (Py_ssize_t i = 0; i <= count; ++i) made.modes[i] = read_mode(item(modes, i));
     made.operation = mixed_loop(name, made);
     if (made.operation.run != nullptr) {
+        made.by_bounds = mixed_loop(by_bounds_name(name).c_str(), made);
         std::copy_n(made.types, count, made.entered);
         made.made = made.result();
         return made;
@@ -334,8 +345,7 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     made.made = made.operation.tests ? bool_type() : computed;
     for (Py_ssize_t i = 0; i < count; ++i) check_parts(made.types[i], made.entered[i]);
     check_parts(made.made, made.result());
-    made.by_bounds = version().operation((std::string(name) + "_by_bounds").c_str(), computed);
-    if (made.by_bounds.operands != made.operation.operands) made.by_bounds = {};
+    made.by_bounds = find_by_bounds(name, made.operation, computed);
     return made;
 }
 

@@ -16,6 +16,9 @@ constexpr int most_operands = 3;
 Operation find_loop(const char *name, int operands, const Type *own, const Type &result,
                     const CastMode *modes, Type &computed);
 
+// That of an operation where each operand but the first is one number; perhaps there is none.
+Operation find_by_bounds(const char *name, const Operation &whole, const Type &computed);
+
 // All that `combine` does, read from Python once: `types` are those of the operands, of what the
 // plan computes in, and of the result; `entered` and `made` are what the loop takes and makes.
 struct Combination {

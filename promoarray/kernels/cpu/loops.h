@@ -108,6 +108,20 @@ struct Operation {
     bool rounds_within;  // of 16 bits it rounds more than the result: not float32's, rounded
 };
 
+// Between which codes all of some lie, as signed integers and as unsigned ones: those of positive numbers
+// between `first` and `greatest`, those of negative ones between `least` and `last`.
+struct Ends {
+    int least = INT32_MAX, greatest = INT32_MIN;
+    unsigned first = UINT32_MAX, last = 0;
+
+    PROMOARRAY_CAST void meet(const Ends &other) {
+        least = other.least < least ? other.least : least;
+        greatest = other.greatest > greatest ? other.greatest : greatest;
+        first = other.first < first ? other.first : first;
+        last = other.last > last ? other.last : last;
+    }
+};
+
 struct Lines;
 using Fold = bool (*)(const Lines &lines);  // folds.h
 
@@ -139,6 +153,8 @@ struct Loops {
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
     // That which looks codes of 8 bits up one by one for results of as many, and that for two at once.
     Loop look_up_bytes, look_up_pairs;
+    // Have the ends reach as far as n codes of so many bytes, 1 or 2.
+    void (*widen_ends)(const void *codes, std::size_t n, std::size_t size, Ends &ends);
 };
 
 namespace level1 { extern const Loops loops; }

@@ -47,6 +47,7 @@ NB_MODULE(_cpu, m) {
     m.def("multiply", &multiply, nb::arg("left"), nb::arg("right"), nb::arg("result"),
           nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("look_up", &look_up, nb::arg("source"), nb::arg("result"), nb::arg("table"),
+          nb::arg("raised"), nb::arg("heeded"),
           "Write what a table has for all codes of 8 or 16 bits; return the exceptions it tells of.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),

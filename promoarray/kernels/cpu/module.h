@@ -46,7 +46,8 @@ void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle re
               nanobind::handle row);
 
 // Write what a table has for the codes of an array; return the exceptions that it tells of.
-int look_up(nanobind::handle source, nanobind::handle result, nanobind::handle table);
+int look_up(nanobind::handle source, nanobind::handle result, nanobind::handle table,
+            nanobind::handle raised, int heeded);
 
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();

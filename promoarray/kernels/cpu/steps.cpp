@@ -89,7 +89,11 @@ std::unique_ptr<Steps> read_casts(const std::vector<std::string> &names, bool co
                 ? operation_of(name, (int)count, steps->computed, way > 0)
                 : find_loop(name, (int)count, steps->own, steps->result, of_ends, steps->computed);
     }
-    if (names.size() == 1) std::fill_n(steps->operations + 1, WAYS - 1, steps->operations[0]);
+    if (names.size() == 1) {
+        const Operation &whole = steps->operations[0];
+        std::fill_n(steps->operations + 1, WAYS - 1, whole);
+        steps->by_bounds = find_by_bounds(names[0].c_str(), whole, steps->computed);
+    }
     if (!names.empty() && !steps->operations[0].tests) steps->made = steps->computed;
     for (int i = 0; i < count; ++i) {
         steps->enter[i] = manner_at(i).between(steps->own[i], steps->entered[i]);
@@ -261,7 +265,9 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
     const size_t size = item_of(steps.computed), block = BLOCK * 8 / std::max<size_t>(size, 8);
     alignas(64) char scratch[MOST + 1][BLOCK * 8];
     const int way = way_of(steps.operands, n, [&](int i) { return views[i].count(); });
-    const Operation &operation = steps.operations[way];
+    const bool by_bounds = steps.by_bounds.run != nullptr &&
+                           steps.first.operation.run == nullptr && way == (1 << steps.operands) - 2;
+    const Operation &operation = by_bounds ? steps.by_bounds : steps.operations[way];
     if (operation.run == nullptr) return NOT_TOLD;
     int raised = 0;
     DefaultFloatState state;
@@ -282,7 +288,7 @@ int compute(const Steps &steps, const View *views, char *place, size_t n) {
             if (is_one && at != 0) continue;
             if (steps.casts(i)) steps.cast(i, given, scratch[i], is_one ? 1 : now);
             else if (is_one) std::memcpy(scratch[i], given, size);
-            if (is_one) fill(scratch[i] + size, scratch[i], now - 1, size);  // no later block is longer
+            if (is_one && !by_bounds) fill(scratch[i] + size, scratch[i], now - 1, size);  // no later block is longer
         }
         char *const to = place + at * item_of(steps.result);
         char *const made = steps.leave ? scratch[MOST] : to;

@@ -44,6 +44,7 @@ struct Steps {
     Cast enter[MOST], widen[MOST], leave;
     // By `way_of`, some of which may have none; none where a function of Python's computes.
     Operation operations[WAYS] = {};
+    Operation by_bounds = {};  // where each operand but the first is one number; perhaps none
     std::unique_ptr<const Program> program;  // what computes, where no operation does
     std::vector<std::string> names;          // of the loops: one for each way, or one for all
     // Read when there are such operands for the first time, as most kernels never meet any.

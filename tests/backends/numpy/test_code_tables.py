@@ -52,9 +52,9 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     found: list[int] = []
     look_up = code_tables.look_up
 
-    def listen(x: Any, out: Any, table: Any) -> int:
+    def listen(x: Any, out: Any, table: Any, heeded: int) -> int:
         found.append(x.size)
-        return look_up(x, out, table)
+        return look_up(x, out, table, heeded)
 
     monkeypatch.setattr(code_tables, "look_up", listen)
     return found
@@ -154,19 +154,42 @@ def test_threads_look_up_the_same(monkeypatch: pytest.MonkeyPatch, tables: list[
     assert tables == [x.size] * 2
 
 
+@pytest.mark.parametrize("word", ["u1", "u2"])
+def test_exceptions_are_those_of_the_codes_that_were_met(word: str) -> None:
+    codes = 1 << 8 * np.dtype(word).itemsize
+    raised = np.where(RNG.random(codes) < 0.1, RNG.integers(1, 16, codes), 0).astype(np.uint8)
+    raised[: codes // 4] = 0
+    table = RNG.integers(0, 1 << 16, codes).astype(np.uint16)
+    met = set()
+    for n, heeded in product((1, 2, 3, 5000), (0, 4, 15)):
+        for _ in range(20):
+            first = RNG.integers(0, codes)
+            x = (first + RNG.integers(0, RNG.integers(1, codes), n)).astype(word)
+            out = np.empty(n, np.uint16)
+            found = kernels.look_up(x, out, table, raised, heeded)
+            assert found == np.bitwise_or.reduce(raised[x]) & heeded
+            assert np.array_equal(out, table[x])
+            met.add(bool(found))
+    assert met == {True, False}
+
+
+BYTES, WORDS = np.zeros(256, "u1"), np.zeros(65536, "u2")
+
+
 @pytest.mark.parametrize(
-    ("source", "result", "table", "said"),
+    ("source", "result", "table", "raised", "said"),
     [
-        (np.zeros(3, "f4"), np.zeros(3, "u2"), np.zeros((256, 2), "u2"), "more than 16 bits"),
-        (np.zeros(3, "u1"), np.zeros(3, "c16"), np.zeros((256, 2), "u8"), "more than 64 bits"),
-        (np.zeros(3, "u2"), np.zeros(3, "u2"), np.zeros((256, 2), "u2"), "65536 pairs .* 16 bits"),
-        (np.zeros(3, "u1"), np.zeros(3, "f4"), np.zeros((256, 2), "u2"), "256 pairs .* 32 bits"),
-        (np.zeros(3, "u1"), np.zeros(4, "u2"), np.zeros((256, 2), "u2"), "result has 4 elements"),
-        (np.zeros(3, ">u2"), np.zeros(3, "u2"), np.zeros((65536, 2), "u2"), "native byte order"),
+        (np.zeros(3, "f4"), np.zeros(3, "u2"), WORDS, BYTES, "source .* more than 16 bits"),
+        (np.zeros(3, "u1"), np.zeros(3, "c16"), BYTES, BYTES, "result .* more than 64 bits"),
+        (np.zeros(3, "u2"), np.zeros(3, "u2"), WORDS[:256], BYTES, "table .* 65536 .* 16 bits"),
+        (np.zeros(3, "u1"), np.zeros(3, "f4"), BYTES, BYTES, "table .* 256 integers of 32 bits"),
+        (np.zeros(3, "u1"), np.zeros(3, "u1"), BYTES, WORDS, "raised .* 256 integers of 8 bits"),
+        (np.zeros(3, "u1"), np.zeros(4, "u1"), BYTES, BYTES, "result has 4 elements"),
+        (np.zeros(3, ">u2"), np.zeros(3, "u2"), WORDS, BYTES, "native byte order"),
     ],
 )
 def test_the_kernel_refuses_what_it_cannot_look_up(
-    source: Any, result: Any, table: Any, said: str
+    source: Any, result: Any, table: Any, raised: Any, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        kernels.look_up(source, result, table)
+        kernels.look_up(source, result, table, raised, 15)
