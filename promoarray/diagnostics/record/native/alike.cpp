@@ -98,7 +98,7 @@ bool add_array(const Alike *self, Key *key, PyObject *array) {
     key->add(slot ? slot.get() : Py_None);
     key->add(axes == 0 ? Py_True : Py_False);
     if (axes != 0 || !self->by_value) return true;
-    const Ref value(PyObject_CallMethodNoArgs(array, self->names[ITEM]));
+    const Ref value(PyObject_CallMethodObjArgs(array, self->names[ITEM], nullptr));
     return value && is_scalar(value.get()) && add_scalar(self, key, value.get());
 }
 
@@ -192,7 +192,7 @@ bool tell_all(const Alike *self, const Told &told) {
     for (Py_ssize_t i = 0; i < count; ++i) {
         PyObject *tally = PyTuple_GetItem(told.tallies.get(), i);
         if (tally != Py_None) {
-            const Ref counted(PyObject_CallMethodNoArgs(tally, self->names[COUNT]));
+            const Ref counted(PyObject_CallMethodObjArgs(tally, self->names[COUNT], nullptr));
             if (!counted) return false;
             if (counted.get() == Py_True) continue;
         }
@@ -335,7 +335,8 @@ bool add_operand(PyObject *alike, Key *key, PyObject *operand) {
     return added;
 }
 
-bool tell_again(PyObject *alike, const Key &key, PyObject *made) {
+bool tell_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &key,
+                [[maybe_unused]] PyObject *made) {
 #ifdef Py_GIL_DISABLED
     return false;  // the recorder has a lock
 #else
@@ -352,7 +353,8 @@ bool tell_again(PyObject *alike, const Key &key, PyObject *made) {
 #endif
 }
 
-bool keep(PyObject *alike, Key &&key, PyObject *known) {
+bool keep([[maybe_unused]] PyObject *alike, [[maybe_unused]] Key &&key,
+          [[maybe_unused]] PyObject *known) {
 #ifndef Py_GIL_DISABLED
     Alike *self = alike_of(alike);
     std::shared_ptr<const Told> told = PyTuple_Check(known) ? read_known(known) : nullptr;
@@ -366,7 +368,8 @@ bool keep(PyObject *alike, Key &&key, PyObject *known) {
     return true;
 }
 
-bool carry_on(PyObject *alike, PyObject *name, PyObject *source, PyObject *part) {
+bool carry_on([[maybe_unused]] PyObject *alike, [[maybe_unused]] PyObject *name,
+              [[maybe_unused]] PyObject *source, [[maybe_unused]] PyObject *part) {
 #ifdef Py_GIL_DISABLED
     return false;
 #else
