@@ -95,7 +95,6 @@ inline nb::object copy_in_rows(PyObject *object, bool adds_up = false) {
     if (adds_up) fits = fits && view.ndim == 1 && view.strides[0] > 0;
     Py_ssize_t inner = 0;
     for (int axis = view.ndim - 1; fits && axis >= 0; --axis) {
-        if (view.shape[axis] == 1) continue;
         const Py_ssize_t step = std::abs(view.strides[axis]);
         fits = step >= inner && step != 0;
         inner = step;

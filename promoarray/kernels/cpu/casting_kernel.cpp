@@ -227,13 +227,16 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     }
     const View *like = &views[0];
     bool fits = true, in_loop = steps.computes() || self->function == Py_None;
-    // NumPy's loops of complex numbers have other signs of NaN where elements lie otherwise.
+    // NumPy's loops have other last bits where elements lie otherwise, as pow and atan2 do: they get
+    // a copy of what is cast alone, which lies in rows in any case. Those of complex numbers have
+    // other signs of NaN.
     const bool is_complex = steps.computes() && steps.computed.kind == Kind::complex;
     const bool copies_gaps = in_loop && self->loop == Py_None && !is_complex;
+    const auto may_be_copied = [&](int i) { return copies_gaps && (!steps.program || steps.casts(i)); };
     nb::object copies[MOST];
     for (int i = 0; fits && i < steps.operands; ++i) {
         fits = views[i].open(args[i], steps.own[i]);
-        if (!fits && copies_gaps && (copies[i] = copy_in_rows(args[i])).is_valid()) {
+        if (!fits && may_be_copied(i) && (copies[i] = copy_in_rows(args[i])).is_valid()) {
             views[i].release();
             fits = views[i].open(copies[i].ptr(), steps.own[i]);
         }

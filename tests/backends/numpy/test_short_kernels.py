@@ -227,3 +227,21 @@ def narrow_values(x: pa.PArray) -> Any:
     """The values one by one."""
     flat = [float(x[index]) for index in np.ndindex(x.shape)]
     return np.array(flat).reshape(x.shape).tolist()
+
+
+@pytest.mark.parametrize("lay", [with_gaps, backwards])
+@pytest.mark.parametrize("name", ["pow", "atan2", "hypot", "exp"])
+def test_numpy_reads_operands_that_are_not_cast_where_they_lie(
+    name: str, lay: Callable[[Any], Any]
+) -> None:
+    """As its loops may have other last bits there than of elements in rows."""
+    function = {"pow": np.power, "atan2": np.arctan2, "hypot": np.hypot, "exp": np.exp}[name]
+    random = np.random.default_rng(8)
+    for storage, narrow in (("f4", "i1"), ("f8", "i4")):
+        laid = lay(random.uniform(0.1, 2, 700).astype(storage))
+        cast = random.integers(1, 9, 700).astype(narrow)
+        for given in [(laid,)] if name == "exp" else [(laid, cast), (cast, laid)]:
+            wanted = function(*given)
+            for _ in range(2):
+                made = getattr(pa, name)(*map(pa.asarray, given))._buffer
+                assert made.tobytes() == wanted.tobytes()
