@@ -54,6 +54,7 @@ class RecordingWatch(Watch):
         policies = tuple(as_policy(name) for name in task.policies)
         self._ending = False
         self.recorder: Recorder = _Unfailing(self._heard, self._home, policies, task.probe)
+        self.recorder.until = self
         super().__init__(task, folder)
 
     def recording(self) -> AbstractContextManager[Any]:

@@ -69,6 +69,8 @@ class Recorder:
     noted : bool
         Whether there was anything to note since this was last set to False.
     heard : Heard
+    until : object
+        What has ``quiet_until``, the time at which counts are to be written down; or None.
     default_named : bool
         Whether the program has set the default dtype itself, so that it is no longer one that it
         did not name.
@@ -93,6 +95,7 @@ class Recorder:
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = self.default_named = False
         self.heard = Heard()
+        self.until: Any = None
         self._ghost = _ghosts_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
@@ -246,7 +249,7 @@ class Recorder:
         elif repeat.tell == self._observer.count:
             self.heard.operations += 1
         else:
-            self.heard.add(partial(self._as_written, standing, repeat.tell), repeat.tally)
+            self._hear(partial(self._as_written, standing, repeat.tell), repeat.tally)
         self._put(result.array, made._type)
         for other, ghost in zip(more, others, strict=False):
             self._put(other.array, ghost._type)
@@ -308,6 +311,12 @@ class Recorder:
         """Tell the observer, now and of calls that are alike."""
         with notify_lock, standing_at(frame):
             tally = tell()
+        self._hear(tell, tally)
+
+    def _hear(self, tell: Callable[[], object], tally: Tally | None) -> None:
+        """Have this told of calls that are alike; where nothing is due a tally counts them."""
+        if tally is not None:
+            tally.until = self.until
         self.heard.add(tell, tally)
 
     def assigned(

@@ -205,6 +205,30 @@ def test_what_a_forked_process_repeats_is_counted(
     assert report["operations"] == 26
 
 
+KILLED = """\
+import os
+import signal
+import time
+import numpy as np
+
+x, end = np.ones(2, np.float32), time.monotonic() + 2.5
+while time.monotonic() < end:
+    x * np.float64(2)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed on Unix")
+def test_counts_are_written_down_while_nothing_new_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program.py").write_text(KILLED)
+    cli.main(["compare", "program.py", "--json", "--policies", "numpy@1"])
+    (found,) = json.loads(capfd.readouterr().out)["divergences"]
+    assert found["count"] > 100
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("given", [["program.py"], ["-m", "program"], ["folder"]])
 def test_a_program_is_run_as_python_runs_it(

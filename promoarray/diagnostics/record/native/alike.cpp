@@ -21,7 +21,7 @@ enum Part { RECORDER, CARRIED, TELL, NDARRAY, GENERIC, NUMPY_DTYPE, MAGNITUDE, M
 enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, OPERATIONS, COUNT, NAMES };
 constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "operations",
                                         "count"};
-// The fields of a Known, in their order.
+// The fields of a Told (known.py), in their order.
 enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, TALLIES, MADE, FIELDS };
 
 struct Made {
@@ -359,7 +359,7 @@ bool keep([[maybe_unused]] PyObject *alike, [[maybe_unused]] Key &&key,
     Alike *self = alike_of(alike);
     std::shared_ptr<const Told> told = PyTuple_Check(known) ? read_known(known) : nullptr;
     if (told == nullptr) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "what was told of a call is a Known");
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "what was told of a call is a Told");
         return false;
     }
     if (self->table->size() >= MOST) forget_all(self);

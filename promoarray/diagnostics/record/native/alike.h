@@ -29,7 +29,7 @@ bool add_operand(PyObject *alike, Key *key, PyObject *operand);
 // be recorded, with the error if there is one.
 bool tell_again(PyObject *alike, const Key &key, PyObject *made);
 
-// Keep what was told of a call: a Known.
+// Keep what was told of a call: a Told (known.py).
 bool keep(PyObject *alike, Key &&key, PyObject *known);
 
 // Have a part of an array carry what the array does, and count it among what is moved. False if it

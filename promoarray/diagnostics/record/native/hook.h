@@ -58,7 +58,7 @@ Ref call_method(PyObject *object, const FastHook *self, Name name, std::initiali
 inline PyObject *go_on(const Ref &answer, PyObject *x) { return answer ? Py_NewRef(x) : nullptr; }
 
 // Tell again what was told of calls that were alike, or else have the session record this one and
-// keep what it answers, a Known.
+// keep what it answers, a Told.
 template <typename Record>
 bool told(const FastHook *self, Key &&key, bool is_known_sort, PyObject *made, const Record &record) {
     const Ref alike = Ref::to(self->alike);
