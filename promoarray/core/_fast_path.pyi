@@ -57,7 +57,9 @@ class Shared:
         named: dict[Any, Any],
         numpy_dtype: type,
         scalar_caster: type,
-        guarded: Callable[[], Any],
+        guarding: list[Any],
+        ufunc: type,
+        array_option: tuple[str, ...] | None,
     ) -> Self: ...
 
 @disjoint_base

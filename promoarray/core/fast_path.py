@@ -6,6 +6,7 @@ It runs the executables that the dispatcher has kept; all else takes ``dispatch.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -45,6 +46,15 @@ def in_parts(kernel: Any, *operands: Any) -> Any:
     return parts.run(kernel, *operands)
 
 
+def _array_option() -> tuple[str, ...] | None:
+    """The option by which a ufunc, given ``...``, makes an array where it would make a scalar; None
+    before NumPy 2.3."""
+    with suppress(TypeError):
+        np.negative(np.float32(1), out=...)
+        return ("out",)
+    return None
+
+
 PARTS: dict[str, Any] = {
     "observers": observers_anywhere,
     "everywhere": observed_everywhere,
@@ -67,6 +77,8 @@ PARTS: dict[str, Any] = {
     "numpy_dtype": np.dtype,
     "scalar_caster": ScalarCaster,
     "guarding": guarding,
+    "ufunc": np.ufunc,
+    "array_option": _array_option(),
 }
 """What every operator has. ``in_parts`` is asked first to run a kernel on long operands;
 ``backends`` has the back ends of the classes of buffers that were met,

@@ -135,6 +135,28 @@ def test_a_value_is_computed_with_as_under_a_policy_that_knows_nothing(dtype: DT
     assert wrong == []
 
 
+@pytest.mark.parametrize("dtype", NUMPY_1.dtypes, ids=str)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_value_without_axes_is_told_apart_as_python_tells_it(
+    dtype: DType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled code reads it in each dtype's own width, and finds what the long way has kept."""
+    values, known = values_of(dtype), NUMPY_1.derive(NUMPY_1.name)
+    flat = [pa.asarray(value, dtype=dtype) for value in values]
+    x = pa.asarray([1], dtype=pa.int8)
+    expected = []
+    for y in flat:
+        with pa.policy(NUMPY_1.derive(NUMPY_1.name)):
+            expected.append(outcome(lambda: x + y))  # noqa: B023
+        with pa.policy(known):
+            outcome(lambda: x + y)  # noqa: B023
+    monkeypatch.setattr(operators, "apply", None)
+    with pa.policy(known):
+        again = [outcome(lambda: x + y) for y in flat]  # noqa: B023
+    different = [v for v, a, b in zip(values, expected, again, strict=True) if a != b]
+    assert different == []
+
+
 def test_a_fresh_value_takes_no_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
     x, i = pa.asarray([1.0], dtype=pa.float32), pa.asarray([1], dtype=pa.int32)
     flat = [pa.asarray(0.0), *(pa.asarray(n + 0.125) for n in range(3, 60))]

@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "../../kernels/cpu/numpy_array.h"
 
 namespace promoarray {
 namespace {
@@ -41,6 +45,38 @@ Py_ssize_t place_of(const Borders *self, double value) {
     return std::upper_bound(self->first, self->first + self->count, value) - self->first;
 }
 
+// The sort of a complex value, of where both of its parts lie.
+Py_ssize_t place_of(const Borders *self, double real, double imaginary) {
+    return place_of(self, real) * (self->count + 1) + place_of(self, imaginary);
+}
+
+// Read one number of NumPy's own dtypes; false of those that may be no doubles.
+template <typename T>
+bool read_as(const char *data, double *value) {
+    T number;
+    std::memcpy(&number, data, sizeof number);
+    *value = static_cast<double>(number);
+    return sizeof number < sizeof *value || std::fabs(*value) < 9007199254740992.0;
+}
+
+bool read_number(char letter, const char *data, double *value) {
+    switch (letter) {
+        case '?': case 'B': return read_as<std::uint8_t>(data, value);
+        case 'b': return read_as<std::int8_t>(data, value);
+        case 'h': return read_as<std::int16_t>(data, value);
+        case 'H': return read_as<std::uint16_t>(data, value);
+        case 'i': return read_as<std::int32_t>(data, value);
+        case 'I': return read_as<std::uint32_t>(data, value);
+        case 'l': return read_as<long>(data, value);
+        case 'L': return read_as<unsigned long>(data, value);
+        case 'q': return read_as<long long>(data, value);
+        case 'Q': return read_as<unsigned long long>(data, value);
+        case 'f': case 'F': return read_as<float>(data, value);
+        case 'd': case 'D': std::memcpy(value, data, sizeof *value); return true;
+        default: return false;
+    }
+}
+
 PyObject *borders_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
     const Borders *self = borders_of(object);
     if (PyVectorcall_NARGS(nargs) != 1 || names != nullptr) {
@@ -48,10 +84,8 @@ PyObject *borders_call(PyObject *object, PyObject *const *args, std::size_t narg
         return nullptr;
     }
     PyObject *value = args[0];
-    if (PyComplex_Check(value)) {
-        const Py_ssize_t real = place_of(self, PyComplex_RealAsDouble(value));
-        return PyLong_FromSsize_t(real * (self->count + 1) + place_of(self, PyComplex_ImagAsDouble(value)));
-    }
+    if (PyComplex_Check(value))
+        return PyLong_FromSsize_t(place_of(self, PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value)));
     double down;
     if (!PyLong_Check(value)) {
         down = PyFloat_AsDouble(value);
@@ -106,6 +140,21 @@ PyType_Slot borders_slots[] = {
     {0, nullptr}};
 
 }  // namespace
+
+Ref sort_of_element(PyObject *sort, PyObject *array) {
+    const ArrayFields *fields = fields_of(array);
+    const bool knows = fields != nullptr && elements_of(*fields) == 1 &&
+                       (fields->dtype->byte_order == '=' || fields->dtype->byte_order == '|') &&
+                       PyType_GetSlot(Py_TYPE(sort), Py_tp_new) == reinterpret_cast<void *>(borders_new);
+    if (!knows) return Ref(nullptr);
+    const Borders *self = borders_of(sort);
+    const char letter = fields->dtype->letter, *data = fields->data;
+    double value, imaginary;
+    if (!read_number(letter, data, &value)) return Ref(nullptr);
+    if (letter != 'F' && letter != 'D') return Ref(PyLong_FromSsize_t(place_of(self, value)));
+    read_number(letter, data + fields->dtype->item / 2, &imaginary);
+    return Ref(PyLong_FromSsize_t(place_of(self, value, imaginary)));
+}
 
 PyType_Spec borders_spec = {"promoarray.core._fast_path.Borders", sizeof(Borders), 0,
                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,

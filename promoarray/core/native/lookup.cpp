@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "borders.h"
 #include "operator.h"
 
 namespace promoarray {
@@ -54,6 +55,8 @@ Ref sort_of(FastOperator *self, PyObject *sort, PyObject *value) {
 // The same of the value of an array that has no axes; that it has none, where ranks decide.
 Ref sort_of_flat(const FastOperator *self, PyObject *sort, PyObject *buffer) {
     if (sort == Py_None) return Ref::to(Py_True);
+    Ref known = sort_of_element(sort, buffer);
+    if (known || PyErr_Occurred()) return known;
     const Ref value(PyObject_VectorcallMethod(self->parts[ITEM_NAME], &buffer, 1, nullptr));
     return value ? call(sort, value.get()) : Ref(nullptr);
 }

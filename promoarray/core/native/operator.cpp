@@ -50,11 +50,11 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
                                   "backends",    "weak_bool",      "weak_int",    "weak_float",
                                   "weak_complex", "stored",        "adopted",     "ufuncs",
                                   "named",        "numpy_dtype",    "scalar_caster", "guarding",
-                                  nullptr};
+                                  "ufunc",        "array_option",   nullptr};
     static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
     PyObject *given[GIVEN] = {};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OOO!", const_cast<char **>(names), &PyList_Type,
+            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OOO!OO", const_cast<char **>(names), &PyList_Type,
             &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
             &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
             &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
@@ -62,7 +62,8 @@ PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
             &given[WEAK_BOOL], &given[WEAK_INT], &given[WEAK_FLOAT], &given[WEAK_COMPLEX],
             &PyDict_Type, &given[STORED], &PyDict_Type, &given[ADOPTED], &PyDict_Type,
             &given[UFUNCS], &PyDict_Type, &given[NAMED], &given[NUMPY_DTYPE],
-            &given[SCALAR_CASTER], &PyList_Type, &given[GUARDING])) {
+            &given[SCALAR_CASTER], &PyList_Type, &given[GUARDING], &given[UFUNC],
+            &given[ARRAY_OPTION])) {
         return nullptr;
     }
     const Ref types(PyImport_ImportModule("types"));

@@ -78,6 +78,16 @@ Ref widened(const FastOperator *self, PyObject *buffer, PyObject *wider) {
     return Ref(PyObject_VectorcallMethod(self->parts[ASTYPE_NAME], args, 2, nullptr));
 }
 
+// Whether NumPy would make a scalar of what a kernel answers, and can be told to make an array.
+bool makes_scalars(const FastOperator *self, PyObject *kernel, PyObject *const *args, Py_ssize_t count) {
+    if (!self->is(UFUNC, Py_TYPE(kernel)) || self->is(ARRAY_OPTION, Py_None)) return false;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        const ArrayFields *array = fields_of(args[i]);
+        if (array == nullptr || array->ndim > 0) return false;
+    }
+    return true;
+}
+
 // The kernel on widened operands; null without an error if `run` has to be asked.
 Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const *buffers,
                Py_ssize_t count, PyObject *option_names) {
@@ -96,6 +106,10 @@ Ref run_kernel(const FastOperator *self, const Ref &executable, PyObject *const 
         if (!out || out.get() != Py_None) return out;
     }
     for (Py_ssize_t k = 0; k < options; ++k) args[count + k] = buffers[count + k];
+    if (options == 0 && makes_scalars(self, kernel, args, count)) {
+        args[count] = Py_Ellipsis;
+        option_names = self->parts[ARRAY_OPTION];
+    }
     Ref out(PyObject_Vectorcall(kernel, args, count, option_names));
     if (out && out.get() == Py_None) return Ref(nullptr);  // a kernel may leave it to `run`
     return out;
