@@ -15,6 +15,7 @@ __all__ = ["NamedTuple"]
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
+    import sys
     from collections import _tuplegetter
     from types import FunctionType
 
@@ -37,6 +38,8 @@ else:
         lambda cls, a, b, c, d, e, f, g, h, i, j, k: new(cls, (a, b, c, d, e, f, g, h, i, j, k)),
     )
 
+    _UNKNOWN_FIELD = ValueError if sys.version_info < (3, 13) else TypeError
+
     def _constructor(owner, fields, defaults):
         code = _CONSTRUCTORS[len(fields)].__code__.replace(
             co_varnames=("_cls", *fields), co_name="__new__", co_qualname=f"{owner}.__new__"
@@ -54,7 +57,7 @@ else:
         """Return a copy with other values of these fields."""
         made = new(type(self), map(changes.pop, self._fields, self))
         if changes:
-            raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+            raise _UNKNOWN_FIELD(f"Got unexpected field names: {list(changes)!r}")
         return made
 
     def _asdict(self):

@@ -133,6 +133,7 @@ def test_a_guard_and_an_observer_hear_of_what_is_known(name: str) -> None:
     assert [escape.channel for escape in report.escapes] == [name] * (name not in ("bool", "index"))
 
 
+@pytest.mark.filterwarnings("ignore:Setting the:DeprecationWarning")  # of NumPy 2.5
 def test_numpy_gets_the_memory_and_nothing_else() -> None:
     x = pa.asarray([1.0, 2.0], dtype=pa.float32)
     for _ in range(2):

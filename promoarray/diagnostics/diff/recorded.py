@@ -30,7 +30,7 @@ def framework_recorded(
 ) -> str:
     """Return what a program computes with itself, if its editions are compared; else ""."""
     for name, framework in REWRITTEN.items():
-        if {before, after} == {as_policy(edition) for _, edition in framework.editions}:
+        if {before, after} <= {as_policy(edition) for _, edition in framework.editions}:
             return name if framework_of(script, module) == name else ""
     return ""
 

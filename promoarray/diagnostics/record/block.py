@@ -57,7 +57,7 @@ FRAMEWORKS = {
 REWRITTEN = {
     "numpy": Framework(
         "promoarray.diagnostics.record.numpy.running",
-        (((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
+        (((2, 5), "numpy@2.5"), ((2, 0), "numpy@2"), ((0, 0), "numpy@1")),
     ),
 }
 """Those of which a program is rewritten before it runs, as no hook sees all of it."""

@@ -81,8 +81,8 @@ def key_of(event: OperationEvent, by_value: bool) -> Hashable:
         flat = not x._buffer.shape
         value = magnitude(looked_on(x)) if flat and by_value else None
         operands.append((x._type, flat, value))
-    low = event.options.get("low", True)
-    return event.name, event.form, event.policy, event.plan.result, low, *operands
+    said = event.options.get("low", True), event.options.get("real")
+    return event.name, event.form, event.policy, event.plan.result, *said, *operands
 
 
 def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:

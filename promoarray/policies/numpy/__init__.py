@@ -1,4 +1,4 @@
-"""NumPy 2 (NEP 50), 2.5, which differs in ``where``, and NumPy 1 (promotion by value)."""
+"""NumPy 2 (NEP 50), 2.5 with another ``where`` and ``eig``, and NumPy 1 (promotion by value)."""
 
 from promoarray.promotion.policy import Policy
 

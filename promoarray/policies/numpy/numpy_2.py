@@ -392,7 +392,13 @@ NUMPY_2_5 = NUMPY_2.derive(
     "numpy@2.5",
     title="NumPy 2.5",
     scalars=NUMPY_2.scalars._replace(fit_family={Family.POSITION: exactly}),
-    sources=(*NUMPY_2.sources, Source("NumPy", "numpy.where of Python ints, as run", "2.5.5")),
+    real_spectra=False,
+    sources=(
+        *NUMPY_2.sources,
+        Source(
+            "NumPy", "numpy.where of Python ints, numpy.linalg.eig and eigvals, as run", "2.5.5"
+        ),
+    ),
     notes=(
         *NUMPY_2.notes,
         Note(

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from promoarray import cli
@@ -19,11 +20,13 @@ from promoarray.diagnostics.diff import stored
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.difference import difference
 from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded
+from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.policies import as_policy
 
 OLD, NEW = as_policy("numpy@1"), as_policy("numpy@2")
+HOME = REWRITTEN["numpy"].home(np.__version__)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def changes(tmp_path: Path, source: str, before: str, after: str) -> dict[str, C
     policies = as_policy(before), as_policy(after)
     probe = RecordedChanges(before, after)
     probe.begin()
-    recorder = ProbedRecorder(NEW, policies, framework="numpy", listener=probe)
+    recorder = ProbedRecorder(HOME, policies, framework="numpy", listener=probe)
     recorded_run(str(script), recorder, past=OLD)
     recorder.report.run = policies[0]
     found = difference(recorder.report, [probe.ended({})], policies[1])

@@ -105,7 +105,8 @@ class Call:
             return self._made(UNKNOWN)
         options = {"low": self._low() is not None} if name == "clip" else {}
         if name in ("eig", "eigvals"):
-            options["real"] = self.results[0].dtype.kind is Kind.FLOAT
+            options["real"] = self._has_real_spectrum(operands[0])
+            self.recorder.heard.lasting = False  # as the values say it
         self._count(OPERATION)
         self.recorder.saw(
             *(name, operands, self.results[0], self.frame),
@@ -259,6 +260,13 @@ class Call:
             axes = self.results[0].ndim, 0
             return tuple(listed(self.recorder, *each) for each in zip(arrays, axes, strict=False))
         return tuple(listed(self.recorder, x, least) for x in given[:wanted])
+
+    def _has_real_spectrum(self, x: Any) -> bool:
+        """Whether eigenvalues are real, of which NumPy made a real array until 2.5."""
+        values = self.results[0]
+        if values.dtype.kind is Kind.FLOAT:
+            return True
+        return type_of(x._type).kind is not Kind.COMPLEX and not values.array.imag.any()
 
     def _low(self) -> Any:
         """The lower bound of ``clip``."""
