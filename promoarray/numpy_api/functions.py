@@ -15,11 +15,14 @@ from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
-from promoarray.numpy_api import composed, numeric
+from promoarray.numpy_api import composed, numeric, statistical
 from promoarray.numpy_api.masked import is_nothing, reduced
 from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, rows
+
+HOMES = composed, statistical, numeric
+"""Where those of NumPy's functions stand that are several of ours."""
 
 
 def answer(
@@ -166,7 +169,7 @@ def _function(row: Row, xp: Any) -> Callable[..., Any]:
     """Ours, which may be several."""
     if not row.ours:
         name = row.name.replace(".", "_")
-        made: Callable[..., Any] = getattr(composed, name, None) or getattr(numeric, name)
+        made: Callable[..., Any] = next(getattr(x, name) for x in HOMES if hasattr(x, name))
         return lambda *args, **kwargs: made(xp, *args, **kwargs)
     chapter, _, name = row.ours.rpartition(".")
     found: Callable[..., Any] = getattr(getattr(xp, chapter) if chapter else xp, name)
