@@ -1,7 +1,7 @@
 """What a recorder fills and keeps: a report, what arrays carry, what was told of calls.
 
 A call that is like another is not decided about again: what was told of the first is told once
-more (``tell_again``), or counted where nothing was to note (``again``).
+more (``tell_again``), or counted where nothing was to note (``count``).
 """
 
 from __future__ import annotations
@@ -110,12 +110,6 @@ class RecorderBase:
             self._ghost = _ghosts_of(home)
         return home is self.home
 
-    def again(self, kind: str, name: str, operations: int) -> None:
-        """Count a call like one at which there was nothing to note."""
-        with notify_lock:
-            self.report.calls[kind, name] += 1
-            self.report.operations += operations
-
     def tell_again(
         self,
         kind: str,
@@ -133,10 +127,12 @@ class RecorderBase:
             for tell in tells:
                 tell()
 
-    def count(self, kind: str, name: str) -> None:
-        """Count a call of the framework among those of a kind."""
+    def count(self, kind: str, name: str, operations: int = 0) -> None:
+        """Count a call of the framework among those of a kind, and operations of it at which there
+        is nothing to note."""
         with notify_lock:
             self.report.calls[kind, name] += 1
+            self.report.operations += operations
 
     def ghost(
         self, array: Any, dtype: DType, ndim: int, value: Callable[[], Any] | None = None

@@ -161,8 +161,9 @@ _ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
     plan = _ORDERED(policy, name, operands)
-    whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
-    return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
+    if isinstance(plan, Refusal) or plan.result.kind is Kind.FLOAT:
+        return plan
+    return plan._replace(result=dt.float64)
 
 
 @ruled_by(lambda _: MEAN)
@@ -178,8 +179,9 @@ def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
     plan = PROMOTING(policy, name, operands)
-    whole = isinstance(plan, Plan) and plan.result.kind in INTEGERS
-    return plan._replace(result=dt.float32) if isinstance(plan, Plan) and whole else plan
+    if isinstance(plan, Refusal) or plan.result.kind not in INTEGERS:
+        return plan
+    return plan._replace(result=dt.float32)
 
 
 def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
