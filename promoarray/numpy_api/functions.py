@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -165,11 +165,16 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
     return None
 
 
+@cache
+def _of_several(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = next(getattr(x, name) for x in HOMES if hasattr(x, name))
+    return found
+
+
 def _function(row: Row, xp: Any) -> Callable[..., Any]:
     """Ours, which may be several."""
     if not row.ours:
-        name = row.name.replace(".", "_")
-        made: Callable[..., Any] = next(getattr(x, name) for x in HOMES if hasattr(x, name))
+        made = _of_several(row.name.replace(".", "_"))
         return lambda *args, **kwargs: made(xp, *args, **kwargs)
     chapter, _, name = row.ours.rpartition(".")
     found: Callable[..., Any] = getattr(getattr(xp, chapter) if chapter else xp, name)

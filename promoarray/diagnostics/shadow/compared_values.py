@@ -72,8 +72,8 @@ class ComparedValues:
             return
         if is_lazy(backend_of(array._buffer)):  # which is not computed for it
             exact = source.kind is target.kind and source.bits < target.bits
-            policies = () if exact else self.report.policies
-            self.report.uncomputed += _other_rule(run, policies, source, target)
+            differs = not exact and _other_rule(run, self.report.policies, source, target)
+            self.report.uncomputed += differs
             return
         found = []
         for dtype, policies in self._by_dtype(array, result, target).items():
@@ -84,21 +84,20 @@ class ComparedValues:
                 if not _other_rule(run, policies, dtype, target):
                     continue
                 buffer = convert(run, buffer, source, dtype)
-            found += differences(run, policies, buffer, dtype, target)
+            found += differences(run, tuple(policies), buffer, dtype, target)
         if found:
             place = Place(*sites(), operation, source.name, target.name)
             self.report.record_values(one_pass(place, array.size, found))
 
     def _by_dtype(
         self, array: Array, result: Array | None, target: DType
-    ) -> dict[DType, tuple[Policy, ...]]:
+    ) -> dict[DType, list[Policy]]:
         """The policies by the dtype that an array has under them, but for those whose result has
         another dtype than the run's."""
-        found: dict[DType, tuple[Policy, ...]] = {}
+        found: dict[DType, list[Policy]] = {}
         for policy in self.report.policies:
             if result is None or as_seen_by(policy, result).type is target:
-                dtype = policy.strong(as_seen_by(policy, array).type)
-                found[dtype] = (*found.get(dtype, ()), policy)
+                found.setdefault(policy.strong(as_seen_by(policy, array).type), []).append(policy)
         return found
 
 
