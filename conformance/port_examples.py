@@ -30,7 +30,8 @@ from promoarray.diagnostics.compare.program import of_script
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.port.edits import Port
 from promoarray.diagnostics.port.final import Final
-from promoarray.diagnostics.port.porting import Ported, Work
+from promoarray.diagnostics.port.ported import Ported
+from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.runs import Runner
 from promoarray.diagnostics.progress import Progress
 from promoarray.promotion.registry import as_policy

@@ -450,10 +450,10 @@ _ISDTYPE = {
     "bool": {Kind.BOOL},
     "signed integer": {Kind.INT},
     "unsigned integer": {Kind.UINT},
-    "integral": {Kind.INT, Kind.UINT},
+    "integral": INTEGERS,
     "real floating": {Kind.FLOAT},
     "complex floating": {Kind.COMPLEX},
-    "numeric": {Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX},
+    "numeric": NUMBERS,
 }
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from promoarray.core.observers import observing
 from promoarray.diagnostics.port.edits import Port
-from promoarray.diagnostics.port.porting import Ported, Work
+from promoarray.diagnostics.port.ported import Ported
+from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.recording import Recording
 from promoarray.diagnostics.port.runs import Ran, Recordings, Texts
 from promoarray.diagnostics.port.sources import Source

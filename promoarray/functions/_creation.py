@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import is_lazy, on_device
+from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
+from promoarray.core.made import Made
 from promoarray.core.observers import notify_default, observers_anywhere
+from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -86,6 +88,42 @@ def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:
     buffer = backend.empty(shape, dtype, device)
     backend.write(buffer, ..., backend.from_numpy(value, dtype, device))
     return buffer
+
+
+def full_of(shape: Any, value: PArray) -> PArray:
+    """An array of one value, which is an array without axes."""
+    backend = backend_of(value._buffer)
+    buffer = backend.empty(shape, value.dtype, value.device)
+    backend.write(buffer, ..., value._buffer)
+    return value._wrap(buffer, value._type)
+
+
+def filler(made: Made) -> Callable[[Any, Any], Any]:
+    """How arrays are filled with a number that was stored before."""
+
+    def fill(shape: Any, number: Any) -> Any:
+        value = made.find(number)
+        return None if value is None else filled_here(shape, value)
+
+    return fill
+
+
+def fill_like(buffer: Any, value: Any) -> Any:
+    """A buffer of NumPy's of one value, of the shape of another."""
+    return filled_here(buffer.shape, value)
+
+
+def settings_like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str, Policy]:
+    """An array, and the dtype, the device and the policy of what is made like it."""
+    array = as_array(x, "a ..._like function")
+    row = array.dtype if dtype is None else canonical(as_dtype(dtype), array)
+    policy = array._policy or get_policy()
+    return array, row, array.device if device is None else device, policy
+
+
+def wrapped_like(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
+    """What is made like an array: weakly typed if that is, and no dtype is given."""
+    return asked_for(x._wrap(buffer, x._type if dtype is None else row), dtype)
 
 
 def cast_values(

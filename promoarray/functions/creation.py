@@ -1,7 +1,7 @@
-"""Chapter "creation functions": arrays of one value.
+"""Chapter "creation functions": arrays of data that are there, and of one value.
 
 Without a dtype the policy chooses, as for Python numbers: float64 in NumPy, float32 in PyTorch.
-``core.asarray`` makes arrays of data that are there, ``ranges`` and ``grids`` what their names say.
+The first are made by ``core.asarray``; ``ranges`` and ``grids`` have what their names say.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of, on_device
+from promoarray.backends import on_device
 from promoarray.core import asarray as conversion
-from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.fast_path import fast_function
 from promoarray.core.made import Made, keep_like, keep_made, keep_shaped
-from promoarray.core.operands import as_array, require_one_namespace, scalar_buffer
-from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.core.operands import require_one_namespace, scalar_buffer
+from promoarray.dtypes import WEAK
 from promoarray.functions._creation import (
     default,
+    fill_like,
     filled,
-    filled_here,
+    filler,
+    full_of,
     like,
     maker_of,
     maker_of_zeros,
     notified,
+    settings_like,
+    wrapped_like,
     zeros_of,
 )
 from promoarray.functions._docs import template
@@ -37,7 +40,6 @@ from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
-from promoarray.promotion.policy import Policy
 
 __all__ = [
     "asarray",
@@ -305,43 +307,14 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     PArray([7, 7], dtype=int64)
     """
     value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
-    out = _full(shape, value)
+    out = full_of(shape, value)
     if device is None and type(fill_value) in WEAK:
         kept = get_policy(), "full", (fill_value,), dtype
-        keep_made(*kept, value._buffer, value._type, _filler)
+        keep_made(*kept, value._buffer, value._type, filler)
     return out
 
 
-def _filler(made: Made) -> Callable[[Any, Any], Any]:
-    """How arrays are filled with a number that was stored before."""
-
-    def fill(shape: Any, number: Any) -> Any:
-        value = made.find(number)
-        return None if value is None else filled_here(shape, value)
-
-    return fill
-
-
-def _full(shape: Any, value: PArray) -> PArray:
-    backend = backend_of(value._buffer)
-    buffer = backend.empty(shape, value.dtype, value.device)
-    backend.write(buffer, ..., value._buffer)
-    return value._wrap(buffer, value._type)
-
-
 # --- Like others ---------------------------------------------------------------------------------
-
-
-def _like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str, Policy]:
-    array = as_array(x, "a ..._like function")
-    row = array.dtype if dtype is None else canonical(as_dtype(dtype), array)
-    policy = array._policy or get_policy()
-    return array, row, array.device if device is None else device, policy
-
-
-def _labelled(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
-    """What is made like ``x``: weakly typed if ``x`` is, and no dtype is given."""
-    return asked_for(x._wrap(buffer, x._type if dtype is None else row), dtype)
 
 
 @_made_like()
@@ -354,12 +327,12 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     >>> empty_like(asarray([[1, 2]], dtype=int4)).dtype
     promoarray.int4
     """
-    array, row, where, policy = _like(x, dtype, device)
+    array, row, where, policy = settings_like(x, dtype, device)
     buffer = on_device(where).empty(array.shape, row, where)
     if device is None:
         make = like(partial(np.empty, dtype=row.storage))
         keep_like(policy, "empty_like", array, dtype, make, row)
-    return _labelled(array, buffer, dtype, row)
+    return wrapped_like(array, buffer, dtype, row)
 
 
 @_made_like()
@@ -372,11 +345,11 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     >>> zeros_like(asarray([1, 2], dtype=int8))
     PArray([0, 0], dtype=int8)
     """
-    array, row, where, policy = _like(x, dtype, device)
+    array, row, where, policy = settings_like(x, dtype, device)
     buffer = zeros_of(array.shape, row, where, policy)
     if device is None:
         keep_like(policy, "zeros_like", array, dtype, like(maker_of_zeros(policy, row)), row)
-    return _labelled(array, buffer, dtype, row)
+    return wrapped_like(array, buffer, dtype, row)
 
 
 @_made_like()
@@ -389,12 +362,12 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     >>> ones_like(asarray([0.5, 2.0], dtype=float8_e5m2))
     PArray([1., 1.], dtype=float8_e5m2)
     """
-    array, row, where, policy = _like(x, dtype, device)
+    array, row, where, policy = settings_like(x, dtype, device)
     one = scalar_buffer(policy, 1, row)
     buffer = filled(array.shape, one, row, where)
     if device is None:
         keep_like(policy, "ones_like", array, dtype, like(maker_of(one)), row)
-    return _labelled(array, buffer, dtype, row)
+    return wrapped_like(array, buffer, dtype, row)
 
 
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
@@ -409,18 +382,14 @@ def full_like(
     >>> full_like(asarray([1, 2], dtype=int8), 7)
     PArray([7, 7], dtype=int8)
     """
-    array, row, where, policy = _like(x, dtype, device)
+    array, row, where, policy = settings_like(x, dtype, device)
     require_one_namespace(array, fill_value)
     with nullcontext() if policy is get_policy() else in_force(policy):
         value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
-    out = _full(array.shape, value)
+    out = full_of(array.shape, value)
     if device is None and type(fill_value) in WEAK:
         stored = policy.once(Made, "full_like", type(fill_value), row)
         stored.keep(value._buffer, fill_value)
         number = type(fill_value), stored.find
-        keep_like(policy, "full_like", array, dtype, _fill_like, row, number)
-    return _labelled(array, out._buffer, dtype, row)
-
-
-def _fill_like(buffer: Any, value: Any) -> Any:
-    return filled_here(buffer.shape, value)
+        keep_like(policy, "full_like", array, dtype, fill_like, row, number)
+    return wrapped_like(array, out._buffer, dtype, row)

@@ -112,7 +112,12 @@ def _entered(x: Any, policy: Policy) -> Any:
     entered = as_operand(x)
     if entered is not NotImplemented:
         return canonicalize(policy, x, entered)
-    return x if isinstance(x, DType) else as_dtype(x)
+    return _named(x)
+
+
+def _named(dtype: Any) -> DType:
+    """The dtype that is named; what was read from an array stays what the program read."""
+    return dtype if isinstance(dtype, DType) else as_dtype(dtype)
 
 
 def _operand(x: Any, policy: Policy) -> Operand:
@@ -190,13 +195,12 @@ def promote_types(type1: object, type2: object, /) -> DType:
     'int16'
     """
     policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
-    common = policy.promote(operands[0].type, operands[1].type)
-    if common is None:
+    answer = _promoted(policy, operands)
+    if isinstance(answer, Refusal):
         from promoarray.core.refusals import promotion_error
 
-        raise promotion_error(policy, "promote_types", operands, Refusal(policy.refusal))
-    asked = tuple(x if isinstance(x, DType) else as_dtype(x) for x in (type1, type2))
-    answer = policy.strong(common)
+        raise promotion_error(policy, "promote_types", operands, answer)
+    asked = _named(type1), _named(type2)
     _keep(policy, "promote_types", (type1, type2), answer)
     return answered("promote_types", policy, asked, answer, _promoted)
 
@@ -239,7 +243,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
     True
     """
     policy = array_class((from_,))._policy or get_policy()
-    target = to if isinstance(to, DType) else as_dtype(to)
+    target = _named(to)
     answer: bool = decided(_can_cast, _row(from_), target, policy=policy)
     _keep(policy, "can_cast", (from_, to), answer)
     return answer
@@ -312,7 +316,7 @@ def _row(type: Any) -> DType:
     entered = as_operand(type)
     if isinstance(entered, PArray):
         return kept_dtype(entered)
-    return type if isinstance(type, DType) else as_dtype(type)
+    return _named(type)
 
 
 @fast_function("finfo", kind="question", adopts=PArray)

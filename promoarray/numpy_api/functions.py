@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -15,11 +15,14 @@ from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
-from promoarray.numpy_api import composed, numeric
+from promoarray.numpy_api import composed, numeric, statistical
 from promoarray.numpy_api.masked import is_nothing, reduced
 from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, rows
+
+HOMES = composed, statistical, numeric
+"""Where those of NumPy's functions stand that are several of ours."""
 
 
 def answer(
@@ -162,11 +165,16 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
     return None
 
 
+@cache
+def _of_several(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = next(getattr(x, name) for x in HOMES if hasattr(x, name))
+    return found
+
+
 def _function(row: Row, xp: Any) -> Callable[..., Any]:
     """Ours, which may be several."""
     if not row.ours:
-        name = row.name.replace(".", "_")
-        made: Callable[..., Any] = getattr(composed, name, None) or getattr(numeric, name)
+        made = _of_several(row.name.replace(".", "_"))
         return lambda *args, **kwargs: made(xp, *args, **kwargs)
     chapter, _, name = row.ours.rpartition(".")
     found: Callable[..., Any] = getattr(getattr(xp, chapter) if chapter else xp, name)

@@ -14,7 +14,7 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
 from promoarray.numpy_api.composed import array_of
-from promoarray.numpy_api.numeric import _count, _or_nan, _wide
+from promoarray.numpy_api.statistical import mean_of_others, variance_of_others, wide
 
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
 _JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
@@ -84,18 +84,11 @@ def _spread(
 ) -> Any:
     """A mean, variance or deviation of what is not missing, in the dtype of one of all."""
     whole = getattr(xp, name)(xp.ones(1, dtype=array.dtype))
-    wide = _wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole.dtype))
+    given = wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole.dtype))
     if name == "mean":
-        return xp.astype(_mean(xp, wide, missing, 0, **options), whole.dtype)
-    centred = wide - _mean(xp, wide, missing, 0, axis=options.get("axis"), keepdims=True)
-    spread = _mean(xp, xp.square(xp.abs(centred)), missing, correction, **options)
+        return xp.astype(mean_of_others(xp, given, missing, **options), whole.dtype)
+    spread = variance_of_others(xp, given, missing, correction, **options)
     return xp.astype(xp.sqrt(spread) if name == "std" else spread, whole.dtype)
-
-
-def _mean(xp: Any, array: Any, missing: Any, correction: float, **options: Any) -> Any:
-    """The sum of what is not missing by its count, less a correction; NaN of nothing."""
-    total = xp.sum(xp.where(missing, xp.zeros_like(array), array), **options)
-    return total / _or_nan(xp, _count(xp, missing, total, **options) - correction)
 
 
 def _nothing_but(

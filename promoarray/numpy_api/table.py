@@ -17,7 +17,7 @@ The parameters are NumPy's, in its order. What follows the name of one says what
 =============  =====================================================================
 
 A line that begins with a space goes on with the one before. Ours is a dot where it has the same
-name, and a star where ``composed`` or ``numeric`` make it of several.
+name, and a star where ``composed``, ``statistical`` or ``numeric`` make it of several.
 """
 
 from __future__ import annotations

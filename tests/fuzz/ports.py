@@ -15,7 +15,7 @@ from ported import InProcess, ported, text
 
 from fuzz.layouts import one_of
 from promoarray.diagnostics.port.final import unequal
-from promoarray.diagnostics.port.porting import Ported
+from promoarray.diagnostics.port.ported import Ported
 
 START = """\
 import promoarray as xp

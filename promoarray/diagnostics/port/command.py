@@ -49,7 +49,7 @@ def main(args: argparse.Namespace) -> int:
     if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
         _say(f"{args.patch} is a folder, or lies in none; write the name of a file")
         return USAGE
-    from promoarray.diagnostics.port.porting import Stopped
+    from promoarray.diagnostics.port.ported import Stopped
 
     try:
         return _port(args, run, policies, recorded)
@@ -71,7 +71,8 @@ def _port(
     from promoarray.diagnostics.compare.program import of_module, of_script
     from promoarray.diagnostics.compare.standard_input import StandardInput
     from promoarray.diagnostics.port.edits import Port
-    from promoarray.diagnostics.port.porting import Stopped, Work
+    from promoarray.diagnostics.port.ported import Stopped
+    from promoarray.diagnostics.port.porting import Work
     from promoarray.diagnostics.port.runs import Runner
     from promoarray.diagnostics.port.words import as_data, as_lines
     from promoarray.diagnostics.progress import Progress

@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from promoarray.diagnostics.port.edited_text import EditedText
 from promoarray.diagnostics.port.edits import Edit, Left, Port, edit_of, groups
-from promoarray.diagnostics.port.final import Final, Unequal, unequal
+from promoarray.diagnostics.port.final import Unequal, unequal
 from promoarray.diagnostics.port.places import Places
+from promoarray.diagnostics.port.ported import Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
 from promoarray.diagnostics.port.rewrite import Position, Unkept, rewritten
-from promoarray.diagnostics.port.runs import Ran, Recordings, Runner
+from promoarray.diagnostics.port.runs import Ran, Runner
 from promoarray.diagnostics.port.seen import Seen, Span
 from promoarray.diagnostics.port.smaller import not_needed, one_for_several
 from promoarray.diagnostics.port.sources import Source
@@ -31,79 +32,6 @@ ROUNDS, TRIALS = 4, 16
 
 Results = dict[tuple[Span, str], frozenset[tuple[str, ...]]]
 """From each operation of the source to the dtypes it gave."""
-
-
-class Checked(NamedTuple):
-    """How the edited program ended under one policy.
-
-    Attributes
-    ----------
-    policy : str
-    stopped : str
-        What stopped it, or "".
-    unequal : tuple of Unequal
-        Its globals that are not as in the run.
-    """
-
-    policy: str
-    stopped: str
-    unequal: tuple[Unequal, ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether it ends as the run did."""
-        return not self.stopped and not self.unequal
-
-
-@dataclass(frozen=True)
-class Ported:
-    """What came of it.
-
-    Attributes
-    ----------
-    port : Port
-    edits : tuple of Edit
-    left : tuple of Left
-    changed : tuple of (Source, Source)
-        The files before and after.
-    checked : tuple of Checked
-        Under the policy of the run itself first.
-    final : dict
-        What the run ended with, but for what varies from run to run.
-    varying : tuple of str
-        That.
-    prints : bool
-        Whether the program prints the same each time, so that this was compared, too.
-    runs : int
-        How often the program was run.
-    recorded : Recordings or None
-        Of a program of another framework, whose dtypes under the policies are known from its
-        operations; nothing is computed under them.
-    """
-
-    port: Port
-    edits: tuple[Edit, ...]
-    left: tuple[Left, ...]
-    changed: tuple[tuple[Source, Source], ...]
-    checked: tuple[Checked, ...]
-    final: dict[str, Final]
-    varying: tuple[str, ...]
-    prints: bool
-    runs: int
-    recorded: Recordings | None = None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the edited program ends alike under all policies."""
-        return all(each.agrees for each in self.checked)
-
-
-class Stopped(Exception):
-    """The program did not run to its end under its own policy."""
-
-    def __init__(self, ran: Ran) -> None:
-        super().__init__(ran.stopped)
-        self.ran = ran
 
 
 class _Tried(NamedTuple):
@@ -290,9 +218,8 @@ class Work:
         changed = {(e.span, e.operation) for e in edits} ^ {
             (e.span, e.operation) for e in (like.edits if like else edits)
         }
-        for index, name in reversed(
-            [*enumerate(names)]
-        ):  # the run itself is the likeliest to agree
+        # The run itself comes last: it is the likeliest to agree.
+        for index, name in reversed([*enumerate(names)]):
             ran = self._run(self.named if self.runner.recorded else name, text)
             checked = self._checked(name, ran, text)
             results = _results(ran, text) if self._output in (None, ran.output) else {}

@@ -10,7 +10,7 @@ from typing import Any
 
 from promoarray.console import counted, listed
 from promoarray.diagnostics.port.edits import Edit, Left
-from promoarray.diagnostics.port.porting import Checked, Ported
+from promoarray.diagnostics.port.ported import Checked, Ported
 from promoarray.diagnostics.port.seen import Span
 
 

@@ -78,7 +78,7 @@ class Watcher:
             return result
         if known is not None:
             if not known.checked:
-                self.recorder.again(known.kind, name, known.operations)
+                self.recorder.count(known.kind, name, known.operations)
                 return result
             if guarded(self._again, known, name, func, result, frame):
                 return result

@@ -22,11 +22,9 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of, is_lazy
 from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, sites
-from promoarray.core.cast import convert
 from promoarray.core.escape import Escape
 from promoarray.core.events import (
     CastEvent,
@@ -44,24 +42,24 @@ from promoarray.core.events import (
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.shadow.asked import AskedDtypes
+from promoarray.diagnostics.shadow.compared_values import ComparedValues
 from promoarray.diagnostics.shadow.default_dtypes import Defaults, defaults
 from promoarray.diagnostics.shadow.divergence import (
     DEFAULT_DTYPE,
-    ENTRY,
     Answer,
     Divergence,
     without_edits,
 )
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.diagnostics.shadow.narrowing import Said, kept_by, lost_by, narrowed
+from promoarray.diagnostics.shadow.narrowing import kept_by, lost_by
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by
 from promoarray.diagnostics.shadow.stopped import refused_of
-from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
+from promoarray.diagnostics.shadow.value_changes import Place, one_pass
 from promoarray.diagnostics.shadow.verdict import Verdict, key_of, verdict_of
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.dtypes import WEAK, DType
 from promoarray.errors import quoted
 from promoarray.one_block import one_block
 from promoarray.operations import Form
@@ -102,6 +100,7 @@ class ShadowObserver(Observer):
         self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
         self._asked = AskedDtypes(self.report, self._note)
+        self._values = ComparedValues(self.report)
         self._seen_by_all = SeenByAll(self.policies)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
         self.repeats = Repeats(magnitude, self._by_value)
@@ -189,14 +188,14 @@ class ShadowObserver(Observer):
             mine = Answer(dtype, "", "", operands)
             self._note("setitem", {run.name: mine, **others}, operands)
         if source is not dtype and isinstance(value, Array):
-            self._note_values(run, "setitem", value, source, dtype)
+            self._values.stored(assignment)
 
     def on_cast(self, cast: CastEvent) -> None:
         """Note the policies that refuse an explicit cast, or make other values of it."""
         self.report.operations += 1
         if dt.string not in (cast.source, cast.target):
             self._asked.cast(cast)
-            self._note_values(cast.policy, "astype", cast.array, cast.source, cast.target, cast)
+            self._values.cast(cast)
 
     def on_made(self, made: MadeEvent) -> None:
         """Note the policies that lack the dtype that was asked for, or have another; and what is
@@ -206,7 +205,7 @@ class ShadowObserver(Observer):
         for policy in self.policies:
             target = policy.canonical.get(dtype)
             if target is not None and isinstance(buffer, np.ndarray):
-                self._note_narrowed((buffer,), policy, dtype, target, lost_by((policy.name,)))
+                self._values.narrowed((buffer,), policy, dtype, target, lost_by((policy.name,)))
 
     def on_entry(self, entry: EntryEvent) -> None:
         """Note the policies that do not narrow the data, and what is lost of their values."""
@@ -214,17 +213,7 @@ class ShadowObserver(Observer):
         target = type_of(result._type)
         self._asked.entered(entry)
         keep = tuple(p.name for p in self.policies if held(p, source) is source)
-        self._note_narrowed(data, run, source, target, kept_by(keep))
-
-    def _note_narrowed(
-        self, data: tuple[Any, ...], policy: Policy, source: DType, target: DType, said: Said
-    ) -> None:
-        """Note what a policy loses of data that it narrows as they come in."""
-        lost = narrowed(policy, data, source, target)
-        if lost is not None:
-            place = Place(*sites(), ENTRY, source.name, target.name)
-            size = sum(x.size for x in data)
-            self.report.record_values(one_pass(place, size, [said(lost)]))
+        self._values.narrowed(data, run, source, target, kept_by(keep))
 
     def on_question(self, question: Question) -> None:
         """Ask every policy for the dtype that the program asked for, and note where they differ."""
@@ -233,47 +222,6 @@ class ShadowObserver(Observer):
     def on_decision(self, decision: Decision) -> None:
         """Note the policies whose dtypes decide otherwise."""
         self._asked.decision(decision)
-
-    def _note_values(
-        self,
-        run: Policy,
-        operation: str,
-        array: Array,
-        source: DType,
-        target: DType,
-        cast: CastEvent | None = None,
-    ) -> None:
-        """Note the policies that make other values of an array, of the dtype that each of them has.
-
-        Where that is not the run's, both rules cast what the run's array is in it: what differs
-        then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
-        """
-        if array.size == 0:  # arrays of recorded programs have no values here
-            return
-        if is_lazy(backend_of(array._buffer)):  # which is not computed for it
-            exact = source.kind is target.kind and source.bits < target.bits
-            rules = (p.cast.plan(source, target) for p in self.policies if not exact)
-            self.report.uncomputed += any(rule != run.cast.plan(source, target) for rule in rules)
-            return
-        by_dtype: dict[DType, list[Policy]] = {}
-        for p in self.policies:
-            if cast is None or as_seen_by(p, cast.result).type is target:
-                by_dtype.setdefault(p.strong(as_seen_by(p, array).type), []).append(p)
-        found = []
-        for dtype, policies in by_dtype.items():
-            buffer = array._buffer
-            if dtype is not source:
-                if not _holds(source, dtype) or run.cast.refuses(source, dtype):
-                    continue
-                if all(
-                    p.cast.plan(dtype, target) == run.cast.plan(dtype, target) for p in policies
-                ):
-                    continue
-                buffer = convert(run, buffer, source, dtype)
-            found += differences(run, tuple(policies), buffer, dtype, target)
-        if found:
-            place = Place(*sites(), operation, source.name, target.name)
-            self.report.record_values(one_pass(place, array.size, found))
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Keep what every policy says of an operation that the run refuses: it may stop there."""
@@ -310,11 +258,6 @@ class ShadowObserver(Observer):
 
 MOST_VERDICTS = 1 << 14
 """So many are remembered."""
-
-
-def _holds(source: DType, dtype: DType) -> bool:
-    """Whether an array of a dtype can stand for one of another, but for rounding."""
-    return source.kind is dtype.kind or (source.kind in INTEGERS and dtype.kind is Kind.FLOAT)
 
 
 def _would_store(policy: Policy, target: Array, value: Any) -> Answer:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os.path import basename, realpath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray.console import counted, listed
+from promoarray.console import counted, folded, listed, wrapped
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.shared_causes import SharedCauses, first_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 MOST_NAMES = 3
 """So many final globals are named, the last to be set first."""
@@ -102,6 +106,42 @@ def told_together(summaries: Iterable[PolicySummary]) -> Iterator[tuple[list[str
     for each in summaries:
         found.setdefault(each.words(), []).append(each.policy)
     yield from ((names, words) for words, names in found.items())
+
+
+def policy_lines(
+    summaries: Sequence[PolicySummary], run: str, console: Console, width: int
+) -> Iterator[Text]:
+    """Yield what each policy asks for as lines for the terminal.
+
+    Parameters
+    ----------
+    summaries : sequence of PolicySummary
+        Those with the most root causes first.
+    run : str
+        The policy of the run.
+    console : rich.console.Console
+    width : int
+    """
+    from rich.text import Text
+
+    if len(summaries) == 1 and summaries[0].roots:
+        name = summaries[0].policy
+        same = f"To run the same under {name} as under {run}"
+        yield from wrapped(Text(""), Text(same, "bold"), console, width)
+    told = [*told_together(each for each in summaries if each.roots)]
+    longest = max((len(names[0]) for names, _ in told if len(names) == 1), default=0)
+    for names, words in told:
+        if len(names) == 1:
+            yield from wrapped(
+                Text(f"{names[0]:<{longest}}  ", "bold"), Text(words), console, width
+            )
+        else:
+            yield from folded(
+                Text(", ".join(names), "bold").append(f"  {words}", "not bold"), console, width
+            )
+    agree = [each.policy for each in summaries if not each.roots]
+    if agree and len(agree) < len(summaries):
+        yield from wrapped(Text(""), Text(f"no root causes under {listed(agree)}"), console, width)
 
 
 def summary_of(

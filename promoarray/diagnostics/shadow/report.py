@@ -8,16 +8,17 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import ZERO_D, Printable, counted, folded, listed, wrapped
+from promoarray.console import Printable, counted, folded, listed
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import LEGEND, Escapes
 from promoarray.diagnostics.shadow.blocks import Block, block_lines, blocks
 from promoarray.diagnostics.shadow.decisions import Decided, Decisions
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence, find_mixed
+from promoarray.diagnostics.shadow.divergence import Divergence, find_mixed
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
+from promoarray.diagnostics.shadow.legend import legend
 from promoarray.diagnostics.shadow.page import Overview, report_page
 from promoarray.diagnostics.shadow.place import as_data, as_row
-from promoarray.diagnostics.shadow.policy_summary import PolicySummary, summary_of, told_together
+from promoarray.diagnostics.shadow.policy_summary import PolicySummary, policy_lines, summary_of
 from promoarray.diagnostics.shadow.remarks import (
     Remark,
     of_decisions,
@@ -35,7 +36,6 @@ from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
 
 
 MAX_SITES = 10_000
@@ -53,17 +53,6 @@ _ASSUMED = (
     "{} promotes by the values of lazy 0-d arrays, which are not computed for a report and count "
     "for 1; write x.compute() before to have them."
 )
-_ROOT = (
-    "root: for the operands of the run this policy answers otherwise; the lines that most others "
-    "inherit from, or that most policies refuse, come first"
-)
-_INHERITS = (
-    "inherits: only the operands differ, because of an earlier line; after a refusal a policy goes"
-    " on as if you had cast as its error message says"
-)
-_LEFT_OUT = "not shown: what inherits, as only the operands differ because of these (compare --all)"
-_LIBRARY = "a line of a library is not yours to edit: cast what you pass to it"
-_DEFAULT = "default dtype: what an array made of Python numbers has"
 
 
 @dataclass(eq=False, repr=False)
@@ -217,9 +206,8 @@ class Report(Printable):
         if found is not None:
             state |= {"operations": found.operations, "_escapes": found.escapes}
             state["_found"] = found.partings
-        new = {"_signatures": Signatures(), "value_changes": ValueChanges()}
-        new |= {"inherited": False, "refused": None, "stopped": None, "finals": ()}
-        new |= {"max_sites": MAX_SITES, "max_sites_reached": False}
+        # What came later, but for what has a default in the class itself.
+        new: dict[str, Any] = {"_signatures": Signatures(), "value_changes": ValueChanges()}
         new |= {"_decisions": Decisions(), "assumed": set()}
         places = state["_found"]
         places = places.values() if isinstance(places, dict) else places  # of former pickles
@@ -311,15 +299,7 @@ class Report(Printable):
 
     def legend(self, *, inherited: bool) -> Iterator[str]:
         """Explain the words and signs that the report uses, a line each."""
-        if self.divergences:
-            yield _ROOT
-            yield _INHERITS if inherited else _LEFT_OUT
-        if any(d.program != d.site and d.name != DEFAULT_DTYPE for d in self.divergences):
-            yield _LIBRARY
-        if any(d.name == DEFAULT_DTYPE for d in self.divergences):
-            yield _DEFAULT
-        if any(operand.endswith("[]") for d in self.divergences for operand in d.operands):
-            yield ZERO_D
+        return legend(self.divergences, inherited=inherited)
 
     def blocks(self) -> list[Block]:
         """Return the places that are printed, a block for each line of the program."""
@@ -339,35 +319,9 @@ class Report(Printable):
         """Return what each policy that differs asks for, those with the most root causes first."""
         names = [policy.name for policy in self.policies if policy.name != self.run.name]
         finals = () if self.stopped else self.finals  # else they are not the final ones
-        shared = self.shared_causes()
-        found = [summary_of(name, self.divergences, finals, shared, self.script) for name in names]
+        divergences, shared = self.divergences, self.shared_causes()
+        found = [summary_of(name, divergences, finals, shared, self.script) for name in names]
         return sorted(found, key=lambda each: -each.roots)
-
-    def _policy_lines(self, console: Console, width: int) -> Iterator[Text]:
-        """Yield what each policy asks for as lines for the terminal."""
-        from rich.text import Text
-
-        summaries = self.by_policy()
-        if len(summaries) == 1 and summaries[0].roots:
-            name = summaries[0].policy
-            same = f"To run the same under {name} as under {self.run.name}"
-            yield from wrapped(Text(""), Text(same, "bold"), console, width)
-        told = [*told_together(each for each in summaries if each.roots)]
-        longest = max((len(names[0]) for names, _ in told if len(names) == 1), default=0)
-        for names, words in told:
-            if len(names) == 1:
-                yield from wrapped(
-                    Text(f"{names[0]:<{longest}}  ", "bold"), Text(words), console, width
-                )
-            else:
-                yield from folded(
-                    Text(", ".join(names), "bold").append(f"  {words}", "not bold"), console, width
-                )
-        agree = [each.policy for each in summaries if not each.roots]
-        if agree and len(agree) < len(summaries):
-            yield from wrapped(
-                Text(""), Text(f"no root causes under {listed(agree)}"), console, width
-            )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -375,7 +329,7 @@ class Report(Printable):
         width = options.max_width
         if self.stopped:
             yield from self.stopped.lines(console, width)
-        yield from self._policy_lines(console, width)
+        yield from policy_lines(self.by_policy(), self.run.name, console, width)
         for cause in self.shared_causes().found:
             yield from cause.lines(console, width)
         told: dict[str, str] = {}
@@ -426,9 +380,8 @@ class Report(Printable):
             How the report was made, if by a command.
         """
         summaries = self.by_policy()
-        asked = [
-            (each.policy, each.words()) for each in summaries if any(s.roots for s in summaries)
-        ]
+        differs = any(each.roots for each in summaries)
+        asked = [(each.policy, each.words()) for each in summaries] if differs else []
         legend = list(self.legend(inherited=True))
         legend += [f"data leaves the policy: {LEGEND}"] if self.escapes else []
         stopped = self.stopped.html(answers=False) if self.stopped else ""

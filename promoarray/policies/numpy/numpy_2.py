@@ -211,7 +211,6 @@ def _summed(dtype: DType) -> DType:
 
 _INT8_NOTE = "there is no loop for bool, so it computes in int8"
 FLOAT_NOTE = "bool and 8-bit integers compute in float16, 16-bit in float32, wider in float64"
-_LOOPS = "float16 for bool and 8 bits, float32 for 16 bits, else float64"
 _SIGN = "NumPy does not take the sign of a bool: write logical_not for ~ or ^ for -"
 
 
@@ -330,8 +329,6 @@ CASTS = CastRule(
     ),
 )
 
-_REFERENCE = Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4")
-
 FUNCTIONS: dict[str | Family, OperationRule] = {"pow": by_loop(POWER)}
 
 NUMPY_2 = Policy(
@@ -371,7 +368,7 @@ NUMPY_2 = Policy(
     refusal=REFUSAL,
     sources=(
         Source("NEP 50: Promotion rules for Python scalars", "Table of changes", "NumPy 2.0"),
-        _REFERENCE,
+        Source("NumPy reference", "Data type promotion in NumPy; numpy.result_type", "2.4"),
         Source("jax-ml/ml_dtypes", "registered casts", "0.6.0"),
     ),
     notes=(

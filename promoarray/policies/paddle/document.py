@@ -7,7 +7,7 @@ the gate: it keeps the tensor's dtype if its kind is no higher, else the lookup 
 
 Editions: ``paddle`` is the document, its printed errors corrected; on 0-d tensors, where it is
 silent, it does as 3.3. What the wheels do, ``paddle@3.3`` and ``paddle@2.6``, is in
-``wheel_3_3.py`` and ``wheel_2_6.py``.
+``wheel_3_3.py`` and ``wheel_2_6.py``, and in ``wheels.py`` what both do.
 
 What the document contradicts itself in, and how it is settled:
 

@@ -27,7 +27,7 @@ from promoarray.policies.paddle.document import (
     through,
 )
 from promoarray.policies.paddle.stored import STORED_2_6
-from promoarray.policies.paddle.wheel_3_3 import (
+from promoarray.policies.paddle.wheels import (
     CASTS_SOME,
     MEAN,
     SORTED,

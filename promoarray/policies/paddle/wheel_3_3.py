@@ -14,7 +14,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.data_class import replace
-from promoarray.dtypes import BITS, INEXACT, INTEGERS, ORDERED, DType, Kind
+from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE_3_3
@@ -34,6 +34,19 @@ from promoarray.policies.paddle.document import (
     through,
 )
 from promoarray.policies.paddle.stored import STORED_3_3
+from promoarray.policies.paddle.wheels import (
+    CASTS_SOME,
+    MEAN,
+    SORTED,
+    WITH_COMPLEX,
+    as_left,
+    by_bias,
+    by_logarithm,
+    by_scale,
+    clip_rule,
+    floats_from,
+    transformed,
+)
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.ranks import ArraysFirst
@@ -48,9 +61,8 @@ from promoarray.promotion.scalars import (
 from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import PROMOTING, TypeRule, integers_by_scalar, to_bool
+from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
 from promoarray.promotion.type_steps import (
-    NO_ORDER,
     agreed,
     always,
     exact_to,
@@ -58,42 +70,13 @@ from promoarray.promotion.type_steps import (
     indices_of,
     of_one_dtype,
     ruled_by,
-    supported_types,
 )
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
-def as_left(a: DType, b: DType) -> DType | None:
-    """Answer the left dtype, as 2.6 did and ``@`` still does; complex goes with f32 and f64."""
-    if Kind.COMPLEX in (a.kind, b.kind):
-        wide = all(d.kind is Kind.COMPLEX or d in (dt.float32, dt.float64) for d in (a, b))
-        return LOOKUP(a, b) if wide else None
-    return a
-
-
-def transformed(a: DType, b: DType) -> DType | None:
-    """Promote nothing, but let a complex kernel cast what it can (`data_transform.cc`)."""
-    for wide, other in ((a, b), (b, a)):
-        if wide.kind is Kind.COMPLEX and other in _CAST:
-            return wide
-    return agreed(a, b)
-
-
-_CAST = {dt.uint8, dt.int16, dt.bfloat16, dt.float16, dt.float32, dt.float64}
-
-
-WITH_COMPLEX = "a complex tensor goes only with float32, float64 and complex ones"
-CASTS_SOME = (
-    "the tensors must have one dtype, but that a complex kernel casts uint8, int16 and floats"
-)
 TRANSFORMED = replace(AGREED, arrays=transformed, why=CASTS_SOME)
-
-
-def floats_from(*kinds: Kind | DType) -> Callable[[DType], DType]:
-    """Make the step that turns those kinds into float32 and leaves the others."""
-    return lambda dtype: dt.float32 if dtype in kinds or dtype.kind in kinds else dtype
 
 
 def _truncated(common: DType, scalar: DType) -> DType | None:
@@ -171,24 +154,6 @@ def _stack(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
 _AGREED, _TRANSFORMED = TypeRule(operand_types=AGREED), TypeRule(operand_types=TRANSFORMED)
 
 
-def clip_rule(raised: DType | None) -> OperationRule:
-    """Cast bounds to the tensor's dtype; beside a float int32 and int64 become ``raised``."""
-
-    def rule(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        types = supported_types(policy, operands)
-        if isinstance(types, Refusal):
-            return types
-        for dtype in types:
-            if dtype.kind is Kind.COMPLEX:
-                return Refusal(NO_ORDER, common=policy.strong(dtype))
-        common = policy.strong(types[0])
-        if common.kind in INTEGERS and any(dtype.kind is Kind.FLOAT for dtype in types):
-            common = raised or common
-        return policy.make_plan(name, common, common, len(operands))
-
-    return rule
-
-
 _ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 
 
@@ -196,15 +161,9 @@ _ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
     plan = _ORDERED(policy, name, operands)
-    whole = isinstance(plan, Plan) and plan.result.kind is not Kind.FLOAT
-    return plan._replace(result=dt.float64) if isinstance(plan, Plan) and whole else plan
-
-
-MEAN = TypeRule(
-    admit=frozenset({*INEXACT, dt.bool, dt.int32, dt.int64}),
-    why="Paddle has kernels of a mean for no integers but int32 and int64",
-    note="An integer mean stays an integer.",
-)
+    if isinstance(plan, Refusal) or plan.result.kind is Kind.FLOAT:
+        return plan
+    return plan._replace(result=dt.float64)
 
 
 @ruled_by(lambda _: MEAN)
@@ -220,8 +179,9 @@ def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
     plan = PROMOTING(policy, name, operands)
-    whole = isinstance(plan, Plan) and plan.result.kind in INTEGERS
-    return plan._replace(result=dt.float32) if isinstance(plan, Plan) and whole else plan
+    if isinstance(plan, Refusal) or plan.result.kind not in INTEGERS:
+        return plan
+    return plan._replace(result=dt.float32)
 
 
 def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -238,41 +198,7 @@ def _searchsorted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) 
     return policy.make_plan(name, common, dt.int64, len(operands))
 
 
-SORTED = (dt.int32, dt.int64, dt.float32, dt.float64)
 _SEARCHED = TypeRule(admit=ORDERED, result=always(dt.int64))
-
-
-def by_scale(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
-    """Multiply by a Python int or float in the policy's kernel, which scales."""
-    if any(operand.type in _NUMBERS for operand in operands):
-        return ""
-    return "plain_multiply" if name == "multiply" and computed.kind is Kind.COMPLEX else name
-
-
-def by_reciprocal(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
-    """Divide floats by a Python int or float in the policy's kernel, which scales."""
-    scales = computed.kind is not Kind.FLOAT or operands[1].type in _NUMBERS
-    return "" if scales else name
-
-
-def by_bias(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
-    """Add a Python int or float by the kernel that scales, to the complex tensor times 1 + 0j."""
-    if computed.kind is Kind.COMPLEX and operands[0].type in _NUMBERS:
-        return f"{name}_scaled"
-    if computed.kind is Kind.COMPLEX and operands[1].type in _NUMBERS:
-        return f"scaled_{name}"
-    return ""
-
-
-def by_logarithm(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
-    """Take complex powers by the C++ library, but those by the Python numbers 0 and 1."""
-    if computed.kind is not Kind.COMPLEX:
-        return integers_by_scalar(name, operands, computed)
-    one = operands[-1].type.weak and operands[-1].type is not dt.weak_complex
-    return "shortcut_log_pow" if one else "log_pow"
-
-
-_NUMBERS = (dt.weak_int, dt.weak_float)
 
 
 def _of_one(rule: OperationRule) -> OperationRule:

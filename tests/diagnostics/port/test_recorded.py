@@ -9,7 +9,7 @@ import pytest
 from ported import recorded, text
 
 from promoarray import cli
-from promoarray.diagnostics.port.porting import Ported
+from promoarray.diagnostics.port.ported import Ported
 
 PROGRAMS = Path(__file__).parent.parent / "record"
 

@@ -9,7 +9,6 @@ The number tells the operations of a file apart, the frame those of a recursion.
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +16,9 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
+from promoarray.diagnostics.record.numpy.conditions import Conditions
+from promoarray.diagnostics.record.numpy.left_alone import LOOK_AROUND, left_alone
 from promoarray.diagnostics.record.numpy.plain import located, looks, parts
-from promoarray.diagnostics.record.numpy.scopes import Scopes
 
 RESERVED = "__promoarray__"
 """The hook's name, among the builtins."""
@@ -54,11 +54,6 @@ JOINERS = frozenset({"r_", "c_"})
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
 """Attributes that are views of an array, or parts of it."""
 
-_BUILTIN = frozenset(dir(builtins))
-_NUMERIC = frozenset({"abs", "pow", "divmod", "round"})
-_LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
-"""Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
-
 
 def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = True) -> CodeType:
     """Return the code of a program with a hook at its operations.
@@ -83,8 +78,8 @@ def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = T
         with _warned_already():
             tree = compile(source, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             nodes = list(ast.walk(tree))
-            left_alone = _left_alone(tree, nodes) if whole else _LOOK_AROUND
-            found = _Rewriter(nodes, left_alone).visit(tree)
+            calls = left_alone(tree, nodes) if whole else LOOK_AROUND
+            found = _Rewriter(nodes, calls).visit(tree)
             code: CodeType = compile(found, path, "exec", flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
         return plain
@@ -108,18 +103,7 @@ def _warned_already() -> Iterator[None]:
             filters.remove(each)
 
 
-def _left_alone(tree: ast.Module, nodes: Sequence[ast.AST]) -> frozenset[str]:
-    """The names of functions that are called as they are: builtins, and those of the file."""
-    own = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    bound = {n.id for n in nodes if isinstance(n, ast.Name) and type(n.ctx) is ast.Store}
-    for node in nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names = {alias.asname or alias.name for alias in node.names}
-            bound |= _BUILTIN | own if "*" in names else names
-    return (_BUILTIN - bound - _NUMERIC) | (own - bound) | _LOOK_AROUND
-
-
-class _Rewriter(Scopes):
+class _Rewriter(Conditions):
     """Puts the hook in.
 
     Parameters
@@ -134,7 +118,6 @@ class _Rewriter(Scopes):
         super().__init__(nodes)
         self._left_alone = left_alone
         self._count = 0
-        self._tested: dict[ast.expr, ast.AST | None] = {}
 
     # -- expressions ------------------------------------------------------------------------------
 
@@ -169,7 +152,7 @@ class _Rewriter(Scopes):
         values = [self.visit(x) for x in (node.left, *node.comparators)]
         compared = self._chain(node, values) if node.ops[1:] else None
         done = compared or self._compared(node, node.ops[0], *values)
-        return self._itself(done, node) if node in self._tested else done
+        return self._itself(done, node) if node in self.tested else done
 
     def _chain(self, node: ast.Compare, values: list[ast.expr]) -> ast.expr:
         # a < b < c is a < b and b < c, but for b, which is evaluated once.
@@ -201,40 +184,6 @@ class _Rewriter(Scopes):
         """
         compare = ast.Compare(_named("itself", node), [ast.Eq()], [x])
         return located(compare, node)
-
-    def _with_test(self, node: Any) -> Any:
-        """What has a condition."""
-        self._test(node.test, self._tested.get(node, node))
-        return self._inside(node)
-
-    visit_If = visit_While = visit_IfExp = visit_Assert = _with_test
-
-    def visit_comprehension(self, node: ast.comprehension) -> Any:
-        for condition in node.ifs:
-            self._test(condition, None)
-        return self._inside(node)
-
-    def _test(self, node: ast.expr, at: ast.AST | None) -> ast.AST | None:
-        """Note what is in a condition, of which Python asks the truth at once.
-
-        Of an error in that, Python says that it stands ``at`` the last comparison before, or else
-        where the condition belongs to. None if that is not known.
-        """
-        match node:
-            case ast.Compare():
-                self._tested[node] = at = node
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                at = self._test(operand, at)
-            case ast.BoolOp(values=values):
-                for each in values:
-                    at = self._test(each, at)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                self._tested[node] = at
-                for each in (test, body, orelse):
-                    at = self._test(each, at)
-            case _:
-                self._tested[node] = at
-        return at
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         if not isinstance(node.ctx, ast.Load):
@@ -353,13 +302,6 @@ class _Rewriter(Scopes):
             node.value = self.visit(node.value)
         return node
 
-    def visit_match_case(self, node: ast.match_case) -> ast.match_case:
-        if node.guard is not None:
-            self._test(node.guard, None)
-            node.guard = self.visit(node.guard)
-        node.body = self._block(node.body)
-        return node
-
     def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
         return node
 
@@ -367,7 +309,7 @@ class _Rewriter(Scopes):
 
     def _looked_at(self, node: Any, hooked: Callable[[Any], Any], read: Sequence[Any] = ()) -> Any:
         """A node as it is where all that it reads is plain, and else with the hook."""
-        at = self._tested.get(node, node)
+        at = self.tested.get(node, node)
         look = None if at is None else looks(read or (node,), self.bound, at)
         if look is None:
             return hooked(node)

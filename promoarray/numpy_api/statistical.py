@@ -1,0 +1,211 @@
+"""NumPy's functions that are several of ours: sums, means and extremes, with NaN and without.
+
+Each step is an operation under the policy, refused where the policy refuses it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from promoarray.core.read_dtype import kept_dtype
+from promoarray.core.shapes import axes_in
+from promoarray.dtypes import INEXACT, Kind
+from promoarray.numpy_api.composed import array_of, ravel
+
+
+def cumsum(xp: Any, a: Any, *, axis: int | None = None, dtype: object = None) -> Any:
+    along = ravel(xp, a) if axis is None else a
+    return xp.cumulative_sum(along, axis=0 if axis is None else axis, dtype=dtype)
+
+
+def cumprod(xp: Any, a: Any, *, axis: int | None = None, dtype: object = None) -> Any:
+    along = ravel(xp, a) if axis is None else a
+    return xp.cumulative_prod(along, axis=0 if axis is None else axis, dtype=dtype)
+
+
+def ptp(xp: Any, a: Any, **options: Any) -> Any:
+    return xp.max(a, **options) - xp.min(a, **options)
+
+
+def average(xp: Any, a: Any, *, weights: Any = None, axis: Any = None, **options: Any) -> Any:
+    if weights is None:
+        return xp.mean(a, axis=axis, **options)
+    array, share = array_of(xp, a, "average"), array_of(xp, weights, "average")
+    if share.shape != array.shape:
+        share = _weights_along(xp, share, array.shape, axis)
+    if array.dtype.kind not in INEXACT:  # as NumPy has it, whose weights alone would be narrower
+        array = xp.astype(array, xp.result_type(array.dtype, share.dtype, xp.float64))
+    total = xp.sum(share, axis=axis, **options)
+    if xp.any(total == 0):
+        raise ZeroDivisionError("np.average: the weights add up to 0")
+    return xp.sum(array * share, axis=axis, **options) / total
+
+
+def _weights_along(xp: Any, share: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Weights of some axes, in the order in which these are named, for an array of a shape."""
+    axes = axes_in("average", axis, len(shape)) if axis is not None else ()
+    if not axes or share.shape != tuple(shape[n] for n in axes):
+        raise (ValueError if axes else TypeError)(
+            f"np.average: weights of shape {share.shape} for an array of shape {shape}, "
+            f"axis={axis}; write weights of that shape, or of its axis= alone"
+        )
+    in_order = xp.permute_dims(share, tuple(sorted(range(len(axes)), key=axes.__getitem__)))
+    full = xp.reshape(in_order, tuple(m if n in axes else 1 for n, m in enumerate(shape)))
+    return xp.broadcast_to(full, shape)
+
+
+def _missing(xp: Any, a: Any, name: str) -> tuple[Any, Any]:
+    """An array and where it is NaN; None for dtypes that have no NaN."""
+    array = array_of(xp, a, name)
+    return array, xp.isnan(array) if array.dtype.kind in INEXACT else None
+
+
+def median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    array, missing = _missing(xp, a, "median")
+    found = nanmedian(xp, array, axis=axis, keepdims=keepdims)
+    if missing is None:
+        return found
+    along = tuple(axis) if isinstance(axis, list) else axis
+    unknown = xp.any(missing, axis=along, keepdims=keepdims)
+    return xp.where(unknown, xp.full_like(found, float("nan")), found)
+
+
+def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    array = array_of(xp, a, "nanmedian")
+    axes = axes_in("nanmedian", axis, array.ndim)
+    rest = tuple(n for n in range(array.ndim) if n not in axes)
+    lanes = xp.permute_dims(array, (*rest, *axes))
+    lanes = xp.reshape(lanes, (*lanes.shape[: len(rest)], math.prod(lanes.shape[len(rest) :])))
+    if lanes.shape[-1]:
+        lanes = xp.sort(lanes, axis=-1)  # NaN last
+        there = xp.count_nonzero(lanes == lanes, axis=-1, keepdims=True)
+        last = xp.maximum(there - 1, xp.zeros_like(there))
+        middle = xp.concat([last // 2, xp.minimum(there // 2, last)], axis=-1)
+        lanes = xp.take_along_axis(lanes, middle, axis=-1)
+    found = xp.mean(lanes, axis=-1)
+    if not keepdims:
+        return found
+    return xp.reshape(found, tuple(1 if n in axes else k for n, k in enumerate(array.shape)))
+
+
+def percentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
+    return xp.extras.quantile(a, _hundredths(xp, a, q), **options)
+
+
+def nanpercentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
+    return xp.extras.nanquantile(a, _hundredths(xp, a, q), **options)
+
+
+def _hundredths(xp: Any, a: Any, q: Any) -> Any:
+    """Percents as shares; numbers stay numbers."""
+    return q / 100 if isinstance(q, (int, float)) else xp.asarray(q) / 100
+
+
+def _without_nan(name: str, fill: float) -> Callable[..., Any]:
+    """Make a reduction that takes every NaN for a number that changes nothing."""
+
+    def function(xp: Any, a: Any, **options: Any) -> Any:
+        array, missing = _missing(xp, a, f"nan{name}")
+        if missing is not None:
+            array = xp.where(missing, xp.full_like(array, fill), array)
+        return getattr(xp, name)(array, **options)
+
+    return function
+
+
+def _extreme_without_nan(name: str, fill: float) -> Callable[..., Any]:
+    """The same of an extreme: NaN where there is nothing else."""
+
+    def function(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+        array, missing = _missing(xp, a, f"nan{name}")
+        if missing is None:
+            return getattr(xp, name)(array, axis=axis, keepdims=keepdims)
+        filled = xp.where(missing, xp.full_like(array, fill), array)
+        found = getattr(xp, name)(filled, axis=axis, keepdims=keepdims)
+        nothing = xp.all(missing, axis=axis, keepdims=keepdims)
+        return xp.where(nothing, xp.full_like(found, float("nan")), found)
+
+    return function
+
+
+def _running_without_nan(running: Callable[..., Any], fill: float) -> Callable[..., Any]:
+    """The same of a running sum or product."""
+
+    def function(xp: Any, a: Any, **options: Any) -> Any:
+        array, missing = _missing(xp, a, f"nan{running.__name__}")
+        if missing is not None:
+            array = xp.where(missing, xp.full_like(array, fill), array)
+        return running(xp, array, **options)
+
+    return function
+
+
+def _place_without_nan(name: str, fill: float) -> Callable[..., Any]:
+    """The same of the place of an extreme, which is none where there is nothing else."""
+
+    def function(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+        array, missing = _missing(xp, a, f"nan{name}")
+        if missing is not None:
+            if xp.any(xp.all(missing, axis=axis)):
+                raise ValueError("All-NaN slice encountered")
+            array = xp.where(missing, xp.full_like(array, fill), array)
+        return getattr(xp, name)(array, axis=axis, keepdims=keepdims)
+
+    return function
+
+
+nansum, nanprod = _without_nan("sum", 0), _without_nan("prod", 1)
+nancumsum, nancumprod = _running_without_nan(cumsum, 0), _running_without_nan(cumprod, 1)
+nanargmax = _place_without_nan("argmax", float("-inf"))
+nanargmin = _place_without_nan("argmin", float("inf"))
+nanmax = _extreme_without_nan("max", float("-inf"))
+nanmin = _extreme_without_nan("min", float("inf"))
+
+
+def nanmean(xp: Any, a: Any, **options: Any) -> Any:
+    array, missing = _missing(xp, a, "nanmean")
+    if missing is None or not xp.any(missing):
+        return xp.mean(array, **options)
+    return xp.astype(mean_of_others(xp, wide(xp, array), missing, **options), kept_dtype(array))
+
+
+def nanvar(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
+    array, missing = _missing(xp, a, "nanvar")
+    if missing is None or not xp.any(missing):
+        return xp.var(array, correction=ddof, **options)
+    spread = variance_of_others(xp, wide(xp, array), missing, ddof, **options)
+    return xp.astype(spread, kept_dtype(array).part)
+
+
+def nanstd(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
+    array, missing = _missing(xp, a, "nanstd")
+    if missing is None or not xp.any(missing):
+        return xp.std(array, correction=ddof, **options)
+    spread = variance_of_others(xp, wide(xp, array), missing, ddof, **options)
+    return xp.astype(xp.sqrt(spread), kept_dtype(array).part)
+
+
+def mean_of_others(xp: Any, array: Any, missing: Any, correction: float = 0, **options: Any) -> Any:
+    """The sum of what is not missing by its count, less a correction; NaN of nothing."""
+    total = xp.sum(xp.where(missing, xp.zeros_like(array), array), **options)
+    there = xp.count_nonzero(xp.logical_not(missing), **options)
+    count = xp.astype(there, kept_dtype(total).part)
+    count = count - correction if correction else count
+    return total / xp.where(count > 0, count, xp.full_like(count, float("nan")))
+
+
+def variance_of_others(xp: Any, array: Any, missing: Any, correction: float, **options: Any) -> Any:
+    """The variance of what is not missing; NaN of too little, and where that has infinities."""
+    mean = mean_of_others(xp, array, missing, axis=options.get("axis"), keepdims=True)
+    squares = xp.square(xp.abs(array - mean))
+    return mean_of_others(xp, squares, missing, correction, **options)
+
+
+def wide(xp: Any, array: Any) -> Any:
+    """Narrow floats in float32, from which the result is rounded."""
+    dtype = array.dtype
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        return xp.astype(array, xp.float32)
+    return xp.astype(array, xp.complex64) if dtype is xp.complex32 else array
