@@ -215,6 +215,9 @@ class CastingKernel:
         pairs of a slot and the bytes of a constant; steps of a loop and its places, each a slot and
         an offset; whether nothing is told of what they raise. A loop is a capsule, as
         ``run_ufunc_loop`` takes it, or "copy", "where" or "cast" with what they are of.
+    ufunc : callable, optional
+        What does the same as a loop of two operands that are not cast: it is called of those that
+        lie otherwise than in rows, or are repeated, where that takes it less time.
     """
 
     def __new__(
@@ -232,6 +235,7 @@ class CastingKernel:
         first: tuple[int, str, _Manner, _Manner] | None = None,
         longest: int = -1,
         program: tuple[Any, ...] | None = None,
+        ufunc: Callable[..., Any] | None = None,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any) -> Any:
         """The result; None where there is something to tell of, and without ``loop`` where an

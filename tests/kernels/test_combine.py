@@ -341,6 +341,20 @@ def test_blocks_end_with_long_rows(shape, dtype):
     pa.set_num_threads(before)
 
 
+@pytest.mark.parametrize("shape", [(8, 6, 100), (3, 2, 700), (5, 1, 1200)])
+@pytest.mark.parametrize("name", ["subtract", "maximum"])
+def test_one_number_for_each_of_some_rows(name, shape):
+    rng, dtype = np.random.default_rng(7), dtypes.bfloat16
+    types = [dtype, dtype, dtypes.float32]
+    apart = bits(rng, (*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
+    for x in (apart, apart[..., ::-1], np.ascontiguousarray(apart)):
+        for of in ((*shape[:-1], 1), (shape[0], 1, 1), (*shape[1:-1], 1)):
+            operands = [x, bits(rng, of, dtype)]
+            got = np.empty(shape, dtype.storage)
+            combine(name, tuple(operands), got, rows(types, dtype), (DEFAULT,) * 3)
+            assert same_numbers(got, by_steps(name, operands, types, dtype), dtype), of
+
+
 @pytest.mark.parametrize("way", ["in rows", "transposed", "backwards"])
 def test_a_result_may_be_an_operand(way):
     rng = np.random.default_rng(4)

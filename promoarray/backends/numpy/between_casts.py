@@ -60,6 +60,7 @@ def between_casts(
     if kernel is None and not has_loop:
         return None
     any_loop = has_loop and first is None and name not in exponents.LOOPS
+    is_plain = name in loops.EXTREMES and {*held, *plan.inputs, made, plan.result} == {common}
     return kernels.CastingKernel(
         (names if len(names) > 1 else name) if has_loop else kernel,
         (*map(kernels.dtype_args, (*held, *inputs, common, made, plan.result)),),
@@ -73,6 +74,7 @@ def between_casts(
         first,
         -1 if is_elementwise(name) else _longest(name, {*held, *inputs} == {common}),
         None if has_loop else program or _program(name, common, count, made),
+        kernel if is_plain and any_loop else None,
     )
 
 

@@ -256,19 +256,21 @@ def logical_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -
 LOGICAL = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 
 
-_SLOW_OF_INTEGERS = frozenset({"pow", "maximum", "minimum"})
-"""Powers by one exponent, and extremes with one number."""
+EXTREMES = frozenset({"maximum", "minimum"})
+"""Of which NumPy's loops take several times as long where an operand is one number."""
 
 _SLOW_IN_NUMPY = LOGICAL | {"floor_divide", "remainder", "nextafter"}
 _ROOTS = {"hypot": (dt.float32,), "sqrt": (dt.float32, dt.float64)}
 
 
 def is_slow_in_numpy(name: str, computed: DType) -> bool:
-    """Whether NumPy goes element by element where a loop of ours does not; or takes roots in
-    registers of 128 bits, whatever the machine has."""
+    """Whether NumPy goes element by element where a loop of ours does not, be it where an operand
+    is one number; or takes roots in registers of 128 bits, whatever the machine has."""
     if name in _ROOTS:
         return computed in _ROOTS[name]
-    if name in _SLOW_OF_INTEGERS:
+    if name in EXTREMES:
+        return computed.kind in INTEGERS or computed in (dt.float32, dt.float64)
+    if name == "pow":
         return computed.kind in INTEGERS
     return name in _SLOW_IN_NUMPY and computed.kind is Kind.FLOAT
 

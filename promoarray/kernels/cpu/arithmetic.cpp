@@ -139,6 +139,7 @@ struct SignKeepingZero : UnaryOnCodes {
 // As C has them, and NumPy from there. Squares of float32 are exact as float64, and C takes the root
 // of their sum there, too.
 struct Hypot : Binary {
+    static constexpr bool takes_long = true;
     static f64 of(f64 x, f64 y) { return std::hypot(x, y); }
     static f32 of(f32 x, f32 y) {
         const f64 wide = x, other = y;

@@ -40,11 +40,12 @@ struct CastingKernel {
     PyObject *computed_storage;  // NumPy's dtypes
     PyObject *result_storage;
     PyObject *program;           // what that was read from, which has the loops of NumPy's; or None
+    PyObject *ufunc;             // of NumPy's, that does the same on operands of its own; or None
     Scratch *kept[MOST];         // what operands were cast to; null while it is in use
 
-    std::array<PyObject *, 8> parts() const {
-        return {function,        empty,          empty_like, watched, loop,
-                computed_storage, result_storage, program};
+    std::array<PyObject *, 9> parts() const {
+        return {function,         empty,          empty_like, watched, loop,
+                computed_storage, result_storage, program,    ufunc};
     }
     void release() {
         delete steps;
@@ -97,6 +98,16 @@ bool orders(const Array &array, const std::vector<Py_ssize_t> &shape) {
         step *= shape[(size_t)axis];
     }
     return !in_order;
+}
+
+// Whether a ufunc takes two operands of any layout sooner than `run_any` does: where none is one
+// number, those of few elements, and a first one that is repeated.
+bool is_for_ufunc(PyObject *const *args) {
+    constexpr Py_ssize_t few = 1 << 17;
+    const ArrayFields *x = fields_of(args[0]), *y = fields_of(args[1]);
+    if (x == nullptr || y == nullptr) return false;
+    const Py_ssize_t first = elements_of(*x), second = elements_of(*y);
+    return first != 1 && second != 1 && (first < second || first < few);
 }
 
 // Memory for the result of operands of any layout.
@@ -256,6 +267,8 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     }
     int raised = 0;
     nb::object out;
+    if (!fits && self->ufunc != Py_None && is_for_ufunc(args))
+        return PyObject_Vectorcall(self->ufunc, args, (size_t)steps.operands, nullptr);
     if (!fits && self->loop != Py_None) out = run_any(self, args);
     else if (fits && in_loop && options == 0) out = run_loop(self, views, *like, raised);
     else if (fits) out = run_function(self, args, views, names);
@@ -267,20 +280,23 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"function", "rows",       "modes",   "computed_storage", "result_storage",
                                   "empty",    "empty_like", "watched", "loop",             "first",
-                                  "longest",  "program",    nullptr};
+                                  "longest",  "program",    "ufunc",   nullptr};
     PyObject *function, *rows, *modes, *computed, *result, *empty;
     PyObject *like = Py_None, *watched = Py_None, *loop = Py_None, *first = Py_None, *program = Py_None;
+    PyObject *ufunc = Py_None;
     Py_ssize_t longest = -1;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOOnO", const_cast<char **>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!OOO|OOOOnOO", const_cast<char **>(names),
                                      &function, &PyTuple_Type, &rows, &PyTuple_Type, &modes,
                                      &computed, &result, &empty, &like, &watched, &loop, &first,
-                                     &longest, &program))
+                                     &longest, &program, &ufunc))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
         const bool has_loop = PyUnicode_Check(function) || PyTuple_Check(function);
         if (loop != Py_None && (!has_loop || first != Py_None || !PyCallable_Check(loop)))
             refuse("loop is to be called, of a loop that nothing is done before");
         auto steps = read_steps(function, rows, modes, first, program);
+        if (ufunc != Py_None && (steps->operands != 2 || loop == Py_None || !PyCallable_Check(ufunc)))
+            refuse("ufunc is to be called, of a loop of two operands");
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of<CastingKernel>(made);
@@ -288,6 +304,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         const bool is_loop = steps->computes() && !steps->program;
         self->function = Py_NewRef(is_loop ? Py_None : function);
         self->program = Py_NewRef(program);
+        self->ufunc = Py_NewRef(ufunc);
         self->longest = longest >= 0 ? (size_t)longest : LONG;
         self->steps = steps.release();
         self->empty = Py_NewRef(empty);

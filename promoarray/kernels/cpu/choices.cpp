@@ -185,6 +185,22 @@ Run by_bounds_of(Type t) {
     return is_float32(t) ? singles_by_bounds<Whole> : nullptr;
 }
 
+// By one bound.
+template <typename Step, typename T>
+void by_one_bound(const void *const *operands, void *result, std::size_t n) {
+    using Word = Stored<T>;
+    const T bound = {*static_cast<const Word *>(operands[1])};
+    by_bound<Step, T>(static_cast<const Word *>(operands[0]), bound, static_cast<Word *>(result), n);
+}
+
+template <typename Step>
+Run by_one_bound_of(Type t) {
+    if (is_float32(t)) return by_one_bound<Step, f32>;
+    if (is_float64(t)) return by_one_bound<Step, f64>;
+    if (is_float16(t)) return by_one_bound<Step, HalfCode>;
+    return is_bfloat16(t) ? by_one_bound<Step, BfloatCode> : nullptr;
+}
+
 template <typename Bounds>
 Run clip_by_bounds_of(Type t) {
     return by_bounds_of<Clip<Bounds>, ClipLow<Bounds>, ClipHigh<Bounds>, true>(t);
@@ -215,6 +231,8 @@ Run where_of(Type t) {
 constexpr Row rows[] = {
     {"maximum", 2, false, false, false, on_numbers<Maximum>},
     {"minimum", 2, false, false, false, on_numbers<Minimum>},
+    {"maximum_by_bounds", 2, false, false, false, by_one_bound_of<Maximum>},
+    {"minimum_by_bounds", 2, false, false, false, by_one_bound_of<Minimum>},
     {"signed_maximum", 2, false, false, false, on_floats<ClipLow<Signed>>},
     {"signed_minimum", 2, false, false, false, on_floats<ClipHigh<Signed>>},
     {"clip_beyond", 3, false, false, false, clip_of<Within>},

@@ -47,6 +47,15 @@ class Given {
         return cast_to_;
     }
 
+    // The one that stands for the next n, all of a row.
+    const char *read_one(size_t n) {
+        if (cursor_.is_one()) return read(1);
+        const char *found = cursor_.read_repeated(n);
+        if (same_) return found;
+        cast_.run(found, cast_to_, cast_.counted(1));
+        return cast_to_;
+    }
+
    private:
     void spread(size_t n) {
         const size_t size = to_size_;
@@ -128,10 +137,22 @@ struct Sides {
         made->begin_at(n);
     }
 
-    // Whether each operand but the first is one element, and that is none.
+    // The elements of the shortest row.
+    size_t row() const {
+        size_t found = made->cursor().row();
+        for (int i = 0; i < most_operands && given[i]; ++i)
+            found = std::min(found, given[i]->cursor().row());
+        return found;
+    }
+
+    // Whether each operand but the first is one element, of all or of each long row, and that is none.
     bool are_bounds() const {
-        bool found = given[1] && !given[0]->cursor().is_one();
-        for (int i = 1; i < most_operands && given[i]; ++i) found &= given[i]->cursor().is_one();
+        const bool by_rows = row() >= long_row;
+        const auto is_one = [=](const Cursor &cursor) {
+            return cursor.is_one() || (by_rows && cursor.repeats_in_row());
+        };
+        bool found = given[1] && !is_one(given[0]->cursor());
+        for (int i = 1; i < most_operands && given[i]; ++i) found &= is_one(given[i]->cursor());
         return found;
     }
 
@@ -145,7 +166,7 @@ struct Sides {
         for (size_t at = 0, now = first(n, pace); at < n; at += now, now = next(n - at, pace)) {
             const void *values[most_operands];
             for (int i = 0; i < operation.operands; ++i)
-                values[i] = given[i]->read(by_bounds && i > 0 ? 1 : now);
+                values[i] = by_bounds && i > 0 ? given[i]->read_one(now) : given[i]->read(now);
             char *const place = made->place(now);
             state.clear();
             if (operation.look != nullptr) raised |= operation.look(values, now);
@@ -168,15 +189,14 @@ struct Sides {
     static constexpr size_t in_place_bytes = 64 << 10;  // what a block costs does not show beside it
 
     Pace find_pace(bool by_bounds) const {
-        size_t widest = made->widest(), row = made->cursor().row();
+        size_t widest = made->widest();
         bool in_place = made->is_in_place(), lines = made->cursor().is_line();
         for (int i = 0; i < most_operands && given[i]; ++i) {
             widest = std::max(widest, given[i]->widest());
-            row = std::min(row, given[i]->cursor().row());
             in_place &= given[i]->is_in_place() || (by_bounds && i > 0);
             lines &= given[i]->cursor().is_line();
         }
-        const bool by_rows = row >= long_row;
+        const bool by_rows = row() >= long_row;
         const size_t bytes = by_rows && in_place ? in_place_bytes : gathered_bytes;
         return {bytes / widest, by_rows, lines};
     }

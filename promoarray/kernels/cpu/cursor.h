@@ -175,6 +175,12 @@ class Cursor {
         });
         return gathered_;
     }
+    // Whether one element stands for all of a row; and the one that stands for the next n of it.
+    bool repeats_in_row() const { return axes_.stride[axes_.ndim - 1] == 0; }
+    const char *read_repeated(size_t n) {
+        std::memcpy(gathered_, step(n), size_);
+        return gathered_;
+    }
     // Where the next n elements may be written, and what brings them to where they belong.
     char *place(size_t n) { return lie_here(n) ? data_ : gathered_; }
     void put(size_t n) {
