@@ -121,10 +121,10 @@ def in_which(dtype: pa.DType) -> pa.DType:
 
 
 def folded(name: str, x: Any, dtype: pa.DType, lines: tuple[int, int, int]) -> Any:
-    """``kernels.fold`` of rows, read as they are."""
+    """``kernels.fold`` of lines, read as they are."""
     computed = in_which(dtype)
     rows = dtype_args(dtype), dtype_args(computed), dtype_args(computed)
-    out = np.empty(lines[0], computed.storage)
+    out = np.empty(lines[0] * lines[2], computed.storage)
     told = kernels.fold(name, x, out, lines, rows, (DEFAULT, DEFAULT), None, False)
     return None if told & kernels.NOT_TOLD else out
 
@@ -182,7 +182,9 @@ def test_what_is_no_normal_number_is_added_wherever_it_stands(special: float, le
 
 
 @pytest.mark.parametrize("dtype", [pa.float32, pa.float64], ids=str)
-@pytest.mark.parametrize("shape", [(2_200_001,), (3, 750_003), (2100, 1025), (16_000, 133)])
+@pytest.mark.parametrize(
+    "shape", [(2_200_001,), (3, 750_003), (2100, 1024), (2100, 1025), (16_000, 133)]
+)
 def test_what_no_cache_holds_is_added_as_numpy_does(
     dtype: pa.DType, shape: tuple[int, ...], level: int
 ) -> None:
@@ -193,6 +195,42 @@ def test_what_no_cache_holds_is_added_as_numpy_does(
         for axis in (None, -1, 0):
             found = pa.sum(pa.asarray(x), axis=axis)._buffer
             assert found.tobytes() == np.add.reduce(x, axis=axis).tobytes(), (start, axis)
+
+
+@pytest.mark.parametrize("value", [-0.0, np.inf, 1e-45])
+def test_leaves_that_lie_far_have_nothing_of_others(value: float, level: int) -> None:
+    held = np.full((2200, 1024), -0.0, np.float32)
+    held[::2, ::128] = held[::2, 127::128] = value  # what a leaf begins and ends with
+    for start in range(9):
+        x = held.ravel()[start : start + 2199 * 1024].reshape(2199, 1024)
+        found = folded("sum", x, pa.float32, (2199, 1024, 1))
+        assert found.tobytes() == np.add.reduce(x, axis=1).tobytes(), start
+
+
+@pytest.mark.parametrize("dtype", [*SHORT, pa.float64, pa.int8, pa.int32], ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_few_columns_are_folded_as_numpy_does(name: str, dtype: pa.DType, level: int) -> None:
+    ufuncs = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+    given = numbers(dtype, (17 * 900,), "plain")
+    with pa.policy("torch"), np.errstate(all="ignore"):
+        x, wide = given._buffer, pa.astype(given, in_which(dtype))._buffer
+        for width in (*range(2, 18), 31, 200):
+            for n in (1, 3, 8, 33, 100, 128, 900):
+                count = min(n, 17 * 900 // width)
+                rows = wide[: count * width].reshape(count, width)
+                wanted = ufuncs[name].reduce(rows, axis=0, dtype=rows.dtype)
+                found = folded(name, x[: count * width], dtype, (1, count, width))
+                assert found.tobytes() == wanted.tobytes(), (width, count)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_a_nan_among_few_columns_is_seen_wherever_it_stands(name: str, level: int) -> None:
+    for dtype in (pa.float32, pa.bfloat16, pa.float16, pa.float64):
+        x = np.ones((70, 3), dtype.storage)
+        for place in np.ndindex(x.shape):
+            x[place] = np.nan
+            assert folded(name, x, dtype, (1, 70, 3)) is None, (dtype, place)
+            x[place] = 1
 
 
 def test_sums_of_any_length_are_numpys() -> None:

@@ -90,25 +90,28 @@ struct TwoEights {
         return *this;
     }
 };
-PROMOARRAY_CAST __m128i read_codes(const u16 *x) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+PROMOARRAY_CAST __m256i eight_codes(const u16 *x) {  // twice
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
 }
-PROMOARRAY_CAST TwoEights two_eights(__m128i x, __m128i y) {
-    const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(x), y, 1);
+PROMOARRAY_CAST TwoEights two_eights(__m256i x, __m256i y) {
+    const __m256i both = _mm256_blend_epi32(x, y, 0xf0);
     const __m256i upper = _mm256_set1_epi32((int)0xffff0000);
     return {_mm256_castsi256_ps(_mm256_slli_epi32(both, 16)),
             _mm256_castsi256_ps(_mm256_and_si256(both, upper))};
 }
-PROMOARRAY_CAST void add_up(const TwoEights &x0, const TwoEights &x1, f32 *sums) {
-    const __m256 fours = _mm256_hadd_ps(x0.even + x0.odd, x1.even + x1.odd);
-    const __m256 ones = _mm256_hadd_ps(fours, fours);
-    const __m128 first = _mm256_castps256_ps128(ones), second = _mm256_extractf128_ps(ones, 1);
-    _mm_storeu_ps(sums, _mm_unpacklo_ps(first, second));
+// Before y there are eight more: what is read where it goes to is only chosen, and not moved.
+PROMOARRAY_CAST TwoEights two_eights(const u16 *x, const u16 *y) {
+    const auto *ends_with_y = reinterpret_cast<const __m256i *>(y - 8);
+    return two_eights(eight_codes(x), _mm256_loadu_si256(ends_with_y));
 }
 PROMOARRAY_CAST void add_up(const TwoEights &x0, const TwoEights &x1, const TwoEights &x2,
                             const TwoEights &x3, f32 *sums) {
-    add_up(x0, x1, sums);
-    add_up(x2, x3, sums + 4);
+    const __m256 first = _mm256_hadd_ps(x0.even + x0.odd, x1.even + x1.odd);
+    const __m256 second = _mm256_hadd_ps(x2.even + x2.odd, x3.even + x3.odd);
+    const __m256 ones = _mm256_hadd_ps(first, second);
+    const __m128 of_x = _mm256_castps256_ps128(ones), of_y = _mm256_extractf128_ps(ones, 1);
+    _mm_storeu_ps(sums, _mm_unpacklo_ps(of_x, of_y));
+    _mm_storeu_ps(sums + 4, _mm_unpackhi_ps(of_x, of_y));
 }
 struct EightDoubles {
     __m256d low, high;

@@ -75,6 +75,7 @@ template <typename T> size_t count_of(const Lines &lines, const T *) {
 }
 
 constexpr size_t AT_ONCE = 4;  // lines that go into what is folded so far
+constexpr size_t FEW = 16;     // elements of a line
 
 // Fold `count` rows of a width, which lie `apart`, into what is folded so far. Answers whether there
 // was a NaN that the step loses.
@@ -113,6 +114,59 @@ bool fold_rows(const typename Read::Stored *x, size_t apart, size_t width,
     return strange != 0;
 }
 
+// All of so many rows.
+template <typename Read, typename Step, typename Map>
+bool fold_all(const typename Read::Stored *x, size_t rows, size_t apart, size_t width,
+              const Center<Map, typename Read::T> *from, typename Read::T *folded) {
+    constexpr size_t MORE = 4 * AT_ONCE;  // of few, what is folded so far is long on its way
+    bool strange = false;
+    size_t k = 0;
+    if (width <= FEW)
+        for (; k + MORE <= rows; k += MORE)
+            strange |= fold_rows<Read, Step, Map, MORE>(x + k * apart, apart, width, from, folded);
+    for (; k + AT_ONCE <= rows; k += AT_ONCE)
+        strange |= fold_rows<Read, Step, Map, AT_ONCE>(x + k * apart, apart, width, from, folded);
+    for (; k < rows; ++k)
+        strange |= fold_rows<Read, Step, Map, 1>(x + k * apart, apart, width, from, folded);
+    return strange;
+}
+
+// Steps whose folds are the same in any order.
+template <typename Step, typename T>
+constexpr bool is_free = Step::loses_nan || std::is_integral_v<T>;
+
+// Rows of few elements, one after another, as rows of many, which are folded at last.
+template <typename Read, typename Step>
+bool fold_narrow(const typename Read::Stored *x, size_t rows, size_t width,
+                 typename Read::T *folded) {
+    using T = typename Read::T;
+    constexpr size_t MANY = 128;
+    const size_t together = MANY / width, wide = together * width, count = rows / together;
+    if (count < 2) return fold_all<Read, Step, Itself>(x, rows, width, width, folded, folded);
+    T all[MANY];
+    for (size_t j = 0; j < wide; ++j) all[j] = Step::start(Read::of(x[j]));
+    bool strange = fold_all<Read, Step, Itself>(x, count, wide, wide, all, all);
+    strange |= fold_all<As<T, T>, Step, Itself>(all, together, width, width, folded, folded);
+    x += count * wide;
+    return strange | fold_all<Read, Step, Itself>(x, rows % together, width, width, folded, folded);
+}
+
+// The same rows of bfloat16, which a compiler widens where there are many beside each other.
+template <typename Read, typename Step, typename Map>
+bool fold_widened(const typename Read::Stored *x, size_t rows, size_t width,
+                  const Center<Map, typename Read::T> *from, typename Read::T *folded) {
+    using T = typename Read::T;
+    const size_t most = CHUNK / width;
+    alignas(64) T some[CHUNK];
+    bool strange = false;
+    for (size_t row = 0; row < rows; row += most, x += most * width) {
+        const size_t count = rows - row < most ? rows - row : most;
+        for (size_t j = 0; j < count * width; ++j) some[j] = Read::of(x[j]);
+        strange |= fold_all<As<T, T>, Step, Map>(some, count, width, width, from, folded);
+    }
+    return strange;
+}
+
 template <typename Read, typename Step, typename Map>
 bool columns(const Lines &lines, typename Read::T *out) {
     using T = typename Read::T;
@@ -137,13 +191,19 @@ bool columns(const Lines &lines, typename Read::T *out) {
                 if (row == 0)
                     for (size_t j = 0; j < width; ++j)
                         folded[j] = Step::start(Map::of(Read::of(x[j]), from + j));
-                size_t k = 0;
-                for (; k + AT_ONCE <= rows; k += AT_ONCE)
-                    strange |= fold_rows<Read, Step, Map, AT_ONCE>(x + k * apart, apart, width, from,
-                                                                   folded);
-                for (; k < rows; ++k)
-                    strange |= fold_rows<Read, Step, Map, 1>(x + k * apart, apart, width, from,
-                                                             folded);
+                const bool is_narrow = width <= FEW && apart == width;
+                if constexpr (is_free<Step, T> && std::is_same_v<Map, Itself>) {
+                    if (is_narrow) {
+                        strange |= fold_narrow<Read, Step>(x, rows, width, folded);
+                        continue;
+                    }
+                } else if constexpr (std::is_same_v<Read, OfBfloat>) {
+                    if (is_narrow) {
+                        strange |= fold_widened<Read, Step, Map>(x, rows, width, from, folded);
+                        continue;
+                    }
+                }
+                strange |= fold_all<Read, Step, Map>(x, rows, apart, width, from, folded);
             }
         }
     }

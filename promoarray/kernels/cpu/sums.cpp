@@ -9,7 +9,7 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-constexpr size_t LEAF = 128, AHEAD = 1024;  // elements
+constexpr size_t LEAF = 128;  // elements
 
 // An element, or eight, as it is added, and what their sum is: a line has one center.
 template <typename T> struct Plain {
@@ -79,6 +79,31 @@ template <typename Leaf> PROMOARRAY_CAST auto lanes_of(const Leaf &leaf) {
     return r;
 }
 
+#ifdef __F16C__
+// Of a full leaf that lies far, by loads that begin where registers do in memory: one that lies in
+// two lines of a cache waits for both. What the first and the last have of other leaves counts as
+// -0.0, which changes no sum, and lanes are turned once all is added.
+PROMOARRAY_CAST __m256 turned_lanes(const f32 *x, size_t before) {
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i first = _mm256_set1_epi32((int)before);
+    const __m256i others = _mm256_cmpgt_epi32(first, lane);
+    const auto part = [](const f32 *from, __m256i own) {
+        return _mm256_blendv_ps(_mm256_set1_ps(-0.0f), _mm256_maskload_ps(from, own),
+                                _mm256_castsi256_ps(own));
+    };
+    x -= before;
+    __m256 r = part(x, _mm256_xor_si256(others, _mm256_set1_epi32(-1)));
+    for (size_t i = 8; i < LEAF; i += 8) r += _mm256_load_ps(x + i);
+    r += part(x + LEAF, others);
+    return _mm256_permutevar8x32_ps(r, _mm256_add_epi32(lane, first));
+}
+[[gnu::noinline]] __m256 lanes_of(const Leaf<As<f32, f32>, InTurn<Plain<f32>>> &leaf) {
+    const size_t before = reinterpret_cast<std::uintptr_t>(leaf.x) / sizeof(f32) % 8;
+    if (before != 0 && leaf.n == LEAF) return turned_lanes(leaf.x, before);
+    return lanes_of(Leaf<As<f32, f32>, Plain<f32>>{leaf.x, leaf.n, leaf.map});
+}
+#endif
+
 // What is left of a leaf, after its eights, is added to the sum of these.
 template <typename Read, typename Map>
 PROMOARRAY_CAST void add_rest(const Leaf<Read, Map> &leaf, typename Map::Total &sum) {
@@ -96,34 +121,48 @@ template <typename Read, typename Map> typename Map::Total sum_of(const Leaf<Rea
     return sums[0];
 }
 
-// What the lanes of registers are, into as many as eight sums, of which the first ones count.
-template <typename V, size_t count, typename Total>
+// What the lanes of registers of so many leaves are, into sums, of which the first ones count.
+template <size_t leaves, typename V, size_t count, typename Total>
 PROMOARRAY_CAST void add_up_all(const V (&r)[count], Total *sums) {
-    add_up(r[0], r[1 % count], r[2 % count], r[3 % count], sums);
-    if constexpr (count == 8) add_up(r[4], r[5], r[6], r[7], sums + 4);
+    for (size_t k = 0; k < count; k += 4)
+        add_up(r[k], r[(k + 1) % count], r[(k + 2) % count], r[(k + 3) % count], sums + leaves * k);
 }
 
-// How many leaves are added in one register; what it gets of them, and of one of them.
+// How many leaves are added in one register, and how many full ones at once; what a register gets
+// of them, and of one of them.
 template <typename Read, typename Map> struct Register {
-    static constexpr size_t leaves = 1;
+    static constexpr size_t leaves = 1, full = 8;
     using Own = Leaf<Read, Map>;
     static PROMOARRAY_CAST auto at(const Own *leaf, size_t i) { return leaf->at(i); }
     static PROMOARRAY_CAST auto of_one(const Own *leaf, size_t, size_t i) { return leaf->at(i); }
 };
 #ifdef __F16C__
-// Of two leaves nothing changes places.
+// Of two leaves nothing changes places. The second lies behind the first.
 template <> struct Register<OfBfloat, Plain<f32>> {
     static constexpr size_t leaves = 2;
+#ifdef __AVX512VL__
+    static constexpr size_t full = 16;
+#else
+    static constexpr size_t full = 8;
+#endif
     using Own = Leaf<OfBfloat, Plain<f32>>;
     static PROMOARRAY_CAST TwoEights at(const Own *leaf, size_t i) {
-        return two_eights(read_codes(leaf[0].x + i), read_codes(leaf[1].x + i));
+        return two_eights(leaf[0].x + i, leaf[1].x + i);
     }
     static PROMOARRAY_CAST TwoEights of_one(const Own *leaf, size_t which, size_t i) {
-        const __m128i codes = read_codes(leaf[which].x + i), none = _mm_setzero_si128();
+        const __m256i codes = eight_codes(leaf[which].x + i), none = _mm256_setzero_si256();
         return which == 0 ? two_eights(codes, none) : two_eights(none, codes);
     }
 };
 #endif
+
+// The eights from i on of those leaves of a register that have one more.
+template <typename Read, typename Map, typename Lanes>
+PROMOARRAY_CAST void add_last(Lanes &lanes, const Leaf<Read, Map> *own, size_t i) {
+    using In = Register<Read, Map>;
+    for (size_t k = 0; k < In::leaves; ++k)
+        if (i + 8 <= own[k].n) lanes += In::of_one(own, k, i);
+}
 
 // The sums of leaves side by side, so that none waits for itself. The first is the shortest, the
 // last the longest, and none has more than one eight more than another. An array of registers is
@@ -137,17 +176,11 @@ PROMOARRAY_CAST void sums_beside(const Leaf<Read, Map> *leaves, typename Map::To
     size_t i = 8;
     for (; i + 8 <= leaves[0].n; i += 8) {
         // Places that are read in turn are not what a machine takes for a walk through memory.
-        ask_for(leaves[0].x + AHEAD + count * i, count * 8);
+        ask_for(leaves[0].x + count * (LEAF + i), count * 8);
         ((lanes[r] += Lanes::at(leaves + r * each, i)), ...);
     }
-    if (i + 8 <= leaves[count - 1].n) {
-        const auto add_last = [&](auto &some, const Leaf<Read, Map> *own) {
-            for (size_t k = 0; k < each; ++k)
-                if (i + 8 <= own[k].n) some += Lanes::of_one(own, k, i);
-        };
-        (add_last(lanes[r], leaves + r * each), ...);
-    }
-    add_up_all(lanes, sums);
+    if (i + 8 <= leaves[count - 1].n) (add_last<Read>(lanes[r], leaves + r * each, i), ...);
+    add_up_all<each>(lanes, sums);
 }
 
 template <size_t count, typename Read, typename Map>
@@ -159,7 +192,7 @@ template <size_t count, typename Read, typename Map>
 PROMOARRAY_CAST void sums_of(const Leaf<Read, InTurn<Map>> *leaves, typename Map::Total *sums) {
     decltype(leaves->at(0)) r[count];
     for (size_t k = 0; k < count; ++k) r[k] = lanes_of(leaves[k]);
-    add_up_all(r, sums);
+    add_up_all<1>(r, sums);
 }
 
 // So many leaves, of the first that has all.
@@ -174,31 +207,66 @@ template <size_t count, typename Leaf> PROMOARRAY_CAST void halve(Leaf *leaves) 
     }
 }
 
-// The sum of what is halved into so many leaves. All but the last consist of eights.
-template <size_t count, typename Read, typename Map>
-typename Map::Total leaves_in(const typename Read::Stored *x, size_t n, const Map &map) {
-    Leaf<Read, Map> leaves[count];
-    leaves[0] = {x, n, map};
-    halve<count>(leaves);
-    typename Map::Total s[8];
-    sums_of<count>(leaves, s);
-    add_rest(leaves[count - 1], s[count - 1]);
-    for (size_t left = count; left > 1; left /= 2)
-        for (size_t k = 0; k < left / 2; ++k) s[k] = s[2 * k] + s[2 * k + 1];
-    return s[0];
+// As many sums as a power of two, each half added up by itself.
+template <size_t count, typename Total> PROMOARRAY_CAST Total sum_pairs(const Total *sums) {
+    if constexpr (count == 1) return sums[0];
+    else return sum_pairs<count / 2>(sums) + sum_pairs<count / 2>(sums + count / 2);
 }
 
-// Of two halves the second is the longer.
+// The sums of so many lines, each of which is halved into so many leaves. All but the last of a line
+// consist of eights.
+template <size_t count, size_t lines, typename Read, typename Map>
+PROMOARRAY_CAST void sums_of_lines(Leaf<Read, Map> *leaves, typename Map::Total *sums) {
+    constexpr size_t all = count * lines;
+    for (size_t k = 0; k < all; k += count) halve<count>(leaves + k);
+    typename Map::Total s[all < 8 ? 8 : all];
+    sums_of<all>(leaves, s);
+    for (size_t k = 0; k < lines; ++k) {
+        add_rest(leaves[(k + 1) * count - 1], s[(k + 1) * count - 1]);
+        sums[k] = sum_pairs<count>(s + k * count);
+    }
+}
+
+template <size_t count, typename Read, typename Map>
+PROMOARRAY_CAST typename Map::Total leaves_in(const typename Read::Stored *x, size_t n,
+                                              const Map &map) {
+    Leaf<Read, Map> leaves[count];
+    leaves[0] = {x, n, map};
+    typename Map::Total sum;
+    sums_of_lines<count, 1>(leaves, &sum);
+    return sum;
+}
+
+// How many leaves n elements are halved into, and whether all as often. Of two halves the second is
+// the longer.
+struct Leaves {
+    size_t count = 1;
+    bool are_alike;
+    explicit Leaves(size_t n) {
+        size_t shortest = n, longest = n;
+        for (; shortest > LEAF; count *= 2) {
+            shortest = half_of(shortest);
+            longest -= half_of(longest);
+        }
+        are_alike = longest <= LEAF;
+    }
+};
+
 template <typename Read, typename Map>
 typename Map::Total pairwise_in(const typename Read::Stored *x, size_t n, const Map &map) {
-    if (n <= LEAF) return sum_of(Leaf<Read, Map>{x, n, map});
-    const size_t half = half_of(n), rest = n - half;
-    const size_t first = half_of(half), last = rest - half_of(rest);
-    if (rest <= LEAF) return leaves_in<2, Read>(x, n, map);
-    if (half > LEAF && last <= LEAF) return leaves_in<4, Read>(x, n, map);
-    if (first > LEAF && last - half_of(last) <= LEAF) return leaves_in<8, Read>(x, n, map);
+    // A compiler that knows how long leaves are finds all of them by one address.
+    constexpr size_t full = Register<Read, Map>::full;
+    if (n == full * LEAF) return leaves_in<full, Read>(x, full * LEAF, map);
+    const Leaves leaves(n);
+    switch (leaves.are_alike ? leaves.count : 0) {
+    case 1: return sum_of(Leaf<Read, Map>{x, n, map});
+    case 2: return leaves_in<2, Read>(x, n, map);
+    case 4: return leaves_in<4, Read>(x, n, map);
+    case 8: return leaves_in<8, Read>(x, n, map);
+    }
+    const size_t half = half_of(n);
     const auto left = pairwise_in<Read>(x, half, map);
-    return left + pairwise_in<Read>(x + half, rest, map);
+    return left + pairwise_in<Read>(x + half, n - half, map);
 }
 
 template <typename Read, typename Map>
@@ -244,12 +312,42 @@ void sum_leaves(const Lines &lines, size_t length, typename Map::Total *out) {
     }
 }
 
+// Of lines that are halved into so many leaves, as many lines at once as have eight.
+template <size_t count, typename Read, typename Map>
+void sum_short(const Lines &lines, size_t length, typename Map::Total *out) {
+    constexpr size_t beside = 8 / count;
+    Source<Read> source(lines);
+    const auto *centers = reinterpret_cast<const typename Read::T *>(lines.center);
+    const size_t most = CHUNK / length;
+    for (size_t row = 0; row < lines.outer; row += most) {
+        const size_t rows = lines.outer - row < most ? lines.outer - row : most;
+        const auto *x = source.block(row * length, rows * length);
+        size_t k = 0;
+        for (; k + beside <= rows; k += beside) {
+            Leaf<Read, Map> leaves[8];
+            for (size_t j = 0; j < beside; ++j)
+                leaves[j * count] = {x + (k + j) * length, length, Map(centers, row + k + j)};
+            typename Map::Total sums[beside];
+            sums_of_lines<count, beside>(leaves, sums);
+            for (size_t j = 0; j < beside; ++j) out[row + k + j] = typename Map::Total{} + sums[j];
+        }
+        for (; k < rows; ++k)
+            out[row + k] = typename Map::Total{} +
+                           pairwise_in<Read>(x + k * length, length, Map(centers, row + k));
+    }
+}
+
 template <typename Read, typename Map>
 void sum_rows(const Lines &lines, typename Map::Total *out) {
     const size_t length = lines.n / lines.runs * parts_of<typename Map::Total>;
     if constexpr (std::is_base_of_v<Plain<typename Map::Total>, Map>)
         if (length < 8 && lines.runs == 1) return sum_few<Read>(lines, out);
-    if (length <= LEAF && lines.runs == 1) return sum_leaves<Read, Map>(lines, length, out);
+    const Leaves leaves(length);
+    switch (leaves.are_alike && lines.runs == 1 ? leaves.count : 0) {
+    case 1: return sum_leaves<Read, Map>(lines, length, out);
+    case 2: return sum_short<2, Read, Map>(lines, length, out);
+    case 4: return sum_short<4, Read, Map>(lines, length, out);
+    }
     Source<Read> source(lines);
     const auto *centers = reinterpret_cast<const typename Read::T *>(lines.center);
     for (size_t i = 0, at = 0; i < lines.outer; ++i) {
