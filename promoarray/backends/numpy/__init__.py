@@ -135,7 +135,17 @@ def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
 
 def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
     """The same values in memory of their own."""
+    if buffer.size >= _SOME and order == "C" and not buffer.flags.c_contiguous:
+        from promoarray.backends.numpy import layout
+
+        made = layout.in_rows(buffer)
+        if made is not None:
+            return made
     return buffer.copy(order)
+
+
+_SOME = 1 << 14
+"""Elements from which on it matters how an array lies that is copied."""
 
 
 def devices() -> tuple[str, ...]:
