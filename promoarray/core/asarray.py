@@ -101,7 +101,7 @@ def _keep(obj: Any, source: Array, wanted: DType | None, out: Array, copy: bool 
         way = held, dtype, *policy.cast.plan(held, dtype)
         run, kernel = caster(*way), short_caster(*way)
     elif copy:
-        run = np.ndarray.copy
+        run, kernel = backend_of(out._buffer).copy, np.ndarray.copy
     elif isinstance(obj, Array):
         run = None if out is obj else _itself
     scalars = (None,) if wanted is None else (None, ...)

@@ -38,6 +38,13 @@ def cast(
     All are about the parts of complex numbers.
     """
 
+def copy(src: _Buffer, dst: _Buffer) -> None:
+    """Copy every element of ``src`` to its place in ``dst``.
+
+    Elements have 1, 2, 4 or 8 bytes. ``src`` is an array of any layout, ``dst`` one of the same
+    shape that is C-contiguous and apart in memory.
+    """
+
 def combine(
     name: str,
     operands: tuple[_Buffer, ...],

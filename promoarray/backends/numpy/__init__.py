@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends.numpy.array_api import xp as xp
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import comparable as comparable
@@ -135,7 +136,17 @@ def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
 
 def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
     """The same values in memory of their own."""
+    if buffer.size >= _SOME and order == "C" and not buffer.flags.c_contiguous:
+        from promoarray.backends.numpy import layout
+
+        made = layout.in_rows(buffer)
+        if made is not None:
+            return made
     return buffer.copy(order)
+
+
+_SOME = 1 << 14
+"""Elements from which on it matters how an array lies that is copied."""
 
 
 def devices() -> tuple[str, ...]:
@@ -312,27 +323,3 @@ def _known(result: Buffer) -> DType:
     found = dtype_of(result)
     assert found is not None, result.dtype
     return found
-
-
-class _Functions:
-    """The array API over NumPy, as ``xp``: NumPy's own functions where they are as the standard has
-    them, and array-api-compat's, which takes 60 to 130 ms to import, when first of the others is
-    asked for."""
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(np if name in _AS_THE_STANDARD else _compat(), name)
-        return vars(self).setdefault(name, found)
-
-
-_AS_THE_STANDARD = frozenset(
-    {"abs", "arange", "asarray", "bool", "eye", "floor", "int64", "linspace", "ones", "sqrt"}
-) | {"stack", "tril", "triu"}
-
-
-def _compat() -> Any:
-    import array_api_compat.numpy
-
-    return array_api_compat.numpy
-
-
-xp = _Functions()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends.numpy.kernels import KERNELS
+from promoarray.backends.numpy.layout import in_rows
 
 Buffer = np.ndarray[Any, Any]
 Move = Callable[..., Buffer]
@@ -39,9 +40,19 @@ def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
 
 
 def _reshape(ndim: int, shape: Any, *, copy: bool | None = None) -> Move:
-    if copy is None:
-        return methodcaller("reshape", shape)
-    return lambda x: np.reshape(x, shape, copy=copy)
+    if copy is not None:
+        return lambda x: np.reshape(x, shape, copy=copy)
+
+    def run(x: Buffer) -> Buffer:
+        if x.size < _SMALL or x.flags.c_contiguous:
+            return x.reshape(shape)
+        try:
+            return np.reshape(x, shape, copy=False)
+        except ValueError:  # it has to be copied, or does not fit
+            made = in_rows(x)
+            return x.reshape(shape) if made is None else made.reshape(shape)
+
+    return run
 
 
 def _permute_dims(ndim: int, axes: Shape) -> Move:
@@ -173,7 +184,8 @@ def _triangle(lower: bool, ndim: int, zero: Buffer, *, k: int) -> Move:
 
 
 _SMALL = 4096
-"""Elements of a matrix up to which its triangle is kept."""
+"""Elements of a matrix up to which its triangle is kept, and of an array from which on it matters
+how it lies."""
 
 
 @lru_cache(maxsize=64, typed=True)

@@ -26,6 +26,7 @@ from typing import Any, Literal
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends.numpy import layout
 from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.backends.numpy.loops import LoopPlan, watched
 from promoarray.dtypes import BY_STORAGE
@@ -60,7 +61,10 @@ def _size(x: Buffer, waits: bool) -> int:
 
 def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     """What an elementwise ufunc answers; None where one thread is to call it in the ordinary way:
-    for short operands, those that lie otherwise than in rows, and exceptions to tell of."""
+    for short operands, those that lie otherwise than in rows, and exceptions to tell of. And a copy
+    that ``layout`` makes."""
+    if kernel is np.ndarray.copy:
+        return layout.in_rows(*operands)
     if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or kernel.signature is not None:
         return None
     found = _by_panels(kernel, *operands)

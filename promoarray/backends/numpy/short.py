@@ -67,6 +67,10 @@ def short_kernel(
         return _of_logic(logic, held)
     if name in _ORDERED:
         return _ordering(name, held[0], plan)
+    if name in _OF_LINALG:
+        from promoarray.backends.numpy.short_linalg import linalg_kernel
+
+        return linalg_kernel(name, held, plan)
     if plan.extra_results:
         return None
     if low or high:
@@ -274,6 +278,17 @@ def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
         return None
     rows = kernels.dtype_args(held), kernels.dtype_args(index)
     return kernels.OrderingKernel(_ORDERED[name], *rows, held.storage, index.storage, np.empty)
+
+
+_OF_LINALG = frozenset(
+    (
+        *("cholesky", "cross", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank"),
+        *("pinv", "qr", "slogdet", "solve", "svd", "svdvals", "vector_norm", "diagonal"),
+        *("fft", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft"),
+        *("irfft", "irfftn", "rfft", "rfftn"),
+    )
+)
+"""What NumPy's functions do alone; of ``eig`` the values decide the dtype that they answer in."""
 
 
 # --- Functions of each element --------------------------------------------------------------------

@@ -132,6 +132,11 @@ def is_usual() -> bool:
     return _DEFAULT is not None and _STATE.get() is _DEFAULT
 
 
+def is_logged() -> bool:
+    """Whether NumPy surely logs what it warns of by default, as within ``telling``."""
+    return _DEFAULT is not None and _STATE.get() is _LOGGING
+
+
 def at_the_program() -> AbstractContextManager[Any]:
     """Have NumPy warn at the line of the program, of what it would warn of here."""
     if is_usual():

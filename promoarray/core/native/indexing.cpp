@@ -135,6 +135,9 @@ Ref shape_of(PyObject *const *lengths, Py_ssize_t count) {
     return shape;
 }
 
+// Elements from which on it matters how an array lies whose values have to be copied.
+constexpr Py_ssize_t SOME = 4096;
+
 // False if the long way has to be taken.
 bool reshape(const FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject **result) {
     PyTypeObject *cls = Py_TYPE(args[0]);
@@ -144,6 +147,8 @@ bool reshape(const FastOperator *self, PyObject *const *args, Py_ssize_t count, 
     if (!x.buffer || !x.key) return false;
     const Ref shape = shape_of(args + 1, count - 1);
     if (!shape) return PyErr_Clear(), false;
+    const ArrayFields *array = fields_of(x.buffer.get());
+    if (array != nullptr && (array->flags & IN_ROWS) == 0 && elements_of(*array) >= SOME) return false;
     PyObject *given[] = {x.buffer.get(), shape.get()};
     Ref out(PyObject_VectorcallMethod(self->parts[RESHAPE_NAME], given, 2, nullptr));
     if (!out) {

@@ -12,14 +12,15 @@ namespace {
 constexpr Py_ssize_t MUCH = 1 << 17;  // bytes; of more, `run` casts what a cache holds at a time
 constexpr Py_ssize_t LONG = 1 << 20;  // bytes; `run` casts more of them without the GIL
 
-// Elements from which on several threads may take parts; from which on it pays that rows lie in columns
-// or are repeated (backends/numpy/parts.py); and of a row that lies in columns.
+// Elements from which on several threads may take parts; from which on it pays that rows lie in columns,
+// go backwards or are repeated (backends/numpy/parts.py); and of a row that lies in columns.
 constexpr Py_ssize_t MANY = 1000000, SOME = 1 << 17, LONG_ROW = 512;
 
-bool lies_in_columns(const ArrayFields &array) {
+bool lies_otherwise(const ArrayFields &array) {
     const int inner = array.ndim - 1;
-    return inner > 0 && array.shape[inner] >= LONG_ROW &&
-           array.strides[inner - 1] < array.strides[inner];
+    if (inner < 0 || array.shape[inner] < LONG_ROW) return false;
+    return array.strides[inner] < 0 ||
+           (inner > 0 && array.strides[inner - 1] < array.strides[inner]);
 }
 
 // Whether parts.py may know a quicker way than one call of NumPy's.
@@ -28,7 +29,7 @@ bool asks_for_parts(PyObject *first, PyObject *last) {
     if (x == nullptr || y == nullptr) return false;
     const Py_ssize_t a = elements_of(*x), b = elements_of(*y), most = a > b ? a : b;
     if (most < SOME || most >= MANY) return most >= MANY;
-    return (a != b && a > 1 && b > 1) || lies_in_columns(*x) || lies_in_columns(*y);
+    return (a != b && a > 1 && b > 1) || lies_otherwise(*x) || lies_otherwise(*y);
 }
 
 // Floats as doubles; of complex numbers both parts. NumPy's own cast would warn of a signalling

@@ -150,6 +150,8 @@ struct Loops {
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
     // Every other element of 1, 2, 4 or 8 bytes: the real parts of complex numbers.
     void (*every_other)(const void *source, void *target, std::size_t n, std::size_t size);
+    // Elements of as many bytes, wherever they begin, the last one first.
+    void (*backwards)(const void *source, void *target, std::size_t n, std::size_t size);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
     // That which looks codes of 8 bits up one by one for results of as many, and that for two at once.
     Loop look_up_bytes, look_up_pairs;

@@ -27,6 +27,8 @@ NB_MODULE(_cpu, m) {
           nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
           nb::arg("adjustment") = nb::none(),
           "Cast every element of src to its place in dst; in an adjustment codes become others.");
+    m.def("copy", &copy_array, nb::arg("src"), nb::arg("dst"),
+          "Copy every element of src to its place in dst.");
     m.def("combine", &combine, nb::arg("name"), nb::arg("operands"), nb::arg("result"),
           nb::arg("rows"), nb::arg("modes"),
           "Cast arrays, run an operation on them element by element, and cast the result.");

@@ -12,6 +12,9 @@ void cast_array(nanobind::handle source, nanobind::handle target, nanobind::hand
                 nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned,
                 nanobind::handle adjustment);
 
+// Copy an array of any layout to one in rows.
+void copy_array(nanobind::handle source, nanobind::handle target);
+
 int combine(const char *name, nanobind::handle operands, nanobind::handle result,
             nanobind::handle rows, nanobind::handle modes);
 nanobind::object loop_of(const char *name, nanobind::handle row);
