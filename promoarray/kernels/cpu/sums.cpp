@@ -285,37 +285,11 @@ template <typename Read> void sum_few(const Lines &lines, typename Read::T *out)
     });
 }
 
-// Of lines that are leaves.
-template <typename Read, typename Map>
-void sum_leaves(const Lines &lines, size_t length, typename Map::Total *out) {
-    Source<Read> source(lines);
-    const auto *centers = reinterpret_cast<const typename Read::T *>(lines.center);
-    const size_t most = CHUNK / length;
-    for (size_t row = 0; row < lines.outer; row += most) {
-        const size_t count = lines.outer - row < most ? lines.outer - row : most;
-        const auto *x = source.block(row * length, count * length);
-        const auto leaf = [&](size_t k) {
-            return Leaf<Read, Map>{x + k * length, length, Map(centers, row + k)};
-        };
-        const size_t beside = length < 8 ? 0 : count / 4 * 4;
-        for (size_t k = 0; k < beside; k += 4) {
-            const Leaf<Read, Map> leaves[4] = {leaf(k), leaf(k + 1), leaf(k + 2), leaf(k + 3)};
-            typename Map::Total sums[8];
-            sums_of<4>(leaves, sums);
-            for (size_t j = 0; j < 4; ++j) {
-                add_rest(leaves[j], sums[j]);
-                out[row + k + j] = typename Map::Total{} + sums[j];
-            }
-        }
-        for (size_t k = beside; k < count; ++k)
-            out[row + k] = typename Map::Total{} + sum_of(leaf(k));
-    }
-}
-
-// Of lines that are halved into so many leaves, as many lines at once as have eight.
+// Of lines that are halved into so many leaves, as many lines at once as have eight; of lines that
+// are leaves four, as the shortest take no longer than what is done for each.
 template <size_t count, typename Read, typename Map>
 void sum_short(const Lines &lines, size_t length, typename Map::Total *out) {
-    constexpr size_t beside = 8 / count;
+    constexpr size_t beside = count == 1 ? 4 : 8 / count;
     Source<Read> source(lines);
     const auto *centers = reinterpret_cast<const typename Read::T *>(lines.center);
     const size_t most = CHUNK / length;
@@ -323,8 +297,9 @@ void sum_short(const Lines &lines, size_t length, typename Map::Total *out) {
         const size_t rows = lines.outer - row < most ? lines.outer - row : most;
         const auto *x = source.block(row * length, rows * length);
         size_t k = 0;
-        for (; k + beside <= rows; k += beside) {
-            Leaf<Read, Map> leaves[8];
+        const size_t full = length < 8 ? 0 : rows / beside * beside;
+        for (; k < full; k += beside) {
+            Leaf<Read, Map> leaves[beside * count];
             for (size_t j = 0; j < beside; ++j)
                 leaves[j * count] = {x + (k + j) * length, length, Map(centers, row + k + j)};
             typename Map::Total sums[beside];
@@ -344,7 +319,7 @@ void sum_rows(const Lines &lines, typename Map::Total *out) {
         if (length < 8 && lines.runs == 1) return sum_few<Read>(lines, out);
     const Leaves leaves(length);
     switch (leaves.are_alike && lines.runs == 1 ? leaves.count : 0) {
-    case 1: return sum_leaves<Read, Map>(lines, length, out);
+    case 1: return sum_short<1, Read, Map>(lines, length, out);
     case 2: return sum_short<2, Read, Map>(lines, length, out);
     case 4: return sum_short<4, Read, Map>(lines, length, out);
     }
