@@ -86,7 +86,8 @@ PARTS: dict[str, Any] = {
 ``stored`` what weakly typed arrays are looked up by, ``adopted`` what NumPy's arrays and scalars
 are wrapped as, ``ufuncs`` the operators that its ufuncs mean, and ``named`` the dtypes that texts
 and NumPy's dtypes were read as; ``scalar_caster`` is the class of what keeps the last number that
-it cast."""
+it cast, ``ufunc`` that of NumPy's ufuncs, and ``array_option`` the option by which these make
+arrays of arrays without axes."""
 
 SHARED = Shared(**PARTS)
 

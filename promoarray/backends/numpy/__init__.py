@@ -145,8 +145,8 @@ def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
     return buffer.copy(order)
 
 
-_SOME = 1 << 14
-"""Elements from which on it matters how an array lies that is copied."""
+_SOME = 1 << 12
+"""``layout.SOME``, which shorter copies do not load."""
 
 
 def devices() -> tuple[str, ...]:

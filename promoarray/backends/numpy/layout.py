@@ -14,6 +14,9 @@ from promoarray.kernels import copy as copy_kernel
 
 Buffer = np.ndarray[Any, Any]
 
+SOME = 1 << 12
+"""Elements from which on it matters how an array lies; in ``core/native/indexing.cpp``, too."""
+
 
 def in_rows(buffer: Buffer) -> Buffer | None:
     """A copy in rows; None where NumPy's own is as good, or the dtype is none of plain bytes."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends.numpy.kernels import KERNELS
-from promoarray.backends.numpy.layout import in_rows
+from promoarray.backends.numpy.layout import SOME, in_rows
 
 Buffer = np.ndarray[Any, Any]
 Move = Callable[..., Buffer]
@@ -44,7 +44,7 @@ def _reshape(ndim: int, shape: Any, *, copy: bool | None = None) -> Move:
         return lambda x: np.reshape(x, shape, copy=copy)
 
     def run(x: Buffer) -> Buffer:
-        if x.size < _SMALL or x.flags.c_contiguous:
+        if x.size < SOME or x.flags.c_contiguous:
             return x.reshape(shape)
         try:
             return np.reshape(x, shape, copy=False)
@@ -184,8 +184,7 @@ def _triangle(lower: bool, ndim: int, zero: Buffer, *, k: int) -> Move:
 
 
 _SMALL = 4096
-"""Elements of a matrix up to which its triangle is kept, and of an array from which on it matters
-how it lies."""
+"""Elements of a matrix up to which its triangle is kept."""
 
 
 @lru_cache(maxsize=64, typed=True)

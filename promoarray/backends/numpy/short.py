@@ -36,6 +36,7 @@ from promoarray.backends.numpy.kernels import (
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.once import once
+from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.plan import Plan
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def short_kernel(
         return _of_logic(logic, held)
     if name in _ORDERED:
         return _ordering(name, held[0], plan)
-    if name in _OF_LINALG:
+    if _is_linalg(name):
         from promoarray.backends.numpy.short_linalg import linalg_kernel
 
         return linalg_kernel(name, held, plan)
@@ -280,15 +281,16 @@ def _ordering(name: str, held: DType, plan: Plan) -> Callable[..., Any] | None:
     return kernels.OrderingKernel(_ORDERED[name], *rows, held.storage, index.storage, np.empty)
 
 
-_OF_LINALG = frozenset(
-    (
-        *("cholesky", "cross", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "matrix_rank"),
-        *("pinv", "qr", "slogdet", "solve", "svd", "svdvals", "vector_norm", "diagonal"),
-        *("fft", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft"),
-        *("irfft", "irfftn", "rfft", "rfftn"),
-    )
-)
-"""What NumPy's functions do alone; of ``eig`` the values decide the dtype that they answer in."""
+def _is_linalg(name: str) -> bool:
+    """Whether linear algebra or a transform of NumPy's does all; of ``eig`` the values decide the
+    dtype that it answers in."""
+    row = OPERATIONS.get(name)  # a policy's own kernels are none
+    if row is not None and row.family in _LINALG:
+        return name not in ("eig", "eigvals")
+    return name in ("cross", "diagonal", "fftshift", "ifftshift")
+
+
+_LINALG = {Family.LINALG, Family.NORM, Family.FFT, Family.RFFT, Family.IRFFT}
 
 
 # --- Functions of each element --------------------------------------------------------------------

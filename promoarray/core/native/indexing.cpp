@@ -135,7 +135,7 @@ Ref shape_of(PyObject *const *lengths, Py_ssize_t count) {
     return shape;
 }
 
-// Elements from which on it matters how an array lies whose values have to be copied.
+// Elements from which on it matters how an array lies that has to be copied (backends/numpy/layout.py).
 constexpr Py_ssize_t SOME = 4096;
 
 // False if the long way has to be taken.
