@@ -314,6 +314,9 @@ Loop float_loop(Type source, Work &work) {
         return scale_loops(source)[scale_row(work)];
     }
     // 2. At once where a loop does it; from 8 bits by a table.
+    if (!target.format.has_sign) {
+        if (const Loop found = short_scale_loop(source, work.mode)) return found;
+    }
     if (is_plain(work.mode)) {
         if (const Loop found = short_loop(source, target)) return found;
     }

@@ -157,6 +157,8 @@ Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and
 Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
 Loop narrow_loop(Type source, const Work &work);  // narrow.cpp: from short floats to narrow ones
+// scales.cpp: to scales, from floats and integers of 16 bits.
+Loop short_scale_loop(Type source, const CastMode &mode);
 // shorts.cpp: to float16 and bfloat16 in registers; without rounding (to float16 NaN has no payload).
 Loop short_loop(Type source, Type target);
 Loop cut_short_loop(Type source, Type target);

@@ -20,19 +20,6 @@ struct Lanes {
     Register order;  // of fours of bytes, from that in which they are packed
 };
 
-// Where each four bytes are that come of `fours` in each 128 bits of one register.
-Register order_of(int fours) {
-    constexpr int parts = sizeof(Register) / 16;
-    i32 order[4 * parts];
-    for (int k = 0; k < 4 * parts; ++k) {
-        const int from = k / (fours * parts), part = k / fours % parts;
-        order[k] = 4 * part + fours * from + k % fours;
-    }
-    return loaded(order);
-}
-
-PROMOARRAY_CAST Words all_words(int x) { return (u16)x - Words{}; }
-
 Lanes lanes_of(Format from, const Work &work, int fours) {
     const Format to = work.target.format;
     const Edges edge = work.edge;
@@ -75,12 +62,10 @@ PROMOARRAY_CAST Register signs(Register low, Register high, const Lanes &l) {
     return shifted(packed_signed(low, high) & all_bytes(0x80), l.sign_shift);
 }
 
-// As many numbers as a register has bytes; `two_ends` where Inf does not become what overflows does.
-template <int mantissa, bool from_zero, bool two_ends>
-PROMOARRAY_CAST Register encoded(Words low, Words high, const Lanes &l) {
-    // 1. Overflow and Inf, which is 1 above all that is finite; NaN is more.
-    Register number = limited(magnitudes<mantissa, from_zero>(low, l),
-                              magnitudes<mantissa, from_zero>(high, l), l);
+// The sign, NaN and, with `two_ends`, Inf, where it does not become what overflows does.
+template <bool two_ends>
+PROMOARRAY_CAST Register with_ends(Register number, Words low, Words high, const Lanes &l) {
+    // 1. Inf is 1 above all that is finite; NaN is more.
     const Register beyond = packed_signed(less((Register)(low + low), (Register)l.below),
                                           less((Register)(high + high), (Register)l.below));
     const Register infinite = all_bytes(1);
@@ -94,15 +79,19 @@ PROMOARRAY_CAST Register encoded(Words low, Words high, const Lanes &l) {
     return either(signed_number, above(beyond, infinite), quiet);
 }
 
+// As many numbers as a register has bytes.
+template <int mantissa, bool from_zero, bool two_ends>
+PROMOARRAY_CAST Register encoded(Words low, Words high, const Lanes &l) {
+    const Register number = limited(magnitudes<mantissa, from_zero>(low, l),
+                                    magnitudes<mantissa, from_zero>(high, l), l);
+    return with_ends<two_ends>(number, low, high, l);
+}
+
 // A register of words; of float32 the upper halves, which are bfloat16, odd if a lower one is not 0.
 // They have two bits more than any target, so rounding them once more is as good as rounding once.
 PROMOARRAY_CAST Words words_of(const u16 *x) { return (Words)loaded(x); }
 PROMOARRAY_CAST Words words_of(const u32 *x) {
-    const DoubleWords first = (DoubleWords)loaded(x);
-    const DoubleWords second = (DoubleWords)loaded(x + most_bytes / 4);
-    const Register upper = packed_words((Register)(first >> 16), (Register)(second >> 16));
-    const Register lower = packed_words((Register)(first & 0xffff), (Register)(second & 0xffff));
-    return (Words)(upper | at_most_unsigned(lower, (Register)all_words(1)));
+    return odd_upper_halves(loaded(x), loaded(x + most_bytes / 4));
 }
 
 template <typename Source, int mantissa, bool from_zero, bool two_ends>
@@ -115,6 +104,28 @@ struct FromFloats {
     PROMOARRAY_CAST Register of(const Source *x) const {
         const Words low = words_of(x), high = words_of(x + most_bytes / 2);
         return in_order(encoded<mantissa, from_zero, two_ends>(low, high, lanes), lanes.order);
+    }
+};
+
+// From float16 to what has as many bits of exponent: its code is the upper half of the source's, which
+// is rounded by carrying. Where the bias is 1 more, so is the exponent; subnormals are doubled.
+template <bool two_ends>
+struct FromHalf {
+    Lanes lanes;
+    Words bias;  // 1 in the exponent, or 0
+    explicit FromHalf(const Work &work) : lanes(lanes_of(work.source.format, work, 2)) {
+        const Format from = work.source.format;
+        bias = all_words((work.target.format.bias - from.bias) << from.mantissa);
+    }
+    PROMOARRAY_CAST Register of(const u16 *x) const {
+        const auto magnitudes = [&](Words code) {
+            const Words magnitude = code & 0x7fff;
+            const Words number = magnitude + (Words)at_most_unsigned((Register)magnitude, (Register)bias);
+            return (Register)((number + 0x7f + (number >> 8 & 1)) >> 8);
+        };
+        const Words low = words_of(x), high = words_of(x + most_bytes / 2);
+        const Register number = limited(magnitudes(low), magnitudes(high), lanes);
+        return in_order(with_ends<two_ends>(number, low, high, lanes), lanes.order);
     }
 };
 
@@ -149,28 +160,20 @@ struct FromWhole {
     }
 };
 
-template <typename Source, typename Way>
-void to_narrow(const void *source, void *target, std::size_t n, const Work &work) {
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
-    const Way way(work);
-    std::size_t i = 0;
-    for (; i + most_bytes <= n; i += most_bytes) {
-        const Register codes = way.of(src + i);
-        std::memcpy(dst + i, &codes, most_bytes);
-    }
-    if (i == n) return;
-    Source rest[most_bytes] = {};
-    std::memcpy(rest, src + i, (n - i) * sizeof(Source));
-    const Register codes = way.of(rest);
-    std::memcpy(dst + i, &codes, n - i);
-}
-
 template <typename Source, int mantissa, bool from_zero>
 Loop narrow_loop_for(const Work &work) {
     const bool two_ends = work.edge.overflow != work.edge.infinity;
-    return two_ends ? to_narrow<Source, FromFloats<Source, mantissa, from_zero, true>>
-                    : to_narrow<Source, FromFloats<Source, mantissa, from_zero, false>>;
+    return two_ends ? to_bytes<Source, FromFloats<Source, mantissa, from_zero, true>>
+                    : to_bytes<Source, FromFloats<Source, mantissa, from_zero, false>>;
+}
+
+bool carries(Format from, Format to) {
+    return to.exponent == from.exponent && to.mantissa == from.mantissa - 8 &&
+           (to.bias == from.bias || to.bias == from.bias + 1);
+}
+Loop half_loop(const Work &work) {
+    const bool two_ends = work.edge.overflow != work.edge.infinity;
+    return two_ends ? to_bytes<u16, FromHalf<true>> : to_bytes<u16, FromHalf<false>>;
 }
 
 }  // namespace
@@ -184,12 +187,13 @@ Loop narrow_loop(Type source, const Work &work) {
     const int base = source.format.bias - to.bias - to.mantissa - 1;
     if (is_float32(source)) return base >= 0 ? narrow_loop_for<u32, 7, false>(work) : nullptr;
     if (is_bfloat16(source)) return base >= 0 ? narrow_loop_for<u16, 7, false>(work) : nullptr;
+    if (is_float16(source) && carries(source.format, to)) return half_loop(work);
     if (is_float16(source) && base >= 0) return narrow_loop_for<u16, 10, false>(work);
     if (is_float16(source)) return to.bias <= 16 ? narrow_loop_for<u16, 10, true>(work) : nullptr;
     // 1 is a normal number of the target.
     const bool is_whole = is_integer(source) && source.bits == 16 && to.bias >= 1;
     if (!is_whole) return nullptr;
-    return is_signed(source) ? to_narrow<i16, FromWhole<i16>> : to_narrow<u16, FromWhole<u16>>;
+    return is_signed(source) ? to_bytes<i16, FromWhole<i16>> : to_bytes<u16, FromWhole<u16>>;
 }
 #else
 Loop narrow_loop(Type, const Work &) { return nullptr; }

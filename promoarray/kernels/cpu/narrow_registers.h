@@ -1,4 +1,4 @@
-// The registers of narrow.cpp: words of 16 bits, of which two make a register of bytes. They are those
+// The registers of narrow.cpp and scales.cpp: words of 16 bits, of which two make a register of bytes. They are those
 // of AVX2 or of AVX-512. Packing and unpacking go on in each 128 bits by itself.
 #pragma once
 
@@ -24,6 +24,10 @@ PROMOARRAY_CAST Register less(Register x, Register y) { return _mm512_subs_epu16
 PROMOARRAY_CAST Register bits_of(Register words) {
     return _mm512_castps_si512(_mm512_maskz_cvtepi32_ps(every, words));
 }
+PROMOARRAY_CAST Register bits_of_halves(const u16 *x) {
+    const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(x));
+    return _mm512_castps_si512(_mm512_maskz_cvtph_ps(every, codes));
+}
 PROMOARRAY_CAST Register magnitude_of(Register words) { return _mm512_abs_epi16(words); }
 PROMOARRAY_CAST Register upper_product(Register x, Register y) { return _mm512_mulhrs_epi16(x, y); }
 PROMOARRAY_CAST Register less_one_where_equal(Register x, Register y, Register z) {
@@ -48,6 +52,7 @@ PROMOARRAY_CAST Register in_order(Register x, Register order) {
 }
 PROMOARRAY_CAST Chosen equal(Register x, Register y) { return _mm512_cmpeq_epi8_mask(x, y); }
 PROMOARRAY_CAST Chosen above(Register x, Register y) { return _mm512_cmpgt_epu8_mask(x, y); }
+PROMOARRAY_CAST Chosen negatives(Register x) { return _mm512_movepi8_mask(x); }
 PROMOARRAY_CAST Register either(Register x, Chosen other, Register y) {
     return _mm512_mask_mov_epi8(x, other, y);
 }
@@ -76,6 +81,10 @@ PROMOARRAY_CAST Register less(Register x, Register y) { return _mm256_subs_epu16
 PROMOARRAY_CAST Register bits_of(Register words) {
     return _mm256_castps_si256(_mm256_cvtepi32_ps(words));
 }
+PROMOARRAY_CAST Register bits_of_halves(const u16 *x) {
+    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
+    return _mm256_castps_si256(_mm256_cvtph_ps(codes));
+}
 PROMOARRAY_CAST Register magnitude_of(Register words) { return _mm256_abs_epi16(words); }
 PROMOARRAY_CAST Register upper_product(Register x, Register y) { return _mm256_mulhrs_epi16(x, y); }
 PROMOARRAY_CAST Register less_one_where_equal(Register x, Register y, Register z) {
@@ -102,6 +111,7 @@ PROMOARRAY_CAST Chosen equal(Register x, Register y) { return _mm256_cmpeq_epi8(
 PROMOARRAY_CAST Chosen above(Register x, Register y) {
     return _mm256_adds_epu8(x, _mm256_sub_epi8(all_bytes(127), y));
 }
+PROMOARRAY_CAST Chosen negatives(Register x) { return x; }
 PROMOARRAY_CAST Register either(Register x, Chosen other, Register y) {
     return _mm256_blendv_epi8(x, y, other);
 }
@@ -130,6 +140,46 @@ typedef u16 Words __attribute__((vector_size(sizeof(Register))));
 typedef u32 DoubleWords __attribute__((vector_size(sizeof(Register))));
 
 constexpr std::size_t most_bytes = sizeof(Register);
+
+PROMOARRAY_CAST Words all_words(int x) { return (u16)x - Words{}; }
+
+// The upper halves of two registers of words of 32 bits, odd if a lower one is not 0.
+PROMOARRAY_CAST Words odd_upper_halves(Register first, Register second) {
+    const DoubleWords low = (DoubleWords)first, high = (DoubleWords)second;
+    const Register upper = packed_words((Register)(low >> 16), (Register)(high >> 16));
+    const Register lower = packed_words((Register)(low & 0xffff), (Register)(high & 0xffff));
+    return (Words)(upper | at_most_unsigned(lower, (Register)all_words(1)));
+}
+
+// Where each four bytes are that come of `fours` in each 128 bits of one register.
+Register order_of(int fours) {
+    constexpr int parts = sizeof(Register) / 16;
+    i32 order[4 * parts];
+    for (int k = 0; k < 4 * parts; ++k) {
+        const int from = k / (fours * parts), part = k / fours % parts;
+        order[k] = 4 * part + fours * from + k % fours;
+    }
+    return loaded(order);
+}
+
+// As many at a time as a register has bytes, by a way that is made of the work and makes them `of` where
+// they lie.
+template <typename Source, typename Way>
+void to_bytes(const void *source, void *target, std::size_t n, const Work &work) {
+    const auto *PROMOARRAY_RESTRICT src = static_cast<const Source *>(source);
+    auto *PROMOARRAY_RESTRICT dst = static_cast<u8 *>(target);
+    const Way way(work);
+    std::size_t i = 0;
+    for (; i + most_bytes <= n; i += most_bytes) {
+        const Register codes = way.of(src + i);
+        std::memcpy(dst + i, &codes, most_bytes);
+    }
+    if (i == n) return;
+    Source rest[most_bytes] = {};
+    std::memcpy(rest, src + i, (n - i) * sizeof(Source));
+    const Register codes = way.of(rest);
+    std::memcpy(dst + i, &codes, n - i);
+}
 
 }  // namespace
 }  // namespace PROMOARRAY_VERSION
