@@ -146,6 +146,13 @@ struct Bfloat {
 };
 #endif
 
+// Whether the machine reads float16.
+#ifdef __F16C__
+constexpr bool reads_short_floats = true;
+#else
+constexpr bool reads_short_floats = false;
+#endif
+
 constexpr Format bfloat16_format() { return {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true, true}; }
 PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_format()}; }
 
@@ -168,8 +175,9 @@ Loop truncating_loop_by(Limits limit, Type source, Work &work);
 // fewer, and to 32 by other modes, in registers.
 Loop machine_loop(bool is_double, const Limits &limit, Type source, Work &work);
 Loop short_machine_loop(const Limits &limit, Type source, Type target);  // from floats of 16 bits
-Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work);
-Loop word_loop(bool is_double, const Limits &limit);
+// (They read floats of 16 bits where `reads_short_floats`, and else these as float32.)
+Loop few_loop(const Limits &limit, Type source, const Work &work);
+Loop word_loop(const Limits &limit, Type source);
 Loop half_away_loop(bool is_double);             // words.cpp: the nearest integer, of fewer than 8 bits
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment

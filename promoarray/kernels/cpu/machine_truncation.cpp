@@ -309,7 +309,6 @@ Loop machine_loop_of(const Limits &limit, Type source, Work &work) {
     if (same_limits(limit, indefinite(32))) {
         const Loop first = machine_words<Float>;
         if (target.bits == 32) return first;
-        if (const Loop few = few_loop(sizeof(Float) == 8, limit, source, work)) return few;
         return chain(work, first, integer_loop(words, target));
     }
     if (target.bits == 32 && same_limits(limit, indefinite_halves(32))) {
@@ -319,7 +318,9 @@ Loop machine_loop_of(const Limits &limit, Type source, Work &work) {
         return machine_word_halves<Float, true>;
     }
     if (target.bits == 32) {
-        if (const Loop found = word_loop(sizeof(Float) == 8, limit)) return found;
+        if (const Loop found = word_loop(limit, sizeof(Float) == 8 ? source : float32_type())) {
+            return found;
+        }
         if (same_limits(limit, indefinite(64))) return by_long_words<AsMachine, Float, u32>;
         if (same_limits(limit, saturating(64, true))) return by_long_words<NearestSigned<0>, Float, u32>;
     }

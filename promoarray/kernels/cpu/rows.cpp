@@ -113,17 +113,17 @@ PROMOARRAY_CAST __m256i row_at(const unsigned char *row) {
 
 struct Codes { __m256i low, high; };
 
-// Of two registers, for which each row is fetched once.
-template <bool folded>
+// Of a few registers, for which each row is fetched once.
+template <bool folded, int count>
 PROMOARRAY_CAST void look_up(const Codes *c, const Plane &plane, __m256i *sum) {
     const __m256i start = row_at(plane.start), shape = row_at(plane.shape);
-    for (int j = 0; j < 2; ++j) {
+    for (int j = 0; j < count; ++j) {
         sum[j] = _mm256_add_epi8(_mm256_shuffle_epi8(start, c[j].high),
                                  _mm256_shuffle_epi8(shape, c[j].low));
     }
     for (int i = 0; i < plane.others; ++i) {
         const __m256i row = row_at(plane.index[i]), other = row_at(plane.other[i]);
-        for (int j = 0; j < 2; ++j) {
+        for (int j = 0; j < count; ++j) {
             const __m256i low = c[j].low;
             const __m256i index =
                 folded ? _mm256_add_epi8(low, row)
@@ -183,54 +183,60 @@ PROMOARRAY_CAST __m256i folded_codes(__m256i x) {
                                          : _mm256_and_si256(x, _mm256_set1_epi8(0x7f));
 }
 
-// 64 results at a time; the bytes below `lowest` are 0.
-template <typename Word, int lowest, Fold fold>
-void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
+// The results of so many registers of codes; the bytes below `lowest` are 0.
+template <typename Word, int lowest, Fold fold, int count>
+PROMOARRAY_CAST void look_up_some(const u8 *PROMOARRAY_RESTRICT src, Word *PROMOARRAY_RESTRICT dst,
+                                  const Work &work) {
     constexpr int bytes = sizeof(Word);
     constexpr bool folded = fold != Fold::none, negates = is_negated(fold);
-    const auto *PROMOARRAY_RESTRICT src = static_cast<const u8 *>(source);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<Word *>(target);
     const Rows &rows = work.rows;
     const __m256i zero = _mm256_setzero_si256(), half = _mm256_set1_epi8(15);
     const __m256i exception = _mm256_set1_epi8((char)rows.exception);
     const __m256i few = _mm256_set1_epi8((char)((1 << work.target.bits % 8) - 1));
-    std::size_t i = 0;
-    for (; i + 64 <= n; i += 64) {
-        __m256i x[2], byte[bytes][2];
-        Codes codes[2];
-        for (int j = 0; j < 2; ++j) {
-            x[j] = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(src + i + 32 * j));
-            const __m256i code = folded_codes<fold>(x[j]);
-            codes[j].low = folded ? code : _mm256_and_si256(code, half);
-            codes[j].high = _mm256_and_si256(_mm256_srli_epi16(code, 4), half);
-        }
-        for (int k = 0; k < bytes; ++k) {
-            if (k < lowest) byte[k][0] = byte[k][1] = zero;
-            else look_up<folded>(codes, rows.plane[k], byte[k]);
-        }
-        for (int j = 0; j < 2; ++j) {
-            const __m256i negative = _mm256_cmpgt_epi8(zero, x[j]);
-            __m256i result[bytes];
-            for (int k = 0; k < bytes; ++k) {
-                result[k] = byte[k][j];
-                if (!folded || k < lowest) continue;
-                if (!negates) {
-                    const __m256i flip = _mm256_set1_epi8((char)(rows.flip >> 8 * k));
-                    result[k] = _mm256_xor_si256(result[k], _mm256_and_si256(negative, flip));
-                }
-                const __m256i other = _mm256_set1_epi8((char)(rows.exceptional >> 8 * k));
-                const __m256i is_other = _mm256_cmpeq_epi8(x[j], exception);
-                result[k] = _mm256_blendv_epi8(result[k], other, is_other);
-            }
-            const __m256i sign = _mm256_or_si256(negative, _mm256_set1_epi8(1));
-            if (fold == Fold::negated_few) {
-                put(_mm256_and_si256(_mm256_sign_epi8(result[0], sign), few), dst + i + 32 * j);
-                continue;
-            }
-            put_joined<negates>(result, sign, dst + i + 32 * j);
-        }
+    __m256i x[count], byte[bytes][count];
+    Codes codes[count];
+    for (int j = 0; j < count; ++j) {
+        x[j] = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(src + 32 * j));
+        const __m256i code = folded_codes<fold>(x[j]);
+        codes[j].low = folded ? code : _mm256_and_si256(code, half);
+        codes[j].high = _mm256_and_si256(_mm256_srli_epi16(code, 4), half);
     }
-    for (; i < n; ++i) std::memcpy(dst + i, work.table + bytes * src[i], bytes);
+    for (int k = 0; k < bytes; ++k) {
+        if (k >= lowest) look_up<folded, count>(codes, rows.plane[k], byte[k]);
+        else for (__m256i &nothing : byte[k]) nothing = zero;
+    }
+    for (int j = 0; j < count; ++j) {
+        const __m256i negative = _mm256_cmpgt_epi8(zero, x[j]);
+        __m256i result[bytes];
+        for (int k = 0; k < bytes; ++k) {
+            result[k] = byte[k][j];
+            if (!folded || k < lowest) continue;
+            if (!negates) {
+                const __m256i flip = _mm256_set1_epi8((char)(rows.flip >> 8 * k));
+                result[k] = _mm256_xor_si256(result[k], _mm256_and_si256(negative, flip));
+            }
+            const __m256i other = _mm256_set1_epi8((char)(rows.exceptional >> 8 * k));
+            const __m256i is_other = _mm256_cmpeq_epi8(x[j], exception);
+            result[k] = _mm256_blendv_epi8(result[k], other, is_other);
+        }
+        const __m256i sign = _mm256_or_si256(negative, _mm256_set1_epi8(1));
+        if (fold == Fold::negated_few) {
+            put(_mm256_and_si256(_mm256_sign_epi8(result[0], sign), few), dst + 32 * j);
+            continue;
+        }
+        put_joined<negates>(result, sign, dst + 32 * j);
+    }
+}
+
+template <typename Word, int lowest, Fold fold>
+void look_up_rows(const void *source, void *target, std::size_t n, const Work &work) {
+    constexpr std::size_t size = sizeof(Word), few = 64, many = size == 1 ? 128 : few;
+    const auto *src = static_cast<const u8 *>(source);
+    auto *dst = static_cast<Word *>(target);
+    std::size_t i = 0;
+    for (; i + many <= n; i += many) look_up_some<Word, lowest, fold, many / 32>(src + i, dst + i, work);
+    for (; i + few <= n; i += few) look_up_some<Word, lowest, fold, few / 32>(src + i, dst + i, work);
+    for (; i < n; ++i) std::memcpy(dst + i, work.table + size * src[i], size);
 }
 
 // How many shapes the bytes have besides the first ones.

@@ -164,16 +164,21 @@ Loop truncating_loop(Type source, Work &work) {
 }
 
 Loop truncating_loop_by(Limits limit, Type source, Work &work) {
-    // 1. Floats of 16 bits by way of float32.
+    // 1. Floats of 16 bits by way of float32, where they are not read as such.
     work.range = range_of(limit);
     const bool is_double = is_float64(source);
     const Loop first = is_double || is_float32(source) ? nullptr : single_loop(source);
+    const auto in_registers = [&](Loop found) {
+        return first == nullptr || reads_short_floats ? found : chain(work, first, found);
+    };
     // To few bits without a question where that can be; the rest is asked less if the source is short.
-    Loop few = few_loop(is_double, limit, source, work);
-    if (work.target.bits == 32 && limit.nan == 0) few = word_loop(is_double, limit);
-    if (few != nullptr) return first != nullptr ? chain(work, first, few) : few;
+    if (const Loop few = few_loop(limit, source, work)) return in_registers(few);
+    if (work.target.bits == 32 && limit.nan == 0) {
+        if (const Loop word = word_loop(limit, source)) return in_registers(word);
+    }
     limit = shortened(limit, source, work.target);
     work.range = range_of(limit);
+    if (const Loop few = few_loop(limit, source, work)) return in_registers(few);
     if (limit.near != 0) {
         const Loop packing = packing_loop(is_double, limit, work);
         return first != nullptr ? chain(work, first, packing) : packing;

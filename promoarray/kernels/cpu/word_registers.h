@@ -10,6 +10,12 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
+// Floats of 16 bits are read as float32.
+struct HalfCode { u16 bits; };
+struct BfloatCode { u16 bits; };
+template <typename Float>
+constexpr bool is_double = sizeof(Float) == sizeof(f64);
+
 #ifdef __AVX512DQ__
 using Singles = __m512;
 using Doubles = __m512d;
@@ -18,6 +24,13 @@ using HalfWords = __m256i;
 
 PROMOARRAY_CAST Singles load(const f32 *x) { return _mm512_loadu_ps(x); }
 PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm512_loadu_pd(x); }
+PROMOARRAY_CAST Singles load(const HalfCode *x) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x)));
+}
+PROMOARRAY_CAST Singles load(const BfloatCode *x) {
+    const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(x));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
+}
 PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
     return _mm512_min_ps(_mm512_set1_ps(end), x);
 }
@@ -50,8 +63,9 @@ PROMOARRAY_CAST __mmask8 reaches(Doubles x, f64 end) {
 PROMOARRAY_CAST Words or_code(Words words, __mmask16 there, int code) {
     return _mm512_mask_mov_epi32(words, there, _mm512_set1_epi32(code));
 }
-PROMOARRAY_CAST HalfWords or_code(HalfWords words, __mmask8 there, int code) {
-    return _mm256_mask_mov_epi32(words, there, _mm256_set1_epi32(code));
+PROMOARRAY_CAST Words or_all(Words words, __mmask16 there) { return or_code(words, there, -1); }
+PROMOARRAY_CAST HalfWords or_all(HalfWords words, __mmask8 there) {
+    return _mm256_mask_mov_epi32(words, there, _mm256_set1_epi32(-1));
 }
 // The words of `x`, and 0 where it is NaN.
 PROMOARRAY_CAST Words words_or_zero(Singles x) {
@@ -73,6 +87,12 @@ using HalfWords = __m128i;
 
 PROMOARRAY_CAST Singles load(const f32 *x) { return _mm256_loadu_ps(x); }
 PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm256_loadu_pd(x); }
+PROMOARRAY_CAST Singles load(const HalfCode *x) {
+    return Half::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+}
+PROMOARRAY_CAST Singles load(const BfloatCode *x) {
+    return Bfloat::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+}
 PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
     return _mm256_min_ps(_mm256_set1_ps(end), x);
 }
@@ -84,6 +104,9 @@ PROMOARRAY_CAST Singles at_least(f32 end, Singles x) {
 }
 PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) {
     return _mm256_max_pd(_mm256_set1_pd(end), x);
+}
+PROMOARRAY_CAST Singles at_least_zero(Singles x) {  // and 0 for NaN
+    return _mm256_max_ps(x, _mm256_setzero_ps());
 }
 PROMOARRAY_CAST Singles with_sign(f32 magnitude, Singles sign) {
     return _mm256_or_ps(_mm256_and_ps(sign, _mm256_set1_ps(-0.0f)), _mm256_set1_ps(magnitude));
@@ -100,6 +123,9 @@ PROMOARRAY_CAST __m256 reaches(Singles x, f32 end) {
 PROMOARRAY_CAST Words or_code(Words words, __m256 there, int code) {
     const __m256i codes = _mm256_set1_epi32(code);
     return _mm256_blendv_epi8(words, codes, _mm256_castps_si256(there));
+}
+PROMOARRAY_CAST Words or_all(Words words, __m256 there) {
+    return _mm256_or_si256(words, _mm256_castps_si256(there));
 }
 PROMOARRAY_CAST Words words_or_zero(Singles x) {
     return words_of(_mm256_and_ps(x, _mm256_cmp_ps(x, x, _CMP_ORD_Q)));
@@ -133,6 +159,9 @@ PROMOARRAY_CAST Singles at_most(f32 end, Singles x) { return _mm_min_ps(_mm_set1
 PROMOARRAY_CAST Doubles at_most(f64 end, Doubles x) { return _mm_min_pd(_mm_set1_pd(end), x); }
 PROMOARRAY_CAST Singles at_least(f32 end, Singles x) { return _mm_max_ps(_mm_set1_ps(end), x); }
 PROMOARRAY_CAST Doubles at_least(f64 end, Doubles x) { return _mm_max_pd(_mm_set1_pd(end), x); }
+PROMOARRAY_CAST Singles at_least_zero(Singles x) {  // and 0 for NaN
+    return _mm_max_ps(x, _mm_setzero_ps());
+}
 PROMOARRAY_CAST Singles with_sign(f32 magnitude, Singles sign) {
     return _mm_or_ps(_mm_and_ps(sign, _mm_set1_ps(-0.0f)), _mm_set1_ps(magnitude));
 }
@@ -148,6 +177,9 @@ PROMOARRAY_CAST __m128 reaches(Singles x, f32 end) { return _mm_cmpge_ps(x, _mm_
 PROMOARRAY_CAST Words or_code(Words words, __m128 there, int code) {
     const __m128i at = _mm_castps_si128(there);
     return _mm_or_si128(_mm_and_si128(at, _mm_set1_epi32(code)), _mm_andnot_si128(at, words));
+}
+PROMOARRAY_CAST Words or_all(Words words, __m128 there) {
+    return _mm_or_si128(words, _mm_castps_si128(there));
 }
 PROMOARRAY_CAST Words words_or_zero(Singles x) {
     return words_of(_mm_and_ps(x, _mm_cmpord_ps(x, x)));

@@ -1,6 +1,8 @@
 // Truncation in registers: floats become words of 32 bits by x86's own conversion, whatever a mode
 // says of those that no word holds, and words become integers of as many bits as the target has. A way
 // is written once for all registers.
+#include <type_traits>
+
 #include "word_registers.h"
 
 namespace promoarray {
@@ -26,8 +28,9 @@ struct HalfAway {
     PROMOARRAY_CAST HalfWords of(Doubles x) const { return words_of(x + with_sign(0.5, x)); }
 };
 
-// The nearest end, and 0 for NaN; the lower end may be left to packing.
-template <bool has_low>
+// The nearest end; the lower one may be left to packing. NaN is the lowest word, of which the low bits are
+// 0, as is the nearest integer without a sign; for others it is to be 0 (`asks`).
+template <bool has_low, bool asks>
 struct Saturating {
     f32 low, high;
     explicit Saturating(const Work &work)
@@ -35,8 +38,8 @@ struct Saturating {
 
     template <typename Register>
     PROMOARRAY_CAST auto of(Register x) const {
-        const Register above = at_most(high, x);
-        return words_or_zero(has_low ? at_least(low, above) : above);
+        const Register above = at_most(high, x), inside = has_low ? at_least(low, above) : above;
+        return asks ? words_or_zero(inside) : words_of(inside);
     }
 };
 
@@ -46,7 +49,7 @@ struct LowSaturated {
     f32 end;
     explicit LowSaturated(const Work &work) : end(work.range.single_high) {}
 
-    PROMOARRAY_CAST Words of(Singles x) const { return or_code(words_of(x), reaches(x, end), -1); }
+    PROMOARRAY_CAST Words of(Singles x) const { return or_all(words_of(x), reaches(x, end)); }
     PROMOARRAY_CAST HalfWords of(Doubles x) const { return words_of(at_most(0x1p31 - 1, x)); }
 };
 
@@ -57,7 +60,7 @@ template <typename Float>
 constexpr bool has_low_of_long = true;
 #else
 template <typename Float>
-constexpr bool has_low_of_long = sizeof(Float) == 4;
+constexpr bool has_low_of_long = !is_double<Float>;
 #endif
 template <bool ends>
 struct LowOfLong {
@@ -70,11 +73,11 @@ struct LowOfLong {
     PROMOARRAY_CAST Words of(Singles x) const {
         const HalfWords low = low_of(_mm512_castps512_ps256(x));
         const Words words = joined(low, low_of(_mm512_extractf32x8_ps(x, 1)));
-        return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
+        return ends ? or_all(words, reaches(x, 0x1p63f)) : words;
     }
     PROMOARRAY_CAST HalfWords of(Doubles x) const {
         const HalfWords words = _mm512_cvtepi64_epi32(_mm512_cvttpd_epi64(x));
-        return ends ? or_code(words, reaches(x, 0x1p63), -1) : words;
+        return ends ? or_all(words, reaches(x, 0x1p63)) : words;
     }
 #elif defined(__AVX2__)
     // What is left beside the nearest multiple of 2^32. (Beyond 2^63 nothing is; Inf and NaN leave
@@ -83,7 +86,7 @@ struct LowOfLong {
         const __m256 parts = _mm256_mul_ps(x, _mm256_set1_ps(0x1p-32f));
         const __m256 whole = _mm256_round_ps(parts, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
         const Words words = words_or_zero(_mm256_fnmadd_ps(whole, _mm256_set1_ps(0x1p32f), x));
-        return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
+        return ends ? or_all(words, reaches(x, 0x1p63f)) : words;
     }
     PROMOARRAY_CAST HalfWords of(Doubles given) const {
         constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -106,7 +109,7 @@ struct LowOfLong {
         const __m128i parts = _mm_cvtps_epi32(_mm_mul_ps(inside, _mm_set1_ps(0x1p-32f)));
         const __m128 whole = _mm_mul_ps(_mm_cvtepi32_ps(parts), _mm_set1_ps(0x1p32f));
         const Words words = words_of(_mm_sub_ps(inside, whole));
-        return ends ? or_code(words, reaches(x, 0x1p63f), -1) : words;
+        return ends ? or_all(words, reaches(x, 0x1p63f)) : words;
     }
 #endif
 };
@@ -134,12 +137,12 @@ struct UnsignedWords {
 #elif defined(__AVX2__)
     // The upper half is converted less its start, which is added again.
     PROMOARRAY_CAST Words of(Singles given) const {
-        const __m256 x = _mm256_max_ps(given, _mm256_setzero_ps());  // NaN is 0
+        const __m256 x = at_least_zero(given);
         const __m256 upper = reaches(x, 0x1p31f);
         const __m256 lower = _mm256_sub_ps(x, _mm256_and_ps(upper, _mm256_set1_ps(0x1p31f)));
         const Words added = _mm256_slli_epi32(_mm256_castps_si256(upper), 31);
         const Words words = _mm256_xor_si256(words_of(lower), added);
-        return or_code(words, reaches(x, 0x1p32f), -1);
+        return or_all(words, reaches(x, 0x1p32f));
     }
     PROMOARRAY_CAST HalfWords of(Doubles given) const {
         const __m256d x = at_most(0x1p32 - 1, _mm256_max_pd(given, _mm256_setzero_pd()));
@@ -149,10 +152,10 @@ struct UnsignedWords {
     }
 #else
     PROMOARRAY_CAST Words of(Singles given) const {
-        const __m128 x = _mm_max_ps(given, _mm_setzero_ps()), upper = reaches(x, 0x1p31f);
+        const __m128 x = at_least_zero(given), upper = reaches(x, 0x1p31f);
         const __m128 lower = _mm_sub_ps(x, _mm_and_ps(upper, _mm_set1_ps(0x1p31f)));
         const Words added = _mm_slli_epi32(_mm_castps_si128(upper), 31);
-        return or_code(_mm_xor_si128(words_of(lower), added), reaches(x, 0x1p32f), -1);
+        return or_all(_mm_xor_si128(words_of(lower), added), reaches(x, 0x1p32f));
     }
     PROMOARRAY_CAST HalfWords of(Doubles given) const {
         const __m128d x = at_most(0x1p32 - 1, _mm_max_pd(given, _mm_setzero_pd()));
@@ -162,6 +165,30 @@ struct UnsignedWords {
         return _mm_xor_si128(words, _mm_slli_epi32(is_upper, 31));
     }
 #endif
+};
+
+// The low bits of the nearest end of an unsigned 32-bit integer, if the float has only zeros there from
+// 2^31 on.
+#ifdef __AVX512DQ__
+using FewUnsignedWords = UnsignedWords;
+#else
+struct FewUnsignedWords {
+    explicit FewUnsignedWords(const Work &) {}
+    PROMOARRAY_CAST Words of(Singles x) const {
+        return or_all(words_of(at_least_zero(x)), reaches(x, 0x1p32f));
+    }
+};
+#endif
+
+// The low bits of a saturated integer of 32 bits or more, of a float16: no number of it is beyond, and in
+// place of Inf an integer does whose low bits are all set.
+template <bool is_signed>
+struct LowOfHalf {
+    explicit LowOfHalf(const Work &) {}
+    PROMOARRAY_CAST Words of(Singles x) const {
+        const Singles inside = at_most(0xffff, x);
+        return words_of(is_signed ? inside : at_least(0, inside));
+    }
 };
 
 // --- From words to what the target has ----------------------------------------------------------
@@ -233,8 +260,8 @@ struct KeepAll {
 
 // --- The loop -----------------------------------------------------------------------------------
 
-template <typename Way>
-PROMOARRAY_CAST Words words_at(const f32 *x, const Way &way) { return way.of(load(x)); }
+template <typename Single, typename Way>
+PROMOARRAY_CAST Words words_at(const Single *x, const Way &way) { return way.of(load(x)); }
 template <typename Way>
 PROMOARRAY_CAST Words words_at(const f64 *x, const Way &way) {
     return joined(way.of(load(x)), way.of(load(x + most_words / 2)));
@@ -296,8 +323,9 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     if (same_limits(limit, indefinite(32))) return low_loop<Float, AsMachine>(is_short);
     // 1. The nearest end. By packing a 16-bit integer without sign is one from its upper half on.
     if (same_limits(limit, saturating(target.bits, to_signed))) {
-        return whole ? nearest_loop<Float, Saturating<false>>(target, false)
-                     : low_loop<Float, Saturating<true>>(is_short);
+        if (!whole) return low_loop<Float, Saturating<true, false>>(is_short);
+        return to_signed ? nearest_loop<Float, Saturating<false, true>>(target, false)
+                         : nearest_loop<Float, Saturating<false, false>>(target, false);
     }
     const bool by_halves = limit.near == 0x7fff;
     if (whole && limit.near != 0 && same_limits(limit, packed(target.bits, to_signed, by_halves))) {
@@ -307,10 +335,21 @@ Loop few_loop_of(const Limits &limit, Type source, const Work &work) {
     //    itself they are 0 from 2^31 on.
     Limits kept = limit;
     kept.nan = low_bits(limit.nan, target.bits);
-    if (same_limits(kept, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
-    if (same_limits(kept, saturating(32, false))) return low_loop<Float, UnsignedWords>(is_short);
-    const bool few = sizeof(Float) == 4 && 31 - source.format.mantissa >= target.bits;
     const bool nearest = same_limits(kept, saturating(64, true));
+    if constexpr (std::is_same<Float, HalfCode>::value) {
+        if (nearest || same_limits(kept, saturating(32, true)))
+            return low_loop<Float, LowOfHalf<true>>(is_short);
+        if (same_limits(kept, saturating(32, false)))
+            return low_loop<Float, LowOfHalf<false>>(is_short);
+    }
+    if (same_limits(kept, saturating(32, true))) return low_loop<Float, LowSaturated>(is_short);
+    const bool few = !is_double<Float> && 31 - source.format.mantissa >= target.bits;
+    if (same_limits(kept, saturating(32, false))) {
+        if constexpr (!is_double<Float>) {
+            if (few) return low_loop<Float, FewUnsignedWords>(is_short);
+        }
+        return low_loop<Float, UnsignedWords>(is_short);
+    }
     if (nearest && few) return low_loop<Float, LowSaturated>(is_short);
     // (The lowest int64 has none of them.)
     const bool lowest = same_limits(limit, indefinite(64)) && !few;
@@ -333,7 +372,7 @@ struct UnsignedWordsOrHighest : UnsignedWords {
 
 template <typename Float>
 Loop word_loop_of(const Limits &limit) {
-    if constexpr (sizeof(Float) == 8) {
+    if constexpr (is_double<Float>) {
         Limits but_nan = limit;
         but_nan.nan = limit.nan ^ 1ull << 31;
         if (same_limits(but_nan, saturating(32, true)))
@@ -356,21 +395,30 @@ Loop word_loop_of(const Limits &limit) {
 
 }  // namespace
 
-Loop few_loop(bool is_double, const Limits &limit, Type source, const Work &work) {
+Loop few_loop(const Limits &limit, Type source, const Work &work) {
     if (work.target.bits > 16) return nullptr;
-    return is_double ? few_loop_of<f64>(limit, source, work)
-                     : few_loop_of<f32>(limit, source, work);
+    if (is_float64(source)) return few_loop_of<f64>(limit, source, work);
+#ifdef __F16C__
+    if (is_float16(source)) return few_loop_of<HalfCode>(limit, source, work);
+    if (is_bfloat16(source)) return few_loop_of<BfloatCode>(limit, source, work);
+#endif
+    return few_loop_of<f32>(limit, source, work);
+}
+Loop word_loop(const Limits &limit, Type source) {
+    if (is_float64(source)) return word_loop_of<f64>(limit);
+#ifdef __F16C__
+    if (is_float16(source)) return word_loop_of<HalfCode>(limit);
+    if (is_bfloat16(source)) return word_loop_of<BfloatCode>(limit);
+#endif
+    return word_loop_of<f32>(limit);
 }
 Loop half_away_loop(bool is_double) {
     return is_double ? low_loop<f64, HalfAway>(false) : low_loop<f32, HalfAway>(false);
 }
-Loop word_loop(bool is_double, const Limits &limit) {
-    return is_double ? word_loop_of<f64>(limit) : word_loop_of<f32>(limit);
-}
 #else
-Loop few_loop(bool, const Limits &, Type, const Work &) { return nullptr; }
+Loop few_loop(const Limits &, Type, const Work &) { return nullptr; }
+Loop word_loop(const Limits &, Type) { return nullptr; }
 Loop half_away_loop(bool) { return nullptr; }
-Loop word_loop(bool, const Limits &) { return nullptr; }
 #endif
 
 }  // namespace PROMOARRAY_VERSION
