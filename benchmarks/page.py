@@ -1,7 +1,8 @@
 """Write the tables of docs/speed.md and docs/cast-speed.md from runs of ``python -m benchmarks``.
 
 Run ``python benchmarks/page.py FILE...`` with what ``--json FILE`` wrote; a file has the chapters
-it has, and later ones count. Chapters that no file has stay as they are.
+it has, and later ones count. Chapters that no file has stay as they are. ``--kind avx2`` writes
+docs/speed-avx2.md and docs/cast-speed-avx2.md, for another kind of machine.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from passes import CHAPTERS
 from report import SHOWN, amount
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGE, CASTS = DOCS / "speed.md", DOCS / "cast-speed.md"
 BEGIN, END = "<!-- benchmarks/page.py writes from here -->", "<!-- to here -->"
 
 Run = dict[str, Any]
@@ -272,17 +272,20 @@ def main() -> int:
     """Write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    parser.add_argument("--kind", default="", help="of machine, whose pages are other ones")
     options = parser.parse_args()
+    kind = f"-{options.kind}" if options.kind else ""
+    page, casts_page = DOCS / f"speed{kind}.md", DOCS / f"cast-speed{kind}.md"
     try:
         runs = [read(path) for path in options.files]
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    chapters = kept(parts(PAGE)[1]) | texts(runs)
-    put(PAGE, "\n\n".join(chapters[name] for name in CHAPTERS if name in chapters))
+    chapters = kept(parts(page)[1]) | texts(runs)
+    put(page, "\n\n".join(chapters[name] for name in CHAPTERS if name in chapters))
     for run in runs:
         if rows := run["chapters"].get("casts", {}).get("lines"):
-            put(CASTS, f"{measured(run)}\n\n{matrix(rows)}")
+            put(casts_page, f"{measured(run)}\n\n{matrix(rows)}")
     return 0
 
 

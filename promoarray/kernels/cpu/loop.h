@@ -108,40 +108,15 @@ PROMOARRAY_CAST u32 bfloat_of(u64 bits) {
 }
 
 #ifdef __F16C__
-// Floats of 16 bits in registers: eight are read, sixteen are written, each rounded to Inf beyond the
-// largest number. NaN keeps its sign where `kept` has that bit, and no payload, as in cast.h.
+// Eight floats of 16 bits are read as float32.
 struct Half {
     static constexpr short infinity = 0x7c00, quiet = 0x0200;
     static PROMOARRAY_CAST __m256 read(__m128i codes) { return _mm256_cvtph_ps(codes); }
-    static PROMOARRAY_CAST __m256i write(__m256 low, __m256 high, __m256i kept) {
-        const __m256i infinity = _mm256_set1_epi16(0x7c00), quiet = _mm256_set1_epi16(0x7e00);
-        const __m256i code = _mm256_set_m128i(_mm256_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT),
-                                              _mm256_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT));
-        const __m256i magnitude = _mm256_and_si256(code, _mm256_set1_epi16(0x7fff));
-        const __m256i nan = _mm256_or_si256(quiet, _mm256_and_si256(code, kept));
-        return _mm256_blendv_epi8(code, nan, _mm256_cmpgt_epi16(magnitude, infinity));
-    }
 };
-
 struct Bfloat {
     static constexpr short infinity = 0x7f80, quiet = 0x0040;
     static PROMOARRAY_CAST __m256 read(__m128i codes) {
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
-    }
-    static PROMOARRAY_CAST __m256i write(__m256 low, __m256 high, __m256i kept) {
-        // Packing goes on in each half of a register by itself.
-        const __m256i codes = _mm256_packus_epi32(rounded(low, kept), rounded(high, kept));
-        return _mm256_permute4x64_epi64(codes, 0xd8);
-    }
-    static PROMOARRAY_CAST __m256i rounded(__m256 x, __m256i kept) {
-        const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
-        const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-        const __m256i sum = _mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff));
-        const __m256i number = _mm256_srli_epi32(_mm256_add_epi32(sum, odd), 16);
-        const __m256i nan = _mm256_or_si256(_mm256_and_si256(upper, kept),
-                                            _mm256_set1_epi32(0x7fc0));
-        const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-        return _mm256_blendv_epi8(number, nan, is_nan);
     }
 };
 #endif
