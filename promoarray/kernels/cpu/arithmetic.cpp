@@ -314,7 +314,7 @@ Run widened_run(Type x, Type y, Type result) {
     return rows[first][is_signed(narrow)][narrow.bits == 16];
 }
 
-#ifdef __AVX512BW__
+#ifdef __F16C__
 // Both formats of 16 bits to float32, and either beside float32 to that.
 template <typename Step>
 Run single_run(Type x, Type y) {
@@ -326,7 +326,11 @@ Run single_run(Type x, Type y) {
     if (is_float16(x) && is_float32(y)) return by_pairs<Step, Single, QuietHalf, Single>;
     return nullptr;
 }
+#else
+template <typename Step> Run single_run(Type, Type) { return nullptr; }
+#endif
 
+#ifdef __AVX512BW__
 // Float32 and 16 bits to those 16 bits.
 template <typename Step>
 Run short_run(Type x, Type y, Type result) {
@@ -350,7 +354,6 @@ Run short_run_with_one(Type x, Type y, Type result) {
     return is_bfloat16(x) ? with_one<Step, Short<Bfloat>, PlainSingle, of_bfloat> : nullptr;
 }
 #else
-template <typename Step> Run single_run(Type, Type) { return nullptr; }
 template <typename Step> Run short_run(Type, Type, Type) { return nullptr; }
 template <typename Step> Run short_run_with_one(Type, Type, Type) { return nullptr; }
 #endif

@@ -297,6 +297,18 @@ template <> struct Short<Bfloat> {
     }
 };
 
+// Those that go together, all in order; they are read.
+struct OrderedBfloat {
+    using T = u16;
+    static constexpr T one = 0x3f80;
+    static PROMOARRAY_CAST Pair load(const u16 *x) {
+        const __m256i codes = read_plain(x, Bfloat::infinity, Bfloat::quiet);
+        return {Bfloat::read(_mm256_castsi256_si128(codes)),
+                Bfloat::read(_mm256_extracti128_si256(codes, 1))};
+    }
+};
+using QuietHalf = Short<Half>;
+
 PROMOARRAY_CAST void put_bools(Pair so, u8 *to) {
     const __m256i words =
         _mm256_packs_epi32(_mm256_castps_si256(so.first), _mm256_castps_si256(so.second));
