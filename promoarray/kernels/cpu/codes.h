@@ -34,8 +34,8 @@ using HalfCode = Code<0x7c00, 0x7e00, 0x3c00>;
 using BfloatCode = Code<0x7f80, 0x7fc0, 0x3f80>;
 
 template <typename T> constexpr bool is_code = false;
-template <> constexpr bool is_code<HalfCode> = true;
-template <> constexpr bool is_code<BfloatCode> = true;
+template <> inline constexpr bool is_code<HalfCode> = true;
+template <> inline constexpr bool is_code<BfloatCode> = true;
 
 // Whether a number is not 0, which NaN is not.
 template <typename T>

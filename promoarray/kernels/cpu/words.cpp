@@ -38,7 +38,9 @@ struct Saturating {
 
     template <typename Register>
     PROMOARRAY_CAST auto of(Register x) const {
-        const Register above = at_most(high, x), inside = has_low ? at_least(low, above) : above;
+        using Float = std::remove_reference_t<decltype(x[0])>;
+        const Register above = at_most((Float)high, x);
+        const Register inside = has_low ? at_least((Float)low, above) : above;
         return asks ? words_or_zero(inside) : words_of(inside);
     }
 };
