@@ -119,6 +119,8 @@ struct Bfloat {
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
     }
 };
+// One of them where it lies.
+template <typename Format> struct StoredAs { u16 bits; };
 #endif
 
 // Whether the machine reads float16.

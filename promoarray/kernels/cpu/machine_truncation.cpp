@@ -54,16 +54,13 @@ PROMOARRAY_CAST __m256i halves_of(const f64 *x) {
     return _mm256_set_m128i(halves_of_four<once>(x + 4), halves_of_four<once>(x));
 }
 
-// A float of 16 bits is read as float32.
 template <typename Format>
-struct Code { u16 bits; };
-template <typename Format>
-PROMOARRAY_CAST __m256i words_of(const Code<Format> *x) {
+PROMOARRAY_CAST __m256i words_of(const StoredAs<Format> *x) {
     const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(x));
     return _mm256_cvttps_epi32(Format::read(codes));
 }
-PROMOARRAY_CAST u32 low_word(Code<Bfloat> x) { return low_word(as_float((u32)x.bits << 16)); }
-PROMOARRAY_CAST u32 low_word(Code<Half> x) { return low_word(as_float(decode_half(x.bits))); }
+PROMOARRAY_CAST u32 low_word(StoredAs<Bfloat> x) { return low_word(as_float((u32)x.bits << 16)); }
+PROMOARRAY_CAST u32 low_word(StoredAs<Half> x) { return low_word(as_float(decode_half(x.bits))); }
 #else
 using Integers = __m128i;
 PROMOARRAY_CAST __m128i words_of(const f32 *x) { return _mm_cvttps_epi32(_mm_loadu_ps(x)); }
@@ -337,8 +334,8 @@ Loop short_machine_loop(const Limits &limit, Type source, Type target) {
     (void)target;
 #ifdef __AVX2__
     if (target.bits == 32 && same_limits(limit, indefinite(32))) {
-        if (is_bfloat16(source)) return machine_words<Code<Bfloat>>;
-        if (is_float16(source)) return machine_words<Code<Half>>;
+        if (is_bfloat16(source)) return machine_words<StoredAs<Bfloat>>;
+        if (is_float16(source)) return machine_words<StoredAs<Half>>;
     }
 #endif
     return nullptr;

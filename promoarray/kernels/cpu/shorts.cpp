@@ -11,9 +11,7 @@ namespace PROMOARRAY_VERSION {
 #ifdef __F16C__
 namespace {
 
-struct HalfCode { u16 code; };
-struct PlainHalfCode { u16 code; };  // whose NaN loses its payload, as by a cast to float32
-struct BfloatCode { u16 code; };
+struct PlainHalf { u16 bits; };  // whose NaN loses its payload, as by a cast to float32
 
 constexpr std::size_t lanes = pair_size / 2;  // numbers of a register
 typedef u32 Bits __attribute__((vector_size(sizeof(Floats))));
@@ -41,7 +39,7 @@ PROMOARRAY_CAST Floats of_halves(__m256 low, __m256 high) {
 PROMOARRAY_CAST __m256i loaded_256(const void *x) {
     return _mm256_loadu_si256(static_cast<const __m256i *>(x));
 }
-PROMOARRAY_CAST Floats read(const HalfCode *x) {
+PROMOARRAY_CAST Floats read(const StoredAs<Half> *x) {
     return _mm512_maskz_cvtph_ps(every, loaded_256(x));
 }
 PROMOARRAY_CAST Words words(const i8 *x) { return (Words)_mm512_cvtepi8_epi32(loaded_128(x)); }
@@ -69,7 +67,7 @@ PROMOARRAY_CAST __m128 odd_half(const f64 *x) {
     return _mm256_cvtpd_ps(_mm256_castsi256_pd(odd));
 }
 PROMOARRAY_CAST Floats of_halves(__m128 low, __m128 high) { return _mm256_set_m128(high, low); }
-PROMOARRAY_CAST Floats read(const HalfCode *x) {
+PROMOARRAY_CAST Floats read(const StoredAs<Half> *x) {
     return _mm256_cvtph_ps(loaded_128(x));
 }
 PROMOARRAY_CAST __m128i eight_bytes(const void *x) {
@@ -96,13 +94,13 @@ PROMOARRAY_CAST Floats read(const f32 *x) { return loaded(x); }
 PROMOARRAY_CAST Floats read(const f64 *x) {
     return of_halves(odd_half(x), odd_half(x + lanes / 2));
 }
-PROMOARRAY_CAST Floats read(const PlainHalfCode *x) {
-    const Floats numbers = read(reinterpret_cast<const HalfCode *>(x));
+PROMOARRAY_CAST Floats read(const PlainHalf *x) {
+    const Floats numbers = read(reinterpret_cast<const StoredAs<Half> *>(x));
     const Floats nan = (Floats)(Words{} + 0x7fc00000);
     return numbers == numbers ? numbers : with_sign_of(nan, numbers);
 }
-PROMOARRAY_CAST Floats read(const BfloatCode *x) {
-    return (Floats)(words(&x->code) << 16);
+PROMOARRAY_CAST Floats read(const StoredAs<Bfloat> *x) {
+    return (Floats)(words(&x->bits) << 16);
 }
 template <typename Integer>
 PROMOARRAY_CAST Floats read(const Integer *x) {
@@ -193,22 +191,22 @@ Loop short_loop_to(Type source, bool from_other) {
     return is_signed(source) ? to_short<i8, Short> : to_short<u8, Short>;
 }
 
-template <typename OfHalf, typename OfBfloat, typename Half>
+template <typename OfHalf, typename OfBfloat, typename OtherHalf>
 Loop short_loop_by(Type source, Type target) {
-    if (is_float16(target)) return short_loop_to<OfHalf, BfloatCode>(source, is_bfloat16(source));
-    return is_bfloat16(target) ? short_loop_to<OfBfloat, Half>(source, is_float16(source))
+    if (is_float16(target)) return short_loop_to<OfHalf, StoredAs<Bfloat>>(source, is_bfloat16(source));
+    return is_bfloat16(target) ? short_loop_to<OfBfloat, OtherHalf>(source, is_float16(source))
                                : nullptr;
 }
 
 }  // namespace
 
 Loop short_loop(Type source, Type target) {
-    return short_loop_by<ToHalf, ToBfloat, HalfCode>(source, target);
+    return short_loop_by<ToHalf, ToBfloat, StoredAs<Half>>(source, target);
 }
 Loop cut_short_loop(Type source, Type target) {
     // (To odd, a float64 would be cut where it is to be rounded to float32 first.)
     if (is_float64(source)) return nullptr;
-    return short_loop_by<ToHalfTowardsZero, ToUpperHalf, PlainHalfCode>(source, target);
+    return short_loop_by<ToHalfTowardsZero, ToUpperHalf, PlainHalf>(source, target);
 }
 #else
 Loop short_loop(Type, Type) { return nullptr; }

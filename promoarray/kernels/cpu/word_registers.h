@@ -1,4 +1,4 @@
-// The registers of words.cpp: floats, words of 32 bits that they become, and how those are packed. They
+// The registers of words.cpp and word_ways.h: floats, words of 32 bits that they become, and how those are packed. They
 // are those of SSE2, of AVX2 or of AVX-512; half as many words come of as many doubles.
 #pragma once
 
@@ -10,11 +10,13 @@ namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-// Floats of 16 bits are read as float32.
-struct HalfCode { u16 bits; };
-struct BfloatCode { u16 bits; };
 template <typename Float>
 constexpr bool is_double = sizeof(Float) == sizeof(f64);
+template <typename Float>
+constexpr bool is_half = false;
+#ifdef __F16C__
+template <> constexpr bool is_half<StoredAs<Half>> = true;
+#endif
 
 #ifdef __AVX512DQ__
 using Singles = __m512;
@@ -24,10 +26,10 @@ using HalfWords = __m256i;
 
 PROMOARRAY_CAST Singles load(const f32 *x) { return _mm512_loadu_ps(x); }
 PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm512_loadu_pd(x); }
-PROMOARRAY_CAST Singles load(const HalfCode *x) {
+PROMOARRAY_CAST Singles load(const StoredAs<Half> *x) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x)));
 }
-PROMOARRAY_CAST Singles load(const BfloatCode *x) {
+PROMOARRAY_CAST Singles load(const StoredAs<Bfloat> *x) {
     const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(x));
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(codes), 16));
 }
@@ -87,11 +89,9 @@ using HalfWords = __m128i;
 
 PROMOARRAY_CAST Singles load(const f32 *x) { return _mm256_loadu_ps(x); }
 PROMOARRAY_CAST Doubles load(const f64 *x) { return _mm256_loadu_pd(x); }
-PROMOARRAY_CAST Singles load(const HalfCode *x) {
-    return Half::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
-}
-PROMOARRAY_CAST Singles load(const BfloatCode *x) {
-    return Bfloat::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
+template <typename Format>
+PROMOARRAY_CAST Singles load(const StoredAs<Format> *x) {
+    return Format::read(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)));
 }
 PROMOARRAY_CAST Singles at_most(f32 end, Singles x) {
     return _mm256_min_ps(_mm256_set1_ps(end), x);
