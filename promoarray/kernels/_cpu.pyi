@@ -51,7 +51,7 @@ def combine(
     result: _Buffer,
     rows: tuple[_Row, ...],
     modes: tuple[tuple[int, ...], ...],
-) -> int:
+) -> tuple[tuple[int, int, int], ...]:
     """Run an operation on arrays between casts, element by element.
 
     ``name`` and what is computed in have to be those of a loop (``loop_of``). ``rows`` are those of
@@ -60,8 +60,10 @@ def combine(
     broadcast to the result. That is aligned, and an operand lies apart from it, or is the same
     elements in the same places.
 
-    Returns the floating-point exceptions of the operation itself, as NumPy numbers them: division
-    by zero 1, overflow 2, underflow 4, invalid 8. It warns of none.
+    Returns the floating-point exceptions of the operation itself, as NumPy numbers them (division
+    by zero 1, overflow 2, underflow 4, invalid 8; ``NOT_TOLD`` where NumPy has to be asked for the
+    result), each with where the elements among which it was first begin and end, in the order of
+    the result's memory. It warns of none.
     """
 
 def fold(
@@ -88,9 +90,9 @@ def fold(
     ones has one element more, its first, which is left as it is. All arrays are in native byte
     order, and all but the source C-contiguous and aligned; ``result`` lies apart.
 
-    Returns the floating-point exceptions, as ``combine`` does, and besides ``NOT_TOLD`` where the
-    result is not to be told: it has a NaN, or an extreme that is a zero while there are zeros of
-    both signs.
+    Returns the floating-point exceptions, as ``combine`` numbers them, and besides ``NOT_TOLD``
+    where the result is not to be told: it has a NaN, or an extreme that is a zero while there are
+    zeros of both signs.
     """
 
 NOT_TOLD: int
@@ -118,9 +120,9 @@ def run_ufunc_loop(
     checks here. Operands are C-contiguous and aligned, and have one element or as many as the
     result, from which they lie apart.
 
-    Returns the floating-point exceptions, as ``combine`` does, and besides ``NOT_TOLD`` where NumPy
-    has to be asked for an error. ValueError if the loop needs the lock of the interpreter, or NumPy
-    has another layout of the capsule.
+    Returns the floating-point exceptions, as ``combine`` numbers them, and besides ``NOT_TOLD``
+    where NumPy has to be asked for an error. ValueError if the loop needs the lock of the
+    interpreter, or NumPy has another layout of the capsule.
     """
 
 def thread_count() -> int:
@@ -167,7 +169,14 @@ def look_up(source: _Buffer, result: _Buffer, table: _Buffer, raised: _Buffer, h
     ``table`` has an integer for every code, as wide as elements of ``result``, which are of 64 bits
     at most, and ``raised`` a byte of floating-point exceptions as NumPy numbers them. All are
     C-contiguous, aligned and in native byte order; ``result`` lies apart. Returns which exceptions
-    of ``heeded`` the codes that were met have.
+    of ``heeded`` the codes from the least that was met to the greatest have, those with the sign
+    bit apart.
+    """
+
+def mark_codes(source: _Buffer, met: _Buffer) -> None:
+    """Write 1 to the entry of each code that ``source`` has, of 8 or 16 bits.
+
+    ``met`` has a byte for every code. Both are C-contiguous, aligned and apart.
     """
 
 class StateGuard:
@@ -210,7 +219,9 @@ class CastingKernel:
         Which floating-point exceptions a loop leaves to the caller to tell of, by NumPy's numbers.
     loop : callable, optional
         Answers the rows and modes with which ``combine`` does the same, or None: asked when an
-        operand is long, or not in rows, for the first time.
+        operand is long, or not in rows, for the first time. Its ``tell(met, result, *operands)``,
+        if it has one, is called with what ``combine`` returned where that is ``watched``, and says
+        whether it is told by now; else the kernel answers None.
     first : tuple, optional
         What is done to an operand before, and rounded as the result is: which operand, by which
         loop, and the modes of the casts to the result and back.

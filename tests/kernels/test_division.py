@@ -12,7 +12,7 @@ import pytest
 from cast_cases import same_numbers
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.loops import BY_SHAPE, loop_name
+from promoarray.backends.numpy.loops import BY_SHAPE, loop_name, raised_by
 from promoarray.kernels import DEFAULT, NOT_TOLD, combine, dtype_args, loop_of
 from promoarray.kernels.portable import variants
 
@@ -65,7 +65,7 @@ def of_loop(name: str, *operands: Array, dtype: dt.DType) -> tuple[Array, int]:
     assert found is not None
     out = np.empty(np.broadcast_shapes(*(x.shape for x in operands)), operands[0].dtype)
     rows = (dtype_args(dtype),) * 4
-    return out, combine(found, operands, out, rows, (DEFAULT,) * 3)
+    return out, raised_by(combine(found, operands, out, rows, (DEFAULT,) * 3))
 
 
 def every(dtype: dt.DType) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,16 +13,19 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import exponents, loops
 from promoarray.backends.numpy.cast import manner_of
+from promoarray.backends.numpy.compile import Compiled
 from promoarray.backends.numpy.kernels import POSITIONS, is_elementwise, kernel_of
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
+from promoarray.named_tuple import NamedTuple
 from promoarray.once import once
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy import programs
     from promoarray.promotion.plan import Plan
 
+Buffer = np.ndarray[Any, Any]
 
 FEW = 1 << 15
 """Elements of what is reduced to one, or pairs where each of one operand meets each of another."""
@@ -61,6 +64,7 @@ def between_casts(
         return None
     any_loop = has_loop and first is None and name not in exponents.LOOPS
     is_plain = name in loops.EXTREMES and {*held, *plan.inputs, made, plan.result} == {common}
+    layouts: Any = _AnyLayout(name, names[-1], held, plan, casts) if any_loop else None
     return kernels.CastingKernel(
         (names if len(names) > 1 else name) if has_loop else kernel,
         (*map(kernels.dtype_args, (*held, *inputs, common, made, plan.result)),),
@@ -70,7 +74,7 @@ def between_casts(
         np.empty,
         np.empty_like,
         loops.watched,
-        partial(_of_any_layout, names[-1], held, plan, casts) if any_loop else None,
+        layouts,
         first,
         -1 if is_elementwise(name) else _longest(name, {*held, *inputs} == {common}),
         None if has_loop else program or _program(name, common, count, made),
@@ -128,12 +132,24 @@ def _entered(source: DType, target: DType, casts: loops.Casts) -> DType:
     return source.part if casts(source, target)[1] == (real_part_counts,) else target
 
 
-def _of_any_layout(
-    name: str, held: tuple[DType, ...], plan: Plan, casts: loops.Casts
-) -> tuple[Any, Any] | None:
+class _AnyLayout(NamedTuple):
     """What a ``CastingKernel`` asks when it meets a long operand, or one that is not in rows."""
-    found = loops.loop_plan(name, held, plan, casts, ours=False)
-    return found and found.arguments()
+
+    name: str
+    loop: str
+    held: tuple[DType, ...]
+    plan: Plan
+    casts: loops.Casts
+
+    def __call__(self) -> tuple[Any, Any] | None:
+        """How ``combine`` does the same."""
+        found = loops.loop_plan(self.loop, self.held, self.plan, self.casts, ours=False)
+        return found and found.arguments()
+
+    def tell(self, met: loops.Met, result: Buffer, *operands: Buffer) -> bool:
+        """Have NumPy tell of the exceptions that it met, if that takes a few elements alone."""
+        made = Compiled(self.name, self.held, self.plan, self.casts)
+        return made.tell(met, result, *operands)
 
 
 def in_two_steps(

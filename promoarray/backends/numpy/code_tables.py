@@ -4,19 +4,20 @@ bits whatever they make of it, of 16 bits what is as narrow, so that the table s
 There are no more than 65,536 operands, so an operation that was asked for often enough is carried
 out on each of them, by the same casts and the same kernel as before; from then on it is looked up.
 Of each code is also known what floating-point exceptions were met near it. Where NumPy is to tell
-of one of them, the operation is carried out as before, which tells.
+of one of them, the operation is carried out on those codes that were met, which tells.
 """
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import kernels
 from promoarray.backends.numpy.blocks import LONG, BlockPlan, parts_of
+from promoarray.backends.numpy.exceptions_met import heard
 from promoarray.backends.numpy.loops import empty_like, watched
 from promoarray.named_tuple import NamedTuple
 
@@ -64,8 +65,10 @@ class CodeTable:
         table = None if usual else self._ready(x.size)
         if table is not None:
             out = empty_like(operands, x.shape, self._plan.storage)
-            if not look_up(x, out, table, watched()):
-                return out
+            near = look_up(x, out, table, watched())
+            if near:
+                self._tell(x, table, near)
+            return out
         return self._plan.run(operands, options)
 
     def _ready(self, size: int) -> Entries | None:
@@ -75,6 +78,21 @@ class CodeTable:
             if self._left <= 0:
                 self._table = self._tabulate()
         return self._table
+
+    def _tell(self, x: Buffer, table: Entries, near: int) -> None:
+        """Have NumPy tell of the codes that were met near these exceptions: of those of the first
+        elements, where all of the exceptions are among them."""
+        words = x.view(f"u{x.itemsize}")
+        met, has_some = np.zeros(len(table.raised), np.uint8), table.raised & near != 0
+        for parts in _in_two(words):
+            for part in parts:
+                kernels.mark_codes(part, met)
+            codes = np.flatnonzero(met.view(bool) & has_some).astype(words.dtype)
+            tell = partial(self._plan.carry_out, (codes.view(x.dtype),), {})
+            _, raised = heard(tell)
+            if raised == near:
+                break
+        tell()
 
     def _tabulate(self) -> Entries:
         """Carry the operation out on all codes."""
@@ -97,11 +115,8 @@ class CodeTable:
 
     def _enter(self, codes: Buffer, table: Entries, some: slice) -> int:
         """Write the entries of some codes; return the exceptions that were met."""
-        heard = [0]
-        with np.errstate(all="call", call=lambda kind, raised: heard.append(raised)):
-            results = self._plan.carry_out((codes[some],), {})
+        results, raised = heard(partial(self._plan.carry_out, (codes[some],), {}))
         assert results is not None  # one operand has its own shape
-        raised = reduce(or_, heard)
         table.results[some] = results.view(table.results.dtype)
         table.raised[some] = raised
         return raised
@@ -129,6 +144,23 @@ def look_up(x: Buffer, out: Buffer, table: Entries, heeded: int) -> int:
         raised |= kernels.look_up(np.ascontiguousarray(part), found, *table, heeded)
         place[...] = found
     return raised
+
+
+def _in_two(words: Buffer) -> Iterator[Iterable[Buffer]]:
+    """Some of the elements, then the rest of them, each in parts that lie in a row."""
+    if words.flags.c_contiguous or words.flags.f_contiguous:
+        row = words.reshape(-1, order="A")
+        yield [row[:BLOCK]]
+        yield [row[BLOCK:]]
+        return
+    flags: Any = [["readonly", "contig"]]
+    walk: Any = np.nditer(
+        [words], ["external_loop", "buffered"], flags, order="K", buffersize=BLOCK
+    )
+    with walk:
+        parts = iter(walk)
+        yield [next(parts)]
+        yield parts
 
 
 def with_table(plan: BlockPlan, held: tuple[DType, ...]) -> BlockPlan | CodeTable:

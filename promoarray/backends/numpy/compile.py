@@ -51,7 +51,7 @@ class Compiled:
         held: tuple[DType, ...],
         plan: Plan,
         casts: loops.Casts,
-        linalg: Callable[..., Any],
+        linalg: Callable[..., Any] | None = None,
     ) -> None:
         self._linalg = linalg
         self._name, self._held, self._plan, self._casts = name, held, plan, casts
@@ -61,11 +61,27 @@ class Compiled:
         self._loops: dict[str, loops.LoopPlan | None] = {}
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
-        for way in self._ways:
+        for way in (*self._loop_ways, *self._ways):
             out = way(buffers, options)
+            if type(out) is loops.Untold:
+                out = out.result if self.tell(out.met, out.result, *buffers) else None
             if out is not None:
                 return out
         raise AssertionError("the last way goes with all operands")
+
+    def tell(self, met: loops.Met, result: Buffer, *buffers: Buffer) -> bool:
+        """Have NumPy tell of the exceptions that a loop met, of a few elements; False where it has
+        to do all of it."""
+        if self._name in loops.BY_SHAPE and any(1 < x.size < result.size for x in buffers):
+            return False  # the kernel goes by what broadcasting repeats
+        from promoarray.backends.numpy.exceptions_met import are_told
+
+        return are_told(self._in_numpy, met, result, buffers)
+
+    def _in_numpy(self, buffers: Sequence[Buffer]) -> Any:
+        """What the plan goes by where no loop does it."""
+        found = (way((*buffers,), {}) for way in self._ways)
+        return next(out for out in found if out is not None)
 
     @made_once
     def _inputs(self) -> list[Cast | None]:
@@ -91,14 +107,20 @@ class Compiled:
         return kernel_of(self._name, self._compute)
 
     @made_once
-    def _ways(self) -> tuple[Way, ...]:
-        """What the plan may go by, the quickest first: each answers None where the operands do not
-        lie so, or are too short for it."""
+    def _loop_ways(self) -> tuple[Way, ...]:
+        """The loops that the plan may go by."""
         ways: list[Way] = []
         if self._name in exponents.LOOPS:
             ways.append(self._by_exponent)
         if self._name in loops.ASKING or self._loop(self._name) is not None:
             ways.append(self._by_loop)
+        return (*ways,)
+
+    @made_once
+    def _ways(self) -> tuple[Way, ...]:
+        """What else it may go by, the quickest first: each answers None where the operands do not
+        lie so, or are too short for it."""
+        ways: list[Way] = []
         if self._name == "plain_pow":
             ways.append(self._as_numpy)
         if self._blocks is not None:
@@ -168,6 +190,7 @@ class Compiled:
 
     def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
         """Of what moves values the results hold what was computed in, which NumPy may not know."""
+        assert self._linalg is not None
         found = self._linalg(self._name, self._compute)(*values, **options)
         outs = tuple(self._stored(i, *each) for i, each in enumerate(found))
         return outs if self._plan.extra_results else outs[0]
@@ -228,14 +251,14 @@ class Compiled:
         if plan is None:
             return None
         condition = options.get("condition")
-        return plan.run(buffers if condition is None else (condition, *buffers))
+        return plan.attempt(buffers if condition is None else (condition, *buffers))
 
-    def _by_exponent(self, buffers: tuple[Buffer, ...], _: dict[str, Any]) -> Buffer | None:
+    def _by_exponent(self, buffers: tuple[Buffer, ...], _: dict[str, Any]) -> Any:
         """A power by one exponent in a loop of its base."""
         base, _exponent = buffers
         name = exponents.loop_of(self._name, *buffers)
         plan = self._base_loop(name) if name else None
-        return plan and plan.run((base,))
+        return plan and plan.attempt((base,))
 
     def _base_loop(self, name: str) -> loops.LoopPlan | None:
         try:

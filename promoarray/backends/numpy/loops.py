@@ -31,6 +31,22 @@ Buffer = np.ndarray[Any, Any]
 Casts = Callable[[DType, DType], tuple[CastMode, tuple[Any, ...]]]
 
 
+Met = tuple[tuple[int, int, int], ...]
+"""Floating-point exceptions, and among which elements each was met, as ``kernels.combine`` says."""
+
+
+def raised_by(met: Met) -> int:
+    """The exceptions by NumPy's numbers."""
+    return sum(exception for exception, *_ in met)
+
+
+class Untold(NamedTuple):
+    """A result, and exceptions on the way to it of which NumPy has to tell."""
+
+    result: Buffer
+    met: Met
+
+
 class LoopPlan(NamedTuple):
     """What ``kernels.combine`` takes besides arrays, and what the result is stored in."""
 
@@ -46,17 +62,27 @@ class LoopPlan(NamedTuple):
     def run(self, operands: tuple[Buffer, ...], out: Buffer | None = None) -> Buffer | None:
         """The result, in memory that is there if any; None where NumPy has to be asked for it: it
         knows what to warn of, and what to say of shapes."""
+        found = self.attempt(operands, out)
+        return None if isinstance(found, Untold) else found
+
+    def attempt(
+        self, operands: tuple[Buffer, ...], out: Buffer | None = None
+    ) -> Buffer | Untold | None:
+        """The same, or the result with what NumPy has to tell of it."""
         shape = common_shape(operands)
         if shape is None:
             return None
         if out is None:
             out = empty_like(operands, shape, self.storage)
-        raised = kernels.combine(self.name, operands, out, self.rows, self.modes)
-        return None if raised and raised & watched() else out
+        met = kernels.combine(self.name, operands, out, self.rows, self.modes)
+        wanted = raised_by(met) & watched() if met else 0
+        if wanted & kernels.NOT_TOLD:
+            return None
+        return Untold(out, met) if wanted else out
 
     def run_into(self, operands: tuple[Buffer, ...], target: Buffer) -> None:
         """Write the result over an operand; what NumPy would warn of is told afterwards."""
-        raised = kernels.combine(self.name, operands, target, self.rows, self.modes)
+        raised = raised_by(kernels.combine(self.name, operands, target, self.rows, self.modes))
         for bit, (_, what) in enumerate(_EXCEPTIONS):
             if raised & watched() & 1 << bit:
                 told.warn(f"{what} encountered in {self.name}")

@@ -71,6 +71,20 @@ bool is_told(const CastingKernel *self, int raised) {
     return (raised & found) != 0;
 }
 
+// Whether NumPy has told of what was met by now, asked of no more than the elements among which it was;
+// or an error of its own is set.
+bool has_told(const CastingKernel *self, const Met &met, nb::handle out, PyObject *const *args) {
+    if ((met.raised & NOT_TOLD) != 0 || !nb::hasattr(self->loop, "tell")) return false;
+    const nb::object tell = nb::getattr(self->loop, "tell");
+    const nb::tuple known = as_tuple(met);
+    PyObject *given[2 + MOST] = {known.ptr(), out.ptr()};
+    std::copy_n(args, self->steps->operands, given + 2);
+    const auto count = (size_t)self->steps->operands + 2;
+    const nb::object told = nb::steal(PyObject_Vectorcall(tell.ptr(), given, count, nullptr));
+    if (!told.is_valid()) throw nb::python_error();
+    return told.is(nb::handle(Py_True));
+}
+
 // The shape that operands broadcast to; false if they do not, or if it has no elements.
 bool broadcast(const std::unique_ptr<Array> *arrays, int count, std::vector<Py_ssize_t> &shape) {
     for (int i = 0; i < count; ++i)
@@ -151,8 +165,8 @@ nb::object run_any(const CastingKernel *self, PyObject *const *args) {
         nb::object out = new_result(self, args, arrays, shape);
         if (!out.is_valid()) return out;
         const Array place(out, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
-        const int raised = combine_arrays(*any, arrays, place);
-        return is_told(self, raised) ? nb::object() : out;
+        const Met met = combine_arrays(*any, arrays, place);
+        return !is_told(self, met.raised) || has_told(self, met, out, args) ? out : nb::object();
     } catch (nb::python_error &) {  // an array that is not what its dtype says: `run` has the words
     } catch (const nb::builtin_exception &) {
     }

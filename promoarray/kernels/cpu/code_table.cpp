@@ -3,10 +3,10 @@
 // Which floating-point exceptions it may raise stands in a table of its own: of most operands the codes
 // between the least and the greatest raise none, and none is looked up for each of them.
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "arguments.h"
 #include "module.h"
@@ -31,13 +31,6 @@ struct Exceptions {
         const unsigned sign = 1u << (8 * size - 1);
         int found = ends.greatest < 0 ? 0 : between(ends.first, (unsigned)ends.greatest);
         if (ends.least < 0) found |= between((unsigned)ends.least & (2 * sign - 1), ends.last);
-        return found;
-    }
-    template <typename Code>
-    int of_each(const char *codes, size_t n) const {
-        const auto *src = reinterpret_cast<const Code *>(codes);
-        unsigned char found = 0;
-        for (size_t i = 0; i < n; ++i) found |= of[src[i]];
         return found;
     }
 };
@@ -83,14 +76,17 @@ Ends write_results(const Array &src, const Array &dst, const Array &table, const
     return all;
 }
 
-int exceptions_of_each(const Array &src, const Exceptions &raised, const Walk &walk) {
-    std::atomic<int> met{0};
+template <typename Code>
+void mark(const Array &src, unsigned char *met, const Walk &walk) {
+    constexpr size_t codes = (size_t)1 << (8 * sizeof(Code));
+    std::mutex marking;
     walk.run([&](size_t begin, size_t end) {
-        const char *const codes = src.data() + begin * src.item();
-        met |= src.item() == 1 ? raised.of_each<std::uint8_t>(codes, end - begin)
-                               : raised.of_each<std::uint16_t>(codes, end - begin);
+        const auto *const own = reinterpret_cast<const Code *>(src.data());
+        std::vector<unsigned char> found(codes);
+        for (size_t i = begin; i < end; ++i) found[own[i]] = 1;
+        const std::lock_guard<std::mutex> lock(marking);
+        for (size_t code = 0; code < codes; ++code) met[code] |= found[code];
     });
-    return met;
 }
 
 // That elements have so many bytes at most.
@@ -111,6 +107,8 @@ void check_table(const Array &table, size_t codes, size_t size) {
            std::to_string(8 * size) + " bits");
 }
 
+Walk walk_of(size_t n) { return {n, n >= many_elements && threads_to_use() > 1}; }
+
 }  // namespace
 
 int look_up(nb::handle source, nb::handle result, nb::handle table, nb::handle raised, int heeded) {
@@ -129,14 +127,25 @@ int look_up(nb::handle source, nb::handle result, nb::handle table, nb::handle r
     for (const Array *given : {&src, &results, &exceptions}) check_apart(*given, dst);
     if (src.count() == 0) return 0;
 
-    const size_t n = src.count();
-    const Walk walk{n, n >= many_elements && threads_to_use() > 1};
+    const Walk walk = walk_of(src.count());
     const Unlocked unlocked;
     const Exceptions found{reinterpret_cast<const unsigned char *>(exceptions.data())};
     heeded &= ALL_EXCEPTIONS;
     const Ends ends = write_results(src, dst, results, walk, heeded != 0);
-    if (heeded == 0 || (found.near(ends, src.item()) & heeded) == 0) return 0;
-    return exceptions_of_each(src, found, walk) & heeded;
+    return heeded == 0 ? 0 : found.near(ends, src.item()) & heeded;
+}
+
+void mark_codes(nb::handle source, nb::handle met) {
+    const int flags = PyBUF_STRIDES | PyBUF_C_CONTIGUOUS;
+    const Array src(source, "source", flags), dst(met, "met", flags | PyBUF_WRITABLE);
+    check(src, 2);
+    check_table(dst, (size_t)1 << (8 * src.item()), 1);
+    check_apart(src, dst);
+    const Walk walk = walk_of(src.count());
+    auto *const entries = reinterpret_cast<unsigned char *>(dst.data());
+    const Unlocked unlocked;
+    if (src.item() == 1) mark<std::uint8_t>(src, entries, walk);
+    else mark<std::uint16_t>(src, entries, walk);
 }
 
 }  // namespace promoarray

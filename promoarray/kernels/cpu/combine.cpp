@@ -2,10 +2,10 @@
 #include "combine.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "arguments.h"
@@ -156,9 +156,8 @@ struct Sides {
         return found;
     }
 
-    // Compute n elements; which exceptions that raised.
-    int run(const Combination &made_of, size_t n) {
-        int raised = 0;
+    // Compute n elements, from the one numbered `begin` on.
+    void run(const Combination &made_of, size_t begin, size_t n, Met &met) {
         const bool by_bounds = made_of.by_bounds.run != nullptr && are_bounds();
         const Operation &operation = by_bounds ? made_of.by_bounds : made_of.operation;
         const Pace pace = find_pace(by_bounds);
@@ -169,12 +168,12 @@ struct Sides {
                 values[i] = by_bounds && i > 0 ? given[i]->read_one(now) : given[i]->read(now);
             char *const place = made->place(now);
             state.clear();
-            if (operation.look != nullptr) raised |= operation.look(values, now);
+            int raised = operation.look != nullptr ? operation.look(values, now) : 0;
             operation.run(values, place, now);
             if (operation.told != 0) raised |= state.raised() & operation.told;
+            met.meet(raised, begin + at, now);
             made->write(now);
         }
-        return raised;
     }
 
    private:
@@ -369,7 +368,15 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     return made;
 }
 
-int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays, const Array &out) {
+nb::tuple as_tuple(const Met &met) {
+    nb::list found;
+    for (int kind = 0; kind < Met::kinds; ++kind)
+        if ((met.raised >> kind & 1) != 0)
+            found.append(nb::make_tuple(1 << kind, met.begin[kind], met.end[kind]));
+    return nb::tuple(found);
+}
+
+Met combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays, const Array &out) {
     // 1. The arrays.
     const Type &stored = made.result();
     check_result(out, stored);
@@ -380,7 +387,7 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
     }
 
     // 2. Block by block, and of many elements on several threads.
-    if (out.empty()) return 0;
+    if (out.empty()) return {};
     const size_t n = out.count();
     int order[PyBUF_MAX_NDIM];
     order_axes(out, order);
@@ -393,20 +400,29 @@ int combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays
         std::make_unique<Made>(out, order, made.made, stored, made.modes[made.operands], n);
     const bool goes_in_parts = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
-    if (!goes_in_parts) return sides.run(made, n);
-    std::atomic<int> raised{0};
+    Met met;
+    if (!goes_in_parts) {
+        sides.run(made, 0, n, met);
+        return met;
+    }
+    std::mutex meeting;
     const size_t together = sides.together();
     in_ranges((n + together - 1) / together, together, [&] {
         return [&, own = sides.copied()](size_t begin, size_t end) mutable {
-            own.begin_at(begin * together);
-            raised |= own.run(made, std::min(n, end * together) - begin * together);
+            const size_t first = begin * together;
+            Met found;
+            own.begin_at(first);
+            own.run(made, first, std::min(n, end * together) - first, found);
+            if (found.raised == 0) return;
+            const std::lock_guard<std::mutex> lock(meeting);
+            met.meet(found);
         };
     });
-    return raised;
+    return met;
 }
 
-int combine(const char *name, nb::handle operands, nb::handle result, nb::handle rows,
-            nb::handle modes) {
+nb::tuple combine(const char *name, nb::handle operands, nb::handle result, nb::handle rows,
+                  nb::handle modes) {
     const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
     if (count < 1 || count > most_operands)
         throw nb::type_error("operands must be a tuple of 1 to 3 arrays");
@@ -418,7 +434,7 @@ int combine(const char *name, nb::handle operands, nb::handle result, nb::handle
     std::unique_ptr<Array> arrays[most_operands];
     for (Py_ssize_t i = 0; i < count; ++i)
         arrays[i] = std::make_unique<Array>(item(operands, i), names[i], PyBUF_STRIDES);
-    return combine_arrays(made, arrays, out);
+    return as_tuple(combine_arrays(made, arrays, out));
 }
 
 }  // namespace promoarray

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "loops.h"
+#include "met.h"
 
 namespace promoarray {
 
@@ -33,9 +34,13 @@ struct Combination {
 
 Combination read_combination(const char *name, nanobind::handle rows, nanobind::handle modes);
 
-// Compute into a result that the operands broadcast to; which floating-point exceptions that raised.
-// ValueError, and nothing is written, if the arrays are not made so.
-int combine_arrays(const Combination &combination, const std::unique_ptr<Array> *operands,
+// Compute into a result that the operands broadcast to; which floating-point exceptions that met,
+// among which elements in the order of the result's memory. ValueError, and nothing is written, if
+// the arrays are not made so.
+Met combine_arrays(const Combination &combination, const std::unique_ptr<Array> *operands,
                    const Array &result);
+
+// What Python is told of that: of each exception its number and where those elements begin and end.
+nanobind::tuple as_tuple(const Met &met);
 
 }  // namespace promoarray

@@ -50,7 +50,9 @@ NB_MODULE(_cpu, m) {
           nb::arg("row"), "Multiply stacks of integer matrices.");
     m.def("look_up", &look_up, nb::arg("source"), nb::arg("result"), nb::arg("table"),
           nb::arg("raised"), nb::arg("heeded"),
-          "Write what a table has for all codes of 8 or 16 bits; return the exceptions it tells of.");
+          "Write what a table has for all codes of 8 or 16 bits; return the exceptions near them.");
+    m.def("mark_codes", &mark_codes, nb::arg("source"), nb::arg("met"),
+          "Write 1 to the entry of each code of 8 or 16 bits that an array has.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");
     m.def("use_level", &use_level, nb::arg("level"),
           "Take the loops of one level from now on; return the one before.");

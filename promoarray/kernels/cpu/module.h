@@ -15,8 +15,8 @@ void cast_array(nanobind::handle source, nanobind::handle target, nanobind::hand
 // Copy an array of any layout to one in rows.
 void copy_array(nanobind::handle source, nanobind::handle target);
 
-int combine(const char *name, nanobind::handle operands, nanobind::handle result,
-            nanobind::handle rows, nanobind::handle modes);
+nanobind::tuple combine(const char *name, nanobind::handle operands, nanobind::handle result,
+                        nanobind::handle rows, nanobind::handle modes);
 nanobind::object loop_of(const char *name, nanobind::handle row);
 
 // How many threads compute at once, as promoarray/threads.py decides where nobody has said so.
@@ -48,9 +48,12 @@ void search(nanobind::handle sorted, nanobind::handle values, nanobind::handle r
 void multiply(nanobind::handle left, nanobind::handle right, nanobind::handle result,
               nanobind::handle row);
 
-// Write what a table has for the codes of an array; return the exceptions that it tells of.
+// Write what a table has for the codes of an array; return the exceptions that codes near them have.
 int look_up(nanobind::handle source, nanobind::handle result, nanobind::handle table,
             nanobind::handle raised, int heeded);
+
+// Write 1 to the entry of each code that an array has.
+void mark_codes(nanobind::handle source, nanobind::handle met);
 
 // The class of callables that run another in the default floating-point state.
 nanobind::object state_guard_type();

@@ -155,7 +155,7 @@ def test_threads_look_up_the_same(monkeypatch: pytest.MonkeyPatch, tables: list[
 
 
 @pytest.mark.parametrize("word", ["u1", "u2"])
-def test_exceptions_are_those_of_the_codes_that_were_met(word: str) -> None:
+def test_exceptions_are_those_of_the_codes_between_those_that_were_met(word: str) -> None:
     codes = 1 << 8 * np.dtype(word).itemsize
     raised = np.where(RNG.random(codes) < 0.1, RNG.integers(1, 16, codes), 0).astype(np.uint8)
     raised[: codes // 4] = 0
@@ -167,10 +167,30 @@ def test_exceptions_are_those_of_the_codes_that_were_met(word: str) -> None:
             x = (first + RNG.integers(0, RNG.integers(1, codes), n)).astype(word)
             out = np.empty(n, np.uint16)
             found = kernels.look_up(x, out, table, raised, heeded)
-            assert found == np.bitwise_or.reduce(raised[x]) & heeded
+            halves = [part for part in (x[x < codes // 2], x[x >= codes // 2]) if part.size]
+            near = [raised[part.min() : int(part.max()) + 1] for part in halves]
+            assert found == np.bitwise_or.reduce(np.concatenate(near)) & heeded
             assert np.array_equal(out, table[x])
             met.add(bool(found))
     assert met == {True, False}
+
+
+@pytest.mark.parametrize("word", ["u1", "u2"])
+@pytest.mark.parametrize("n", [0, 1, 100, 1_000_003])
+def test_codes_are_marked_that_were_met(word: str, n: int) -> None:
+    codes = 1 << 8 * np.dtype(word).itemsize
+    x = (RNG.normal(codes / 2, codes / 10, n).clip(0, codes - 1)).astype(word)
+    met = np.zeros(codes, np.uint8)
+    met[3] = 1  # what was met before stays
+    kernels.mark_codes(x, met)
+    assert np.array_equal(np.flatnonzero(met), np.unique([*x, 3]))
+
+
+def test_marks_are_refused_where_there_is_no_place_for_a_code() -> None:
+    with pytest.raises(ValueError, match="met must be 65536 integers of 8 bits"):
+        kernels.mark_codes(np.zeros(3, "u2"), np.zeros(256, "u1"))
+    with pytest.raises(ValueError, match=r"source .* more than 16 bits"):
+        kernels.mark_codes(np.zeros(3, "u4"), np.zeros(65536, "u1"))
 
 
 BYTES, WORDS = np.zeros(256, "u1"), np.zeros(65536, "u2")

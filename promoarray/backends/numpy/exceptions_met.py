@@ -1,0 +1,71 @@
+"""Floating-point exceptions that a loop of ours met, told of by NumPy.
+
+The loop's result stands. Whether an exception is a warning, an error or nothing, and in which
+words, is known to NumPy alone, so its kernels are run once more: on the elements among which each
+exception was first, where they meet it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import kernels
+from promoarray.backends.numpy.loops import Met, raised_by, watched
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Made = TypeVar("Made")
+
+Buffer = np.ndarray[Any, Any]
+
+
+def are_told(
+    run: Callable[[list[Buffer]], object], met: Met, result: Buffer, operands: tuple[Buffer, ...]
+) -> bool:
+    """Have NumPy tell of what was met; False, with nothing told, where it has to see all elements.
+
+    Parameters
+    ----------
+    run : callable
+        NumPy's way of the operation, which tells.
+    met : tuple
+        What ``kernels.combine`` answers.
+    result, operands : numpy.ndarray
+    """
+    wanted = raised_by(met) & watched()
+    spans = {(begin, end) for exception, begin, end in met if exception & wanted}
+    if wanted & kernels.NOT_TOLD or 2 * sum(end - begin for begin, end in spans) > result.size:
+        return False
+    some = [_among(x, result, sorted(spans)) for x in operands]
+    tell = partial(run, some)
+    _, raised = heard(tell)
+    if wanted & ~raised:
+        return False
+    tell()
+    return True
+
+
+def heard(run: Callable[[], Made]) -> tuple[Made, int]:
+    """What it returns, and the exceptions that NumPy's kernels meet on the way, by NumPy's numbers:
+    nothing is told of them."""
+    met = [0]
+    with np.errstate(all="call", call=lambda _, raised: met.append(raised)):
+        made = run()
+    return made, reduce(or_, met)
+
+
+def _among(x: Buffer, result: Buffer, spans: list[tuple[int, int]]) -> Buffer:
+    """Those elements of an operand that a result has in these parts of its memory; of one element
+    that."""
+    if x.size == 1:
+        return x.reshape(())
+    in_memory = sorted(range(result.ndim), key=lambda axis: -abs(result.strides[axis]))
+    laid = np.broadcast_to(x, result.shape).transpose(in_memory)
+    walk: Any = laid.reshape(-1) if laid.flags.c_contiguous else laid.flat
+    return np.concatenate([walk[begin:end] for begin, end in spans])
