@@ -111,7 +111,7 @@ def share(function: Callable[[int], object], parts: int) -> None:
 
 def run_ufunc_loop(
     loop: object, operands: tuple[_Buffer, ...], result: _Buffer, length: int
-) -> int:
+) -> tuple[tuple[int, int, int], ...]:
     """Run the inner loop of a ufunc of NumPy's on parts of ``length`` elements, on threads of the
     pool too.
 
@@ -120,9 +120,9 @@ def run_ufunc_loop(
     checks here. Operands are C-contiguous and aligned, and have one element or as many as the
     result, from which they lie apart.
 
-    Returns the floating-point exceptions, as ``combine`` numbers them, and besides ``NOT_TOLD``
-    where NumPy has to be asked for an error. ValueError if the loop needs the lock of the
-    interpreter, or NumPy has another layout of the capsule.
+    Returns the floating-point exceptions as ``combine`` does, each with the part in which it was
+    first, and ``NOT_TOLD`` where NumPy has to be asked for an error. ValueError if the loop needs
+    the lock of the interpreter, or NumPy has another layout of the capsule.
     """
 
 def thread_count() -> int:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray import kernels
-from promoarray.backends.numpy.loops import Met, raised_by, watched
+from promoarray.backends.numpy import told
+from promoarray.backends.numpy.loops import NUMBERS, Met, raised_by, watched
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -33,7 +34,7 @@ def are_told(
     Parameters
     ----------
     run : callable
-        NumPy's way of the operation, which tells.
+        NumPy's way of the operation.
     met : tuple
         What ``kernels.combine`` answers.
     result, operands : numpy.ndarray
@@ -47,17 +48,9 @@ def are_told(
     _, raised = heard(tell)
     if wanted & ~raised:
         return False
-    tell()
+    with told.at_the_program():
+        tell()
     return True
-
-
-def heard(run: Callable[[], Made]) -> tuple[Made, int]:
-    """What it returns, and the exceptions that NumPy's kernels meet on the way, by NumPy's numbers:
-    nothing is told of them."""
-    met = [0]
-    with np.errstate(all="call", call=lambda _, raised: met.append(raised)):
-        made = run()
-    return made, reduce(or_, met)
 
 
 def _among(x: Buffer, result: Buffer, spans: list[tuple[int, int]]) -> Buffer:
@@ -69,3 +62,51 @@ def _among(x: Buffer, result: Buffer, spans: list[tuple[int, int]]) -> Buffer:
     laid = np.broadcast_to(x, result.shape).transpose(in_memory)
     walk: Any = laid.reshape(-1) if laid.flags.c_contiguous else laid.flat
     return np.concatenate([walk[begin:end] for begin, end in spans])
+
+
+def is_told(name: str, raised: int, computed: np.dtype[Any]) -> bool:
+    """Have NumPy tell of what a sum or a running one raised, by that of a few numbers, which raises
+    the same; False where there is none, or a loop could not tell the result.
+
+    Parameters
+    ----------
+    name : str
+        As ``kernels.fold`` has it.
+    raised : int
+        What that answered.
+    computed : numpy.dtype
+    """
+    wanted = raised & watched()
+    fold, numbers = _FOLDS.get(name), _RAISING.get(wanted)
+    if fold is None or numbers is None or computed.kind != "f":
+        return False
+    tell = partial(fold, np.array(numbers, computed) * np.finfo(computed).max)
+    if heard(tell)[1] != wanted:
+        return False
+    with told.at_the_program():
+        tell()
+    return True
+
+
+_FOLDS: dict[str, Callable[..., object]] = {
+    "sum": np.add.reduce,
+    "cumulative_sum": np.add.accumulate,
+}
+"""Not products, whose loops raise more than NumPy's."""
+
+_OVERFLOW, _INVALID = NUMBERS["over"], NUMBERS["invalid"]
+_RAISING = {
+    _OVERFLOW: (1, 1),
+    _INVALID: (np.inf, -np.inf),
+    _OVERFLOW | _INVALID: (1, 1, -np.inf),
+}
+"""Numbers, as times the largest, whose sum raises these alone."""
+
+
+def heard(run: Callable[[], Made]) -> tuple[Made, int]:
+    """What it returns, and the exceptions that NumPy's kernels meet on the way, by NumPy's numbers:
+    nothing is told of them."""
+    met = [0]
+    with np.errstate(all="call", call=lambda _, raised: met.append(raised)):
+        made = run()
+    return made, reduce(or_, met)

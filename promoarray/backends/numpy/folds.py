@@ -19,6 +19,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends.numpy.exceptions_met import is_told
 from promoarray.backends.numpy.loops import heeded, watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
@@ -235,7 +236,13 @@ def ways(shape: Shape, order: Shape, axes: Shape, added: bool) -> Way:
 
 
 def _folded(
-    plan: FoldPlan, name: str, x: Buffer, way: Way, center: Buffer | None = None
+    plan: FoldPlan,
+    name: str,
+    x: Buffer,
+    way: Way,
+    center: Buffer | None = None,
+    *,
+    tells: bool = False,
 ) -> Buffer | None:
     rows, answer = plan.rows, plan.answer
     if name == "sum":  # which a mean or a variance may begin with
@@ -244,7 +251,10 @@ def _folded(
     walked = x.transpose(way.walked)
     runs = way.runs if name in _ADDED else 1
     rest = rows, plan.modes, center, False, runs
-    return out if _is_quiet(kernels.fold(name, walked, out, way.lines, *rest)) else None
+    raised = kernels.fold(name, walked, out, way.lines, *rest)
+    if _is_quiet(raised) or (tells and is_told(name, raised, plan.computed)):
+        return out
+    return None
 
 
 def _running(
@@ -259,7 +269,7 @@ def _running(
     raised = kernels.fold(
         plan.name, walked, out, lines, plan.rows, plan.modes, None, bool(include_initial)
     )
-    if not _is_quiet(raised):
+    if not (_is_quiet(raised) or is_told(plan.name, raised, plan.computed)):
         return None
     if include_initial:
         start = np.full(1, plan.name == "cumulative_prod", plan.computed)
@@ -279,15 +289,21 @@ def _is_quiet(raised: int) -> bool:
 
 
 def _reduced(plan: FoldPlan, x: Buffer, way: Way, _: float) -> Buffer | None:
-    return _folded(plan, plan.name, x, way)
+    return _folded(plan, plan.name, x, way, tells=True)
 
 
 def _mean(plan: FoldPlan, x: Buffer, way: Way, _: float) -> Buffer | None:
     """``np.mean``: the sum, divided by NumPy's int, so in float64."""
-    total = _folded(plan, "sum", x, way)
-    if total is None or (not way.shape and 0 < abs(total) < _TINY):
+    total = _folded(plan, "sum", x, way, tells=True)
+    if total is None or _divides_otherwise(total) or (not way.shape and 0 < abs(total) < _TINY):
         return None
     return np.true_divide(total, np.intp(way.lines[1]), out=total, casting="unsafe")
+
+
+def _divides_otherwise(total: Buffer) -> bool:
+    """Whether dividing has an exception to tell of, as NumPy does of infinite complex numbers, and
+    of scalars in other words than of arrays."""
+    return total.dtype.kind == "c" and not np.isfinite(total).all()
 
 
 _TINY = 1e-30
@@ -299,7 +315,7 @@ def _var(plan: FoldPlan, x: Buffer, way: Way, ddof: float) -> Buffer | None:
     free = way.lines[1] - ddof
     in_rows = plan.casts or x.flags.c_contiguous
     center = (_folded(plan, "sum", x, way) if in_rows else _sum(x, way)) if free > 0 else None
-    if center is None:
+    if center is None or _divides_otherwise(center):
         return None
     np.true_divide(center, np.intp(way.lines[1]), out=center, casting="unsafe")
     squares = _folded(plan, "squares", x, way, center)

@@ -180,7 +180,7 @@ _EXCEPTIONS = (
 )
 """Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
 
-_NUMBERS = {kind: 1 << i for i, (kind, _) in enumerate(_EXCEPTIONS)}
+NUMBERS = {kind: 1 << i for i, (kind, _) in enumerate(_EXCEPTIONS)}
 
 
 def heeded() -> list[str]:
@@ -197,7 +197,7 @@ def watched() -> int:
     state = told.state()
     known, found = _last[0]
     if state is None or state is not known:
-        found = sum(_NUMBERS[kind] for kind in heeded()) | kernels.NOT_TOLD
+        found = sum(NUMBERS[kind] for kind in heeded()) | kernels.NOT_TOLD
         _last[0] = state, found
     return found
 

@@ -27,8 +27,9 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import layout
+from promoarray.backends.numpy.exceptions_met import are_told
 from promoarray.backends.numpy.kernels import OF_UFUNC
-from promoarray.backends.numpy.loops import LoopPlan, watched
+from promoarray.backends.numpy.loops import LoopPlan, raised_by, watched
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT, dtype_args, loop_of, run_ufunc_loop, share
 from promoarray.named_tuple import NamedTuple
@@ -78,7 +79,7 @@ def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     order = _common_order(operands)
     loop = _inner_loop(kernel, tuple(x.dtype for x in operands)) if order else None
     if order and loop:
-        return _without_lock(loop, operands, order)
+        return _without_lock(kernel, loop, operands, order)
     if waits and threads < ENOUGH:
         return None
     try:
@@ -127,12 +128,14 @@ class InnerLoop(NamedTuple):
 
 
 def _without_lock(
-    loop: InnerLoop, operands: tuple[Buffer, ...], order: Literal["C", "F"]
+    kernel: np.ufunc, loop: InnerLoop, operands: tuple[Buffer, ...], order: Literal["C", "F"]
 ) -> Buffer | None:
     out = np.empty(max(operands, key=_elements).shape, loop.storage, order)
     place, *given = (out, *operands) if order == "C" else (x.T for x in (out, *operands))
-    raised = run_ufunc_loop(loop.loop, tuple(given), place, PART)
-    return None if raised & watched() else out
+    met = run_ufunc_loop(loop.loop, tuple(given), place, PART)
+    if not raised_by(met) & watched() or are_told(lambda some: kernel(*some), met, out, operands):
+        return out
+    return None
 
 
 @cache

@@ -368,14 +368,6 @@ Combination read_combination(const char *name, nb::handle rows, nb::handle modes
     return made;
 }
 
-nb::tuple as_tuple(const Met &met) {
-    nb::list found;
-    for (int kind = 0; kind < Met::kinds; ++kind)
-        if ((met.raised >> kind & 1) != 0)
-            found.append(nb::make_tuple(1 << kind, met.begin[kind], met.end[kind]));
-    return nb::tuple(found);
-}
-
 Met combine_arrays(const Combination &made, const std::unique_ptr<Array> *arrays, const Array &out) {
     // 1. The arrays.
     const Type &stored = made.result();

@@ -40,7 +40,4 @@ Combination read_combination(const char *name, nanobind::handle rows, nanobind::
 Met combine_arrays(const Combination &combination, const std::unique_ptr<Array> *operands,
                    const Array &result);
 
-// What Python is told of that: of each exception its number and where those elements begin and end.
-nanobind::tuple as_tuple(const Met &met);
-
 }  // namespace promoarray

@@ -93,6 +93,20 @@ void read_shape(nb::handle shape, size_t (&lengths)[3]) {
     }
 }
 
+// Whether a sum or product that is NaN is the same NaN whatever the instructions: all that there are
+// are one, and quiet (what is signalling may raise where NumPy does not), or there is none, and an
+// invalid operation has made it.
+bool has_one_nan(Lines lines, Type stored, Type computed, bool made_one) {
+    const Fold find = version().fold("nan_bits", stored, computed);
+    if (find == nullptr) return false;
+    std::uint64_t bits[2];  // that each has, and that any has
+    lines.result = reinterpret_cast<char *>(bits);
+    find(lines);
+    const auto [each, any] = bits;
+    if (any == 0 || made_one) return any == 0 && made_one;
+    return each == any && (each >> (stored.format.mantissa - 1) & 1) != 0;
+}
+
 }  // namespace
 
 int fold(const char *name, nb::handle source, nb::handle result, nb::handle shape, nb::handle rows,
@@ -154,7 +168,12 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     const Unlocked unlocked;
     DefaultFloatState state;
     const bool told = !loop(lines);
-    return state.raised() | (told ? 0 : NOT_TOLD);
+    const int raised = state.raised();
+    const bool keeps_nan = to.kind == Kind::real && !squares && std::string(name) != "max" &&
+                           std::string(name) != "min";
+    if (told || (keeps_nan && has_one_nan(lines, casts ? to : from, to, (raised & INVALID) != 0)))
+        return raised;
+    return raised | NOT_TOLD;
 }
 
 }  // namespace promoarray

@@ -1,6 +1,8 @@
 // Floating-point exceptions that an operation met, and among which elements each of them was first.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstddef>
 
 namespace promoarray {
@@ -32,5 +34,8 @@ struct Met {
         end[kind] = to;
     }
 };
+
+// What Python is told of that: of each exception its number and where those elements begin and end.
+nanobind::tuple as_tuple(const Met &met);
 
 }  // namespace promoarray

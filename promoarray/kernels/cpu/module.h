@@ -23,9 +23,9 @@ nanobind::object loop_of(const char *name, nanobind::handle row);
 int threads_to_use();
 
 // Run the inner loop of a ufunc of NumPy's on parts of so many elements, on threads of the pool too;
-// which floating-point exceptions that raised.
-int run_ufunc_loop(nanobind::handle capsule, nanobind::handle operands, nanobind::handle result,
-                   std::size_t length);
+// which floating-point exceptions that met.
+nanobind::tuple run_ufunc_loop(nanobind::handle capsule, nanobind::handle operands,
+                               nanobind::handle result, std::size_t length);
 
 // Call function(part) with each number below `parts`, on threads of the pool too.
 void share(nanobind::handle function, std::size_t parts);

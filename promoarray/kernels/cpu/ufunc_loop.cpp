@@ -1,11 +1,12 @@
 // The inner loop of a ufunc of NumPy's on several threads, none of which has the lock of the
 // interpreter: to hand that from one thread to another takes as long as a million elements.
-#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "arguments.h"
 #include "float_state.h"
+#include "met.h"
 #include "module.h"
 #include "pool.h"
 #include "ufunc_loop.h"
@@ -26,7 +27,7 @@ const UfuncLoop &read_loop(nb::handle capsule) {
     return *loop;
 }
 
-int run_ufunc_loop(nb::handle capsule, nb::handle operands, nb::handle result, size_t length) {
+nb::tuple run_ufunc_loop(nb::handle capsule, nb::handle operands, nb::handle result, size_t length) {
     const UfuncLoop &loop = read_loop(capsule);
     if (loop.needs_lock) refuse("loop needs the lock of the interpreter");
     const Py_ssize_t count = PyTuple_Check(operands.ptr()) ? PyTuple_Size(operands.ptr()) : 0;
@@ -50,27 +51,31 @@ int run_ufunc_loop(nb::handle capsule, nb::handle operands, nb::handle result, s
     data[count] = out.data();
     strides[count] = (Py_ssize_t)out.item();
 
-    std::atomic<int> raised{0};
+    Met met;
+    std::mutex meeting;
     {
         const Unlocked unlocked;
         run_parts((n + length - 1) / length, [&](Parts &own) {
             const FloatStateGuard state;
             std::feclearexcept(FE_ALL_EXCEPT);
+            Met found;
             for (size_t part; own.next(part);) {
                 const size_t begin = part * length;
                 const auto left = (Py_ssize_t)(n - begin < length ? n - begin : length);
                 char *at[most_arrays];
                 for (Py_ssize_t i = 0; i <= count; ++i)
                     at[i] = data[i] + (Py_ssize_t)begin * strides[i];
-                if (loop.run(loop.context, at, &left, strides, loop.auxiliary) != 0)
-                    raised |= NOT_TOLD;
+                const int failed = loop.run(loop.context, at, &left, strides, loop.auxiliary);
+                const int raised = loop.raises_nothing ? 0 : raised_flags();
+                found.meet(raised | (failed != 0 ? NOT_TOLD : 0), begin, (size_t)left);
             }
-            if (!loop.raises_nothing) raised |= raised_flags();
             std::feclearexcept(FE_ALL_EXCEPT);  // as NumPy leaves them
+            const std::lock_guard<std::mutex> lock(meeting);
+            met.meet(found);
         });
     }
-    if ((raised & NOT_TOLD) != 0) PyErr_Clear();  // NumPy is asked again, and says it
-    return raised;
+    if ((met.raised & NOT_TOLD) != 0) PyErr_Clear();  // NumPy is asked again, and says it
+    return as_tuple(met);
 }
 
 }  // namespace promoarray
