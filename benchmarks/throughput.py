@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+import ml_dtypes
 import numpy as np
 from measure import BEST, Line, Options
 from peers import Array, Peer, Spelled, calls
@@ -66,6 +67,16 @@ ROWS: list[tuple[str, tuple[str, ...]]] = [
     ("xp.unique_values(x)", NUMBERS),
     ("xp.searchsorted(s, x)", ("float32", "bfloat16")),
     ("xp.matmul(c, d)", (*NUMBERS, "int64")),
+    # A thousandth of the operands are such that an exception or a NaN comes of it.
+    ("x / o", FLOATS),
+    ("x % o", FLOATS),
+    ("l * l", FLOATS),
+    ("xp.sqrt(x)", FLOATS),
+    ("xp.log(o)", FLOATS),
+    ("xp.exp(l)", FLOATS),
+    ("xp.sum(l)", FLOATS),
+    ("xp.sum(u)", FLOATS),
+    ("xp.max(u)", FLOATS),
 ]
 """Each text, and the dtype or the two dtypes of its lines."""
 
@@ -123,6 +134,7 @@ def operands(text: str, left: str, right: str, n: int) -> dict[str, Array]:
     x, y = numbers(left, n, 0), numbers(left, n, 1)
     small = 1 << 16
     return {
+        **(exceptional(x) if dt.as_dtype(left).kind is dt.Kind.FLOAT else {}),
         "x": x,
         "y": y,
         "t": y,
@@ -136,6 +148,16 @@ def operands(text: str, left: str, right: str, n: int) -> dict[str, Array]:
         "c": x[:small].reshape(256, 256),
         "d": y[:small].reshape(256, 256),
         "s": np.sort(x[:1024]),
+    }
+
+
+def exceptional(x: Array) -> dict[str, Array]:
+    """Floats of which a thousandth are zero, the largest there is, or NaN."""
+    seldom = np.arange(x.size) % 1000 == 500
+    of_few = {"o": (0.0, abs(x)), "l": (ml_dtypes.finfo(x.dtype).max, x), "u": (np.nan, x)}
+    return {
+        name: np.where(seldom, np.full_like(x, special), others)
+        for name, (special, others) in of_few.items()
     }
 
 
