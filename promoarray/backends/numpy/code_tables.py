@@ -108,12 +108,18 @@ class CodeTable:
             if raised and len(codes[stretch]) > SHORT:
                 for start in range(begin, stretch.stop, SHORT):
                     self._enter(codes, table, slice(start, start + SHORT))
-        # 3. Common codes are asked alone: infinities stand beside signalling NaNs.
-        for code in _special(self._dtype):
-            self._enter(codes, table, slice(code, code + 1))
+        # 3. Special codes are asked alone, and those beside them without them: zero raises where
+        # small numbers do not, and infinities stand beside signalling NaNs.
+        special = sorted(_special(self._dtype))
+        for code in special:
+            start = code // SHORT * SHORT
+            beside = np.setdiff1d(np.arange(start, min(start + SHORT, len(codes))), special)
+            if table.raised[code]:
+                self._enter(codes, table, beside)
+            self._enter(codes, table, np.array([code]))
         return table
 
-    def _enter(self, codes: Buffer, table: Entries, some: slice) -> int:
+    def _enter(self, codes: Buffer, table: Entries, some: slice | Buffer) -> int:
         """Write the entries of some codes; return the exceptions that were met."""
         results, raised = heard(partial(self._plan.carry_out, (codes[some],), {}))
         assert results is not None  # one operand has its own shape

@@ -280,6 +280,9 @@ constexpr Row rows[] = {
 Operation find_division(const char *name, Type type) {
     Operation found = find_row(rows, name, type);
     if (is_integer(type)) found.told = 0;
+    // A remainder by zero is invalid; the quotient on the way to it is nobody's.
+    for (const char *remainder : {"remainder", "xla_remainder", "remainder_keeping_zero"})
+        if (std::strcmp(name, remainder) == 0) found.told &= ~DIVIDED_BY_ZERO;
     return found;
 }
 

@@ -1,6 +1,9 @@
 // The largest and the smallest of floats. Of NaN, and of zeros of two signs, NumPy's answer hangs on
 // its instructions: then the result is not told.
+#include <vector>
+
 #include "fold_lines.h"
+#include "nan_bits.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
@@ -139,12 +142,60 @@ bool extreme_rows(const Lines &lines, typename Read::T *out) {
     else return wide_rows<typename Read::T, Step>(lines, out);
 }
 
+// --- NaN -----------------------------------------------------------------------------------------
+
+// Whether all NaN are the one that NumPy itself makes of some, quiet and without a sign. As it asks no
+// more of operands that it need not cast than a pass over them does, of those it is not asked here.
+template <typename Read> bool has_usual_nan(const Lines &lines) {
+    using T = typename Read::T;
+    if (std::is_same_v<Read, As<T, T>> && lines.enter == nullptr) return false;
+    constexpr auto infinity = (u64)NanCodes<Read>::infinity;
+    const auto [each, any] = find_nan_bits<Read>(lines);
+    return each == any && each == (infinity | (infinity & -infinity) >> 1);
+}
+
+// The last NaN of a line, else its first element.
+struct LastNan {
+    static constexpr bool loses_nan = false;
+    template <typename V> static V of(V a, V b) { return b != b ? b : a; }
+#ifdef __F16C__
+    static __m256 of(__m256 a, __m256 b) {
+        return _mm256_blendv_ps(a, b, _mm256_cmp_ps(b, b, _CMP_UNORD_Q));
+    }
+#endif
+    template <typename V> static V start(V first) { return first; }
+};
+
+// Lines that have a NaN are that.
+template <typename Read> void set_nan(const Lines &lines, typename Read::T *out) {
+    using T = typename Read::T;
+    using Codes = NanCodes<Read>;
+    if (lines.inner != 1) {
+        std::vector<T> last(count_of(lines, out));
+        columns<Read, LastNan, Itself>(lines, last.data());
+        for (size_t i = 0; i < last.size(); ++i) out[i] = last[i] != last[i] ? last[i] : out[i];
+        return;
+    }
+    Source<Read> source(lines);
+    for (size_t row = 0; row < lines.outer; ++row) {
+        typename Codes::Word found = 0;
+        for (size_t at = 0; at < lines.n; at += CHUNK) {
+            const size_t n = lines.n - at < CHUNK ? lines.n - at : CHUNK;
+            const auto *const x = source.block(row * lines.n + at, n);
+            for (size_t i = 0; i < n; ++i) found |= Codes::of_nan(Codes::bits_of(x[i]));
+        }
+        if (found != 0) out[row] = std::numeric_limits<T>::quiet_NaN();
+    }
+}
+
 template <typename Read, typename Step> bool extreme(const Lines &lines) {
     using T = typename Read::T;
     auto *out = reinterpret_cast<T *>(lines.result);
     if (lines.inner == 1 ? extreme_rows<Read, Step>(lines, out)
-                         : columns<Read, Step, Itself>(lines, out))
-        return true;
+                         : columns<Read, Step, Itself>(lines, out)) {
+        if (!has_usual_nan<Read>(lines)) return true;
+        set_nan<Read>(lines, out);
+    }
     bool zero = false;
     for (size_t i = 0; i < count_of(lines, out); ++i) zero |= out[i] == 0;
     return zero && has_negative_zero<Read>(lines);

@@ -168,9 +168,10 @@ int fold(const char *name, nb::handle source, nb::handle result, nb::handle shap
     const Unlocked unlocked;
     DefaultFloatState state;
     const bool told = !loop(lines);
-    const int raised = state.raised();
-    const bool keeps_nan = to.kind == Kind::real && !squares && std::string(name) != "max" &&
-                           std::string(name) != "min";
+    const std::string what = name;
+    const bool compares = what == "max" || what == "min";  // which raises nothing of NumPy's
+    const int raised = compares ? 0 : state.raised();
+    const bool keeps_nan = to.kind == Kind::real && !squares && !compares;
     if (told || (keeps_nan && has_one_nan(lines, casts ? to : from, to, (raised & INVALID) != 0)))
         return raised;
     return raised | NOT_TOLD;

@@ -1,8 +1,7 @@
 // Which loop folds what; and the folds of integers, of truth, and products of floats. Sums of floats,
 // their extremes and running folds have files of their own.
-#include <limits>
-
 #include "fold_lines.h"
+#include "nan_bits.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
@@ -50,36 +49,11 @@ template <typename Read> struct Products { static constexpr Fold fold = float_pr
 
 // --- NaN -----------------------------------------------------------------------------------------
 
-// Of all NaN as they are stored: the bits that each has, and those that any has.
 template <typename Read> bool nan_bits(const Lines &lines) {
-    using Stored = typename Read::Stored;
-    using Long = std::conditional_t<sizeof(Stored) == 8, u64, u32>;
-    using Word = std::conditional_t<sizeof(Stored) == 2, u16, Long>;
-    using Signed = std::make_signed_t<Word>;  // of which every machine has comparisons in registers
-    constexpr auto infinity = (Signed)(sizeof(Word) == 8   ? 0x7ff0000000000000ull
-                                     : sizeof(Word) == 4 ? 0x7f800000u
-                                     : std::is_same_v<Read, OfBfloat> ? 0x7f80u : 0x7c00u);
-    Source<Read> source(lines);
-    Word each = (Word)~(Word)0, any = 0;
-    const size_t count = lines.outer * lines.n * lines.inner;
-    for (size_t at = 0; at < count; at += CHUNK) {
-        const size_t n = count - at < CHUNK ? count - at : CHUNK;
-        const Stored *const x = source.block(at, n);
-        for (size_t i = 0; i < n; ++i) {
-            Word bits;
-            std::memcpy(&bits, x + i, sizeof bits);
-            const auto magnitude = (Signed)(bits & std::numeric_limits<Signed>::max());
-            const auto of_nan = (Word)-(Word)(magnitude > infinity);
-            each &= (Word)(bits | (Word)~of_nan);
-            any |= (Word)(bits & of_nan);
-        }
-    }
-    auto *out = reinterpret_cast<u64 *>(lines.result);
-    out[0] = each;
-    out[1] = any;
+    *reinterpret_cast<NanBits *>(lines.result) = find_nan_bits<Read>(lines);
     return false;
 }
-template <typename Read> struct NanBits { static constexpr Fold fold = nan_bits<Read>; };
+template <typename Read> struct BitsOfNan { static constexpr Fold fold = nan_bits<Read>; };
 
 // --- Integers, in any order ----------------------------------------------------------------------
 
@@ -255,7 +229,7 @@ Fold find_fold(const char *name, Type from, Type to) {
     if (is("cumulative_prod")) return same_type(from, to) ? running_fold(to, true) : nullptr;
     if (is_integer(to) != is_integer(from)) return nullptr;
     if (is("squares")) return sum_fold(from, to, true);
-    if (is("nan_bits")) return float_fold<NanBits>(from, to);
+    if (is("nan_bits")) return float_fold<BitsOfNan>(from, to);
     if (is("sum")) return is_integer(to) ? integer_fold<Sum>(from, to) : sum_fold(from, to, false);
     if (is("prod"))
         return is_integer(to) ? integer_fold<Product>(from, to) : float_fold<Products>(from, to);
