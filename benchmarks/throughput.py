@@ -70,6 +70,7 @@ ROWS: list[tuple[str, tuple[str, ...]]] = [
     # A thousandth of the operands are such that an exception or a NaN comes of it.
     ("x / o", FLOATS),
     ("x % o", FLOATS),
+    ("x // o", FLOATS),
     ("l * l", FLOATS),
     ("xp.sqrt(x)", FLOATS),
     ("xp.log(o)", FLOATS),

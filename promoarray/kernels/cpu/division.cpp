@@ -119,34 +119,42 @@ struct Quotients {
 
 // --- Floats --------------------------------------------------------------------------------------
 
-// Each step is given the remainder of fmod, too. Nothing branches, and what is chosen among raises
+// Each step is given the remainder of fmod, too, those that make quotients none by zero. Nothing branches, and what is chosen among raises
 // nothing that NumPy does not: additions of zero do not.
 template <typename T>
 PROMOARRAY_CAST bool is_apart(T rest, T y) {  // a NaN is not, nor a zero
     return !(rest == 0) & (rest == rest) & signs_differ(rest, y);
 }
 
+// Of what is not below zero, by its bits: a comparison with a NaN would raise.
+PROMOARRAY_CAST bool is_more_than_half(f32 x) { return (i32)as_bits(x) > (i32)as_bits(0.5f); }
+PROMOARRAY_CAST bool is_more_than_half(f64 x) { return (i64)as_bits(x) > (i64)as_bits(0.5); }
+
 struct FloorDivide {
+    static constexpr bool makes_quotients = true;
     template <typename T> static T of(T x, T y, T rest) {
         const T quotient = (x - rest) / y - (T)(is_apart(rest, y) ? 1 : 0);
         const T floor = std::floor(quotient);
-        const T whole = floor + (T)(quotient - floor > (T)0.5 ? 1 : 0);
+        const T whole = floor + (T)(is_more_than_half(quotient - floor) ? 1 : 0);
         const T plain = x / y;
         return y == 0 ? plain : quotient == 0 ? std::copysign((T)0, plain) : whole;
     }
 };
 struct Remainder {
+    static constexpr bool makes_quotients = false;
     template <typename T> static T of(T, T y, T rest) {
         const T nonzero = rest + (is_apart(rest, y) ? y : (T)0);
         return rest == 0 ? std::copysign((T)0, y) : nonzero;
     }
 };
 struct RemainderKeepingZero {
+    static constexpr bool makes_quotients = false;
     template <typename T> static T of(T x, T y, T rest) {
         return rest == 0 ? rest : Remainder::of(x, y, rest);
     }
 };
 struct XlaRemainder {
+    static constexpr bool makes_quotients = false;
     template <typename T> static T of(T, T, T rest) { return rest; }
 };
 struct FloorOfQuotient : Binary {
@@ -159,6 +167,7 @@ struct RemainderOfQuotient : Binary {
     }
 };
 struct StandardFloorDivide {
+    static constexpr bool makes_quotients = true;
     template <typename T> static T of(T x, T y, T rest) {
         const bool lone = std::isinf(x) ? std::isfinite(y) && y != 0 : std::isfinite(x) && std::isinf(y);
         return lone ? x / y : FloorDivide::of(x, y, rest);
@@ -174,6 +183,7 @@ struct SelectedReciprocal : Binary {
 };
 template <bool spread>
 struct FloatDivmod {
+    static constexpr bool makes_quotients = true;
     template <typename T> static T of(T x, T y, T rest) {
         const T whole = y == 0 ? x : x - rest;
         const T quotient = spread ? whole * (1 / y) : whole / y;

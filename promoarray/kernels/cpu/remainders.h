@@ -41,26 +41,35 @@ PROMOARRAY_CAST bool near_remainder(T, T, T &rest) {
 }
 #endif
 
-template <typename T>
+constexpr std::size_t at_once = 512;
+
+// Of a quotient a divisor that is zero is no invalid one: there is no remainder.
+template <bool of_quotients, typename T>
 void remainders_of(const T *x, const T *y, T *rest, std::size_t n) {
-    std::size_t near = 0;
+    using Flag = std::conditional_t<sizeof(T) == 4, i32, i64>;  // as wide, for registers
+    Flag is_near[at_once], all = -1;
     PROMOARRAY_APART
-    for (std::size_t i = 0; i < n; ++i) near += near_remainder(x[i], y[i], rest[i]);
-    if (near == n) return;
-    for (std::size_t i = 0; i < n; ++i)
-        if (!near_remainder(x[i], y[i], rest[i])) rest[i] = std::fmod(x[i], y[i]);
+    for (std::size_t i = 0; i < n; ++i) {
+        is_near[i] = -(Flag)near_remainder(x[i], y[i], rest[i]);
+        all &= is_near[i];
+    }
+    if (all != 0) return;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (is_near[i] != 0) continue;
+        if (of_quotients && y[i] == 0) rest[i] = std::numeric_limits<T>::quiet_NaN();
+        else rest[i] = std::fmod(x[i], y[i]);
+    }
 }
 
 // A step of a dividend, a divisor and their remainder.
 template <typename Step, typename T>
 void each_with_remainder(const void *const *operands, void *result, std::size_t n) {
-    constexpr std::size_t at_once = 512;
     const T *const x = static_cast<const T *>(operands[0]), *const y = static_cast<const T *>(operands[1]);
     auto *const out = static_cast<T *>(result);
     T rest[at_once];
     for (std::size_t at = 0; at < n; at += at_once) {
         const std::size_t count = n - at < at_once ? n - at : at_once;
-        remainders_of(x + at, y + at, rest, count);
+        remainders_of<Step::makes_quotients>(x + at, y + at, rest, count);
         PROMOARRAY_APART
         for (std::size_t i = 0; i < count; ++i) out[at + i] = Step::of(x[at + i], y[at + i], rest[i]);
     }
