@@ -18,7 +18,9 @@ import timeit
 import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import promoarray as pa
 
@@ -52,6 +54,8 @@ class Line(NamedTuple):
     """Measures in another way than `least`; then there are no calls."""
     seconds: float | None = None
     """How long each way is measured, if it is not as long as others."""
+    warns: bool = True
+    """Whether NumPy is in the state that programs are in, and warns: nobody sees it."""
 
 
 class Unavailable(Exception):
@@ -116,11 +120,13 @@ def least(calls: dict[str, Call], seconds: float, clock: Clock) -> dict[str, flo
 
 
 def measure(line: Line, options: Options) -> dict[str, float]:
-    """Measure a line under its policy: a number for each way.
-
-    What NumPy warns of it warns of, as in a program: nobody sees it.
-    """
-    with pa.policy(line.policy or pa.get_policy()), warnings.catch_warnings():
+    """Measure a line under its policy: a number for each way."""
+    state: Any = {} if line.warns else {"all": "ignore"}
+    with (
+        pa.policy(line.policy or pa.get_policy()),
+        np.errstate(**state),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
         if line.found is not None:
             return line.found()

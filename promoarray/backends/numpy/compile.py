@@ -64,7 +64,8 @@ class Compiled:
         for way in (*self._loop_ways, *self._ways):
             out = way(buffers, options)
             if type(out) is loops.Untold:
-                out = out.result if self.tell(out.met, out.result, *buffers) else None
+                is_told = not options and self.tell(out.met, out.result, *buffers)
+                out = out.result if is_told else None
             if out is not None:
                 return out
         raise AssertionError("the last way goes with all operands")
