@@ -255,7 +255,7 @@ def test_a_nan_among_few_columns_is_seen_wherever_it_stands(name: str, level: in
             if dtype in (pa.float32, pa.float64):
                 assert found is None, (dtype, place)
             else:
-                assert np.array_equal(found, np.where(np.arange(3) == place[1], x[place], 1), True)
+                assert np.array_equal(found, np.where(np.arange(3) == place[1], np.nan, 1), True)
             x[place] = 1
 
 
