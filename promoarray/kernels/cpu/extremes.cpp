@@ -144,14 +144,13 @@ bool extreme_rows(const Lines &lines, typename Read::T *out) {
 
 // --- NaN -----------------------------------------------------------------------------------------
 
-// Whether all NaN are the one that NumPy itself makes of some, quiet and without a sign. As it asks no
-// more of operands that it need not cast than a pass over them does, of those it is not asked here.
+// Whether all NaN are the one that NumPy itself makes of some. Operands that need no cast are NumPy's:
+// it takes one pass over them, as it takes here to find out.
 template <typename Read> bool has_usual_nan(const Lines &lines) {
     using T = typename Read::T;
     if (std::is_same_v<Read, As<T, T>> && lines.enter == nullptr) return false;
-    constexpr auto infinity = (u64)NanCodes<Read>::infinity;
     const auto [each, any] = find_nan_bits<Read>(lines);
-    return each == any && each == (infinity | (infinity & -infinity) >> 1);
+    return each == any && each == NanCodes<Read>::usual;
 }
 
 // The last NaN of a line, else its first element.

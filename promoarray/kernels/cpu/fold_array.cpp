@@ -96,13 +96,8 @@ void read_shape(nb::handle shape, size_t (&lengths)[3]) {
 // Whether a sum or product that is NaN is the same NaN whatever the instructions: all that there are
 // are one, and quiet (what is signalling may raise where NumPy does not), or there is none, and an
 // invalid operation has made it.
-bool has_one_nan(Lines lines, Type stored, Type computed, bool made_one) {
-    const Fold find = version().fold("nan_bits", stored, computed);
-    if (find == nullptr) return false;
-    std::uint64_t bits[2];  // that each has, and that any has
-    lines.result = reinterpret_cast<char *>(bits);
-    find(lines);
-    const auto [each, any] = bits;
+bool has_one_nan(const Lines &lines, Type stored, Type computed, bool made_one) {
+    const auto [each, any] = version().nan_bits(stored, computed)(lines);
     if (any == 0 || made_one) return any == 0 && made_one;
     return each == any && (each >> (stored.format.mantissa - 1) & 1) != 0;
 }

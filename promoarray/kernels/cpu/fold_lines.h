@@ -260,7 +260,8 @@ Fold extreme_fold(Type from, Type to, bool largest);     // extremes.cpp: of flo
 Fold running_fold(Type type, bool products);             // running.cpp
 
 // Of floats, read as they are: bfloat16 and float16 as float32.
-template <template <typename> class Of> Fold float_fold(Type from, Type to) {
+template <template <typename> class Of>
+auto float_fold(Type from, Type to) -> std::remove_const_t<decltype(Of<OfBfloat>::fold)> {
     if (is_float64(to)) return is_float64(from) ? Of<As<f64, f64>>::fold : nullptr;
     if (!is_float32(to)) return nullptr;
     if (is_bfloat16(from)) return Of<OfBfloat>::fold;

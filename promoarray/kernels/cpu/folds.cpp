@@ -49,11 +49,7 @@ template <typename Read> struct Products { static constexpr Fold fold = float_pr
 
 // --- NaN -----------------------------------------------------------------------------------------
 
-template <typename Read> bool nan_bits(const Lines &lines) {
-    *reinterpret_cast<NanBits *>(lines.result) = find_nan_bits<Read>(lines);
-    return false;
-}
-template <typename Read> struct BitsOfNan { static constexpr Fold fold = nan_bits<Read>; };
+template <typename Read> struct BitsOfNan { static constexpr FindNan fold = find_nan_bits<Read>; };
 
 // --- Integers, in any order ----------------------------------------------------------------------
 
@@ -216,6 +212,8 @@ Fold count_fold(Type from, Type to) {
 
 }  // namespace
 
+FindNan find_nan(Type from, Type to) { return float_fold<BitsOfNan>(from, to); }
+
 Fold find_fold(const char *name, Type from, Type to) {
     const auto is = [name](const char *other) { return std::strcmp(name, other) == 0; };
     if (is("any")) return truth_fold<Either, true>(from, to);
@@ -229,7 +227,6 @@ Fold find_fold(const char *name, Type from, Type to) {
     if (is("cumulative_prod")) return same_type(from, to) ? running_fold(to, true) : nullptr;
     if (is_integer(to) != is_integer(from)) return nullptr;
     if (is("squares")) return sum_fold(from, to, true);
-    if (is("nan_bits")) return float_fold<BitsOfNan>(from, to);
     if (is("sum")) return is_integer(to) ? integer_fold<Sum>(from, to) : sum_fold(from, to, false);
     if (is("prod"))
         return is_integer(to) ? integer_fold<Product>(from, to) : float_fold<Products>(from, to);

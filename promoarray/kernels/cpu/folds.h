@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "loops.h"
 
@@ -37,5 +38,10 @@ struct Lines {
 
 // A Fold answers whether its result is not to be told: it has a NaN, of which NumPy may keep another
 // sign, or an extreme that is a zero, of which there are two.
+
+// Of all NaN, as they are stored: the bits that each has, and those that any has.
+struct NanBits {
+    std::uint64_t each, any;
+};
 
 }  // namespace promoarray

@@ -168,6 +168,7 @@ Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then r
 Operation find_operation(const char *name, Type type);  // comparisons.cpp
 Operation find_mixed(const char *name, Type x, Type y, Type result);  // arithmetic.cpp
 Fold find_fold(const char *name, Type from, Type to);  // folds.cpp
+FindNan find_nan(Type from, Type to);                  // folds.cpp
 Product find_product(Type type);                 // products.cpp
 Search find_search(Type type);                   // searches.cpp
 

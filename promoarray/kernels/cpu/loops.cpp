@@ -233,7 +233,7 @@ Loop chain(Work &work, Loop first, Loop second) {
 }
 
 extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, choose_adjusted, find_operation,
-                            find_mixed, find_fold, find_product, find_search, either_part,
+                            find_mixed, find_fold, find_nan, find_product, find_search, either_part,
                             every_other, backwards, with_zero_parts, look_up_bytes, look_up_pairs,
                             widen_ends};
 

@@ -123,7 +123,9 @@ struct Ends {
 };
 
 struct Lines;
+struct NanBits;
 using Fold = bool (*)(const Lines &lines);  // folds.h
+using FindNan = NanBits (*)(const Lines &lines);
 
 // One version of them all.
 struct Loops {
@@ -142,6 +144,8 @@ struct Loops {
     // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
     // is none.
     Fold (*fold)(const char *name, Type source, Type computed);
+    // What the NaN of such a source have in common.
+    FindNan (*nan_bits)(Type source, Type computed);
     // The product of matrices of integers of 8 bits and more.
     Product (*product)(Type type);
     // Places among sorted numbers; nullptr where there is no such loop.

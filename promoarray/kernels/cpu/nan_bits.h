@@ -27,16 +27,14 @@ template <typename Read> struct NanCodes {
         std::memcpy(&bits, &x, sizeof bits);
         return bits;
     }
+    // The one that NumPy itself makes: quiet, without a sign.
+    static constexpr auto usual = (Word)(infinity | (infinity & -infinity) >> 1);
     // All ones of a NaN, else 0.
     static Word of_nan(Word bits) {
         return (Word)-(Word)((Signed)(bits & std::numeric_limits<Signed>::max()) > infinity);
     }
 };
 
-// The bits that each NaN has, and those that any has.
-struct NanBits {
-    u64 each, any;
-};
 template <typename Read> NanBits find_nan_bits(const Lines &lines) {
     using Codes = NanCodes<Read>;
     using Word = typename Codes::Word;
