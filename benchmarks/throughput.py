@@ -6,6 +6,7 @@ compiler, as nothing is in promoarray. A result of 32 MiB and more is fresh memo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -135,7 +136,7 @@ def operands(text: str, left: str, right: str, n: int) -> dict[str, Array]:
     x, y = numbers(left, n, 0), numbers(left, n, 1)
     small = 1 << 16
     return {
-        **(exceptional(x) if dt.as_dtype(left).kind is dt.Kind.FLOAT else {}),
+        **(exceptional(x) if re.search(r"\b[olu]\b", text) else {}),
         "x": x,
         "y": y,
         "t": y,

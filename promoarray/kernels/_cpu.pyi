@@ -91,8 +91,8 @@ def fold(
     order, and all but the source C-contiguous and aligned; ``result`` lies apart.
 
     Returns the floating-point exceptions, as ``combine`` numbers them, and besides ``NOT_TOLD``
-    where the result is not to be told: it has a NaN, or an extreme that is a zero while there are
-    zeros of both signs.
+    where the result is not to be told: it has a NaN that NumPy may have with another sign, or an
+    extreme that is a zero while there are zeros of both signs.
     """
 
 NOT_TOLD: int

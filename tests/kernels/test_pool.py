@@ -187,7 +187,7 @@ def test_a_loop_of_numpys_runs_in_parts_and_says_what_it_met() -> None:
         assert out.tobytes() == (one / x).tobytes()
     x[[3, 997]] = 0
     assert run_ufunc_loop(divide, (one, x), out, 10) == ((1, 0, 10),)
-    assert run_ufunc_loop(_inner_loop(np.exp, "f4"), (x[500:] + 80,), out[500:], 10)[0][0] == 2
+    assert run_ufunc_loop(_inner_loop(np.exp, "f4"), (x + 1000,), out, 10) == ((2, 0, 10),)
 
 
 def test_what_a_loop_of_numpys_cannot_be_run_on_is_refused() -> None:

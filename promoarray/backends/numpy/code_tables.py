@@ -90,7 +90,7 @@ class CodeTable:
             codes = np.flatnonzero(met.view(bool) & has_some).astype(words.dtype)
             tell = partial(self._plan.carry_out, (codes.view(x.dtype),), {})
             _, raised = heard(tell)
-            if raised == near:
+            if not near & ~raised:
                 break
         tell()
 

@@ -64,8 +64,8 @@ class Compiled:
         for way in (*self._loop_ways, *self._ways):
             out = way(buffers, options)
             if type(out) is loops.Untold:
-                is_told = not options and self.tell(out.met, out.result, *buffers)
-                out = out.result if is_told else None
+                told_of = not options and self.tell(out.met, out.result, *buffers)
+                out = out.result if told_of else None
             if out is not None:
                 return out
         raise AssertionError("the last way goes with all operands")
@@ -75,9 +75,9 @@ class Compiled:
         to do all of it."""
         if self._name in loops.BY_SHAPE and any(1 < x.size < result.size for x in buffers):
             return False  # the kernel goes by what broadcasting repeats
-        from promoarray.backends.numpy.exceptions_met import are_told
+        from promoarray.backends.numpy.exceptions_met import tell_by_elements
 
-        return are_told(self._in_numpy, met, result, buffers)
+        return tell_by_elements(self._in_numpy, met, result, buffers)
 
     def _in_numpy(self, buffers: Sequence[Buffer]) -> Any:
         """What the plan goes by where no loop does it."""

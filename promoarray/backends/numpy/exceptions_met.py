@@ -30,7 +30,7 @@ SHORT = 1 << 12
 """Elements that are asked first of a longer part: where one of so many raises, others do."""
 
 
-def are_told(
+def tell_by_elements(
     run: Callable[[list[Buffer]], object], met: Met, result: Buffer, operands: tuple[Buffer, ...]
 ) -> bool:
     """Have NumPy tell of what was met; False, with nothing told, where it has to see all elements.
@@ -68,7 +68,7 @@ def _among(x: Buffer, result: Buffer, spans: list[tuple[int, int]]) -> Buffer:
     return np.concatenate([walk[begin:end] for begin, end in spans])
 
 
-def is_told(name: str, raised: int, computed: np.dtype[Any]) -> bool:
+def tell_by_example(name: str, raised: int, computed: np.dtype[Any]) -> bool:
     """Have NumPy tell of what a sum or a running one raised, by that of a few numbers, which raises
     the same; False where there is none, or a loop could not tell the result.
 

@@ -3,9 +3,10 @@ is made of them, in what the plan computes in.
 
 The bits are those of NumPy's own loops on a buffer that is cast whole, its axes in the order of
 memory: sums of floats are pairwise where elements lie side by side (`ways` has how that goes along
-several axes). What these loops cannot tell (NaN, whose sign hangs on the instructions; extremes
-that are zero, if there are zeros of both signs; exceptions that NumPy has to warn of) is left to
-NumPy's; so are buffers of other layouts that need no cast, which NumPy adds up in another order.
+several axes). What these loops cannot tell (NaN of several bits, whose sign hangs on the
+instructions; extremes that are zero, if there are zeros of both signs; exceptions of products and
+variances that NumPy has to warn of) is left to NumPy's; so are buffers of other layouts that need
+no cast, which NumPy adds up in another order.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.backends.numpy.exceptions_met import is_told
+from promoarray.backends.numpy.exceptions_met import tell_by_example
 from promoarray.backends.numpy.loops import heeded, watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
@@ -252,7 +253,7 @@ def _folded(
     runs = way.runs if name in _ADDED else 1
     rest = rows, plan.modes, center, False, runs
     raised = kernels.fold(name, walked, out, way.lines, *rest)
-    if _is_quiet(raised) or (tells and is_told(name, raised, plan.computed)):
+    if _is_quiet(raised) or (tells and tell_by_example(name, raised, plan.computed)):
         return out
     return None
 
@@ -269,7 +270,7 @@ def _running(
     raised = kernels.fold(
         plan.name, walked, out, lines, plan.rows, plan.modes, None, bool(include_initial)
     )
-    if not (_is_quiet(raised) or is_told(plan.name, raised, plan.computed)):
+    if not (_is_quiet(raised) or tell_by_example(plan.name, raised, plan.computed)):
         return None
     if include_initial:
         start = np.full(1, plan.name == "cumulative_prod", plan.computed)

@@ -27,7 +27,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy import layout
-from promoarray.backends.numpy.exceptions_met import are_told
+from promoarray.backends.numpy.exceptions_met import tell_by_elements
 from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.backends.numpy.loops import LoopPlan, raised_by, watched
 from promoarray.dtypes import BY_STORAGE
@@ -62,8 +62,8 @@ def _size(x: Buffer, waits: bool) -> int:
 
 def run(kernel: Any, *operands: Buffer) -> Buffer | None:
     """What an elementwise ufunc answers; None where one thread is to call it in the ordinary way:
-    for short operands, those that lie otherwise than in rows, and exceptions to tell of. And a copy
-    that ``layout`` makes."""
+    for short operands, those that lie otherwise than in rows, and exceptions that no part of them
+    tells. And a copy that ``layout`` makes."""
     if kernel is np.ndarray.copy:
         return layout.in_rows(*operands)
     if not isinstance(kernel, np.ufunc) or kernel.nout != 1 or kernel.signature is not None:
@@ -133,7 +133,9 @@ def _without_lock(
     out = np.empty(max(operands, key=_elements).shape, loop.storage, order)
     place, *given = (out, *operands) if order == "C" else (x.T for x in (out, *operands))
     met = run_ufunc_loop(loop.loop, tuple(given), place, PART)
-    if not raised_by(met) & watched() or are_told(lambda some: kernel(*some), met, out, operands):
+    if not raised_by(met) & watched() or tell_by_elements(
+        lambda some: kernel(*some), met, out, operands
+    ):
         return out
     return None
 

@@ -71,9 +71,8 @@ bool is_told(const CastingKernel *self, int raised) {
     return (raised & found) != 0;
 }
 
-// Whether NumPy has told of what was met by now, asked of no more than the elements among which it was;
-// or an error of its own is set.
-bool has_told(const CastingKernel *self, const Met &met, nb::handle out, PyObject *const *args) {
+// Have NumPy tell of what was met, by the elements among which it was; false where it has to do all again.
+bool tell_by_elements(const CastingKernel *self, const Met &met, nb::handle out, PyObject *const *args) {
     if ((met.raised & NOT_TOLD) != 0 || !nb::hasattr(self->loop, "tell")) return false;
     const nb::object tell = nb::getattr(self->loop, "tell");
     const nb::tuple known = as_tuple(met);
@@ -166,7 +165,7 @@ nb::object run_any(const CastingKernel *self, PyObject *const *args) {
         if (!out.is_valid()) return out;
         const Array place(out, "result", PyBUF_STRIDES | PyBUF_WRITABLE);
         const Met met = combine_arrays(*any, arrays, place);
-        return !is_told(self, met.raised) || has_told(self, met, out, args) ? out : nb::object();
+        return !is_told(self, met.raised) || tell_by_elements(self, met, out, args) ? out : nb::object();
     } catch (nb::python_error &) {  // an array that is not what its dtype says: `run` has the words
     } catch (const nb::builtin_exception &) {
     }

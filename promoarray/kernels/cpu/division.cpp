@@ -251,9 +251,11 @@ Look of_integers(Type t) {
     return is_integer(t) ? words[is_signed(t)][row_of(t)] : nullptr;
 }
 
+// A remainder by zero is invalid: that of the quotient on the way to it is untold.
 constexpr Row rows[] = {
     {"floor_divide", 2, false, false, true, on_both<FlooredQuotient<Zero>, FloorDivide>, of_integers<DIVIDED_BY_ZERO, true>},
-    {"remainder", 2, false, false, true, on_both<FlooredRemainder<Zero>, Remainder>, of_integers<DIVIDED_BY_ZERO, false>},
+    {"remainder", 2, false, false, true, on_both<FlooredRemainder<Zero>, Remainder>, of_integers<DIVIDED_BY_ZERO, false>,
+     false, DIVIDED_BY_ZERO},
     {"checked_divide", 2, false, false, false, on_bools, refused_of_bools},
     {"checked_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Zero>>,
      of_integers<NOT_TOLD, true>},
@@ -268,8 +270,10 @@ constexpr Row rows[] = {
     {"saturating_floor_divide", 2, false, false, false, on_whole<FlooredQuotient<Bounds>>,
      of_integers<0, true>},
     {"nan_remainder", 2, false, false, false, on_whole<FlooredRemainder<OfNan>>},
-    {"xla_remainder", 2, false, false, true, on_both<TruncatedRemainder, XlaRemainder>},
-    {"remainder_keeping_zero", 2, false, false, true, with_remainders<RemainderKeepingZero>},
+    {"xla_remainder", 2, false, false, true, on_both<TruncatedRemainder, XlaRemainder>, nullptr, false,
+     DIVIDED_BY_ZERO},
+    {"remainder_keeping_zero", 2, false, false, true, with_remainders<RemainderKeepingZero>, nullptr,
+     false, DIVIDED_BY_ZERO},
     {"floor_of_quotient", 2, false, false, true, on_wide<FloorOfQuotient>},
     {"remainder_of_quotient", 2, false, false, true, on_wide<RemainderOfQuotient>},
     {"standard_floor_divide", 2, false, false, true, with_remainders<StandardFloorDivide>},
@@ -290,9 +294,6 @@ constexpr Row rows[] = {
 Operation find_division(const char *name, Type type) {
     Operation found = find_row(rows, name, type);
     if (is_integer(type)) found.told = 0;
-    // A remainder by zero is invalid; the quotient on the way to it is nobody's.
-    for (const char *remainder : {"remainder", "xla_remainder", "remainder_keeping_zero"})
-        if (std::strcmp(name, remainder) == 0) found.told &= ~DIVIDED_BY_ZERO;
     return found;
 }
 

@@ -229,6 +229,7 @@ struct Row {
     Run (*find)(Type type);
     Look (*look)(Type type) = nullptr;
     bool rounds_within = false;
+    int untold = 0;  // exceptions of the machine's that are not the operation's
 };
 
 template <std::size_t n>
@@ -236,7 +237,7 @@ Operation find_row(const Row (&rows)[n], const char *name, Type type) {
     for (const Row &row : rows)
         if (std::strcmp(row.name, name) == 0)
             return {row.find(type), row.operands, row.masked, row.tests,
-                    row.tells ? ALL_EXCEPTIONS : 0,
+                    row.tells ? ALL_EXCEPTIONS & ~row.untold : 0,
                     row.look != nullptr ? row.look(type) : nullptr, row.rounds_within};
     return {};
 }

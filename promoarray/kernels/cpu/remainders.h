@@ -41,13 +41,13 @@ PROMOARRAY_CAST bool near_remainder(T, T, T &rest) {
 }
 #endif
 
-constexpr std::size_t at_once = 512;
+constexpr std::size_t remainders_at_once = 512;
 
 // Of a quotient a divisor that is zero is no invalid one: there is no remainder.
 template <bool of_quotients, typename T>
 void remainders_of(const T *x, const T *y, T *rest, std::size_t n) {
     using Flag = std::conditional_t<sizeof(T) == 4, i32, i64>;  // as wide, for registers
-    Flag is_near[at_once], all = -1;
+    Flag is_near[remainders_at_once], all = -1;
     PROMOARRAY_APART
     for (std::size_t i = 0; i < n; ++i) {
         is_near[i] = -(Flag)near_remainder(x[i], y[i], rest[i]);
@@ -66,9 +66,9 @@ template <typename Step, typename T>
 void each_with_remainder(const void *const *operands, void *result, std::size_t n) {
     const T *const x = static_cast<const T *>(operands[0]), *const y = static_cast<const T *>(operands[1]);
     auto *const out = static_cast<T *>(result);
-    T rest[at_once];
-    for (std::size_t at = 0; at < n; at += at_once) {
-        const std::size_t count = n - at < at_once ? n - at : at_once;
+    T rest[remainders_at_once];
+    for (std::size_t at = 0; at < n; at += remainders_at_once) {
+        const std::size_t count = n - at < remainders_at_once ? n - at : remainders_at_once;
         remainders_of<Step::makes_quotients>(x + at, y + at, rest, count);
         PROMOARRAY_APART
         for (std::size_t i = 0; i < count; ++i) out[at + i] = Step::of(x[at + i], y[at + i], rest[i]);

@@ -91,7 +91,7 @@ def test_what_a_few_elements_tell_is_what_all_would(
     for whole in (False, True):
         policy = as_policy(base).derive(f"{base} {few} {whole}")
         if whole:
-            monkeypatch.setattr(exceptions_met, "are_told", lambda *_: False)
+            monkeypatch.setattr(exceptions_met, "tell_by_elements", lambda *_: False)
         for name, dtype in product(OPERATIONS, DTYPES):
             key = name, dtype.name, whole
             found[key] = run(policy, OPERATIONS[name], *operands[dtype])
@@ -106,16 +106,16 @@ def test_what_a_few_elements_tell_is_what_all_would(
 
 def test_a_few_elements_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    are_told = exceptions_met.are_told
+    tell_by_elements = exceptions_met.tell_by_elements
 
     def listen(run: Any, met: Any, result: Any, operands: Any) -> bool:
         def shorter(some: Any) -> Any:
             asked.append(max(x.size for x in some))
             return run(some)
 
-        return are_told(shorter, met, result, operands)
+        return tell_by_elements(shorter, met, result, operands)
 
-    monkeypatch.setattr(exceptions_met, "are_told", listen)
+    monkeypatch.setattr(exceptions_met, "tell_by_elements", listen)
     with pa.policy(as_policy("numpy").derive("mine")):
         x = pa.asarray(RNG.uniform(1, 2, 1 << 20), dtype=pa.bfloat16)
         x[700_000] = 0.0
