@@ -63,19 +63,33 @@ def test_a_later_line_inherits_what_an_earlier_one_began() -> None:
     assert report.roots == report.divergences[:1]
 
 
-def test_after_a_refusal_a_policy_goes_on_as_if_the_user_had_cast() -> None:
+def test_after_a_refusal_a_policy_goes_on_with_what_the_edit_gives() -> None:
     x = pa.asarray([1, 2], dtype=pa.int64)
     w = pa.asarray([0.5, 1.5], dtype=pa.float32)
     with pa.shadow("paddle") as report:
         y = x * w
         y + y
-    first, second = report.divergences
-    assert str(first.answers["paddle"]) == "refuses"
-    assert first.answers["paddle"].origin == "root"
-    assert "tensors promote only between" in first.answers["paddle"].reason
-    # The cast the message proposes is x to float32, so the product is float32 there.
-    assert second.answers["paddle"].dtype is pa.float32
-    assert second.answers["paddle"].origin == "inherits"
+    (refused,) = report.divergences
+    answer = refused.answers["paddle"]
+    assert str(answer) == "refuses"
+    assert answer.origin == "root"
+    assert "tensors promote only between" in answer.reason
+    # With it the product is float64 there as in the run, and so is the sum.
+    assert "float64" in refused.written(answer.fix)
+
+
+def test_what_depends_on_a_refusal_without_an_edit_is_unknown() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int64)
+    w = pa.asarray([0.5, 1.5], dtype=pa.float32)
+    with pa.shadow("paddle", "torch") as report:
+        y = pa.multiply(*[x, w])  # whose operands cannot be told apart in the source
+        z = y * pa.asarray([1.0], dtype=pa.float16)
+        pa.astype(z, pa.float32) + w
+    refused, after = report.divergences
+    assert str(refused.answers["paddle"]) == "refuses"
+    assert str(after.answers["paddle"]) == "unknown"
+    assert after.answers["paddle"].reason.startswith("unknown after test_shadow.py:")
+    assert after.answers["torch@2.13"].dtype is pa.float32
 
 
 def test_a_scalar_that_does_not_fit_is_a_refusal() -> None:

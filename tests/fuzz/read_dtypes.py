@@ -2,7 +2,7 @@
 
 Lines are drawn at random: arrays of a literal or a default dtype, arithmetic, casts, and functions
 that are given a dtype read from an array, by itself, through a variable or ``result_type``. Each
-program is watched once, and then run under every policy, with the casts that a refusal proposes.
+program is watched once, and then run under every policy, until that refuses a line.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import numpy as np
 from numpy.random import Generator
 
 import promoarray as pa
-from promoarray.core.observers import observing
-from promoarray.diagnostics.compare.autocast import AutoCast
 from promoarray.diagnostics.shadow.held import held, lacks
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.policies import as_policy
@@ -149,13 +147,13 @@ def once(random: Generator) -> None:
     """Run one program under every policy, and compare with what was predicted."""
     lines, found = watched(random, int(random.integers(2, 10)))
     for name in POLICIES:
-        with quiet(), pa.policy(name), observing(AutoCast()):
+        with quiet(), pa.policy(name):
             variables = begun()
             for done, text in enumerate(lines):
                 try:
                     exec(written_for(name, text), variables)
                 except (TypeError, ValueError, OverflowError):
-                    break  # refused without a remedy, or a value that the policy does not take
+                    break  # after a refusal nothing is predicted but what an edit gives
                 given = {each: variables[each].dtype.name for each in ARRAYS}
                 program = "\n".join(lines[: done + 1])
                 assert given == found[done][name], (

@@ -19,6 +19,8 @@ class Heard(threading.local):
         For each what counts it instead, in a place where it was told.
     operations : int
         How many operations there were at which nothing was noted.
+    agreed : list of (callable, Tally or None)
+        The operations at which all policies agree, told like those in ``tells``.
     arrays : set of int
         The addresses of the arrays of which it was put down what they carry.
     lasting : bool
@@ -32,6 +34,7 @@ class Heard(threading.local):
         """Hear of another call."""
         self.tells: list[Callable[[], object]] = []
         self.tallies: list[Tally | None] = []
+        self.agreed: list[tuple[Callable[[], object], Tally | None]] = []
         self.arrays: set[int] = set()
         self.operations, self.lasting = 0, True
 

@@ -30,7 +30,7 @@ class Known(NamedTuple):
     kind : str
         What it is counted as.
     operations : int
-        How many operations it stands for at which there is nothing to note.
+        How many operations it stands for that are only counted.
     tells : tuple of callable
         What to tell the observer besides.
     tallies : tuple of (Tally or None)
@@ -39,6 +39,8 @@ class Known(NamedTuple):
         Of each array that it makes its kind, and what it carries.
     checked : bool
         Whether it is looked whether it made these: something is told, or carried.
+    agreed : tuple of (callable, Tally or None)
+        The operations at which all policies agree, told where they are met at a new place.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Known(NamedTuple):
     tallies: tuple[Tally | None, ...]
     made: tuple[tuple[Hashable, Any], ...]
     checked: bool
+    agreed: tuple[tuple[Callable[[], object], Tally | None], ...] = ()
 
     @classmethod
     def of(cls, recorder: Recorder, kind: str, made: Sequence[Any], kind_of: KindOf) -> Self | None:
@@ -58,11 +61,13 @@ class Known(NamedTuple):
         both = tuple((kind_of(x), slot) for x, slot in zip(made, slots, strict=True))
         told = bool(heard.tells or any(slots))
         tells, tallies = tuple(heard.tells), tuple(heard.tallies)
-        return cls(kind, heard.operations, tells, tallies, both, told)
+        return cls(kind, heard.operations, tells, tallies, both, told, tuple(heard.agreed))
 
     def called(self, name: str) -> Told:
         """What is told of calls of a name."""
-        return Told((self.kind, name), self.operations, self.tells, self.tallies, self.made)
+        tells = (*self.tells, *(tell for tell, _ in self.agreed))
+        tallies = (*self.tallies, *(tally for _, tally in self.agreed))
+        return Told((self.kind, name), self.operations, tells, tallies, self.made)
 
     def carried_on(self, recorder: Recorder, made: Sequence[Any], kind_of: KindOf) -> bool:
         """Have arrays carry what those carried; False if they are no such arrays."""

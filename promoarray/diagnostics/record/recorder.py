@@ -25,6 +25,7 @@ from promoarray.diagnostics.record.entering import Entering, alike
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder_base import RecorderBase
 from promoarray.diagnostics.record.report import REFUSES, Drift
+from promoarray.diagnostics.shadow.observer import PassCounter
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
@@ -137,13 +138,15 @@ class Recorder(RecorderBase):
         """Tell the observer of an operation, now and of calls that are alike."""
         with notify_lock, standing_at(frame):
             repeat = self._as_written(standing, partial(self._observer.on_operation, event))
-        self.noted |= repeat is None or repeat.tell != self._observer.count
         if repeat is None:
-            self.heard.lasting = False
-        elif repeat.tell == self._observer.count:
-            self.heard.operations += 1
+            self.noted, self.heard.lasting = True, False
+            return
+        counter, tell = repeat.tell, partial(self._as_written, standing, repeat.tell)
+        if isinstance(counter, PassCounter) and not counter.verdict.differs:
+            self.heard.agreed.append((tell, self._until(repeat.tally)))
         else:
-            self._hear(partial(self._as_written, standing, repeat.tell), repeat.tally)
+            self.noted = True
+            self._hear(tell, repeat.tally)
 
     def refused(
         self,

@@ -127,6 +127,14 @@ class RecorderBase:
             for tell in tells:
                 tell()
 
+    def tell_agreed(
+        self, tells: tuple[tuple[Callable[[], object], Tally | None], ...], frame: FrameType
+    ) -> None:
+        """Tell of operations at which all policies agree."""
+        with notify_lock, standing_at(frame):
+            for tell, _ in tells:
+                tell()
+
     def count(self, kind: str, name: str, operations: int = 0) -> None:
         """Count a call of the framework among those of a kind, and operations of it at which there
         is nothing to note."""
@@ -148,9 +156,13 @@ class RecorderBase:
 
     def _hear(self, tell: Callable[[], object], tally: Tally | None) -> None:
         """Have this told of calls that are alike; where nothing is due a tally counts them."""
+        self.heard.add(tell, self._until(tally))
+
+    def _until(self, tally: Tally | None) -> Tally | None:
+        """Have a tally leave it to its observer to count, once something is due."""
         if tally is not None:
             tally.until = self.until
-        self.heard.add(tell, tally)
+        return tally
 
     def _as_written(self, standing: tuple[bool, str], tell: Callable[[], Told]) -> Told:
         """Tell the observer of what stands in the source as it is, or of what does not."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any
 
+from promoarray.core.call_site import is_library
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.known import Known
@@ -46,6 +47,7 @@ class Watcher:
     def __init__(self, recorder: Recorder, kind: type[Call], state: Callable[[], Hashable]) -> None:
         self.recorder = recorder
         self._kind, self._state = kind, state
+        self._passed: dict[tuple[int, int, int], object] = {}
         self._by_value = recorder.by_value
 
     def watch(
@@ -78,7 +80,7 @@ class Watcher:
             return result
         if known is not None:
             if not known.checked:
-                self.recorder.count(known.kind, name, known.operations)
+                self._count(known, name, func, frame)
                 return result
             if guarded(self._again, known, name, func, result, frame):
                 return result
@@ -102,7 +104,30 @@ class Watcher:
             return False
         standing = kind.standing(frame, func)
         self.recorder.tell_again(known.kind, name, known.operations, known.tells, standing)
+        if known.agreed:
+            self._agree(known, standing)
         return True
+
+    def _count(self, known: Known, name: str, func: Any, frame: FrameType) -> None:
+        """Count a call of which there is nothing to note but that it is passed."""
+        self.recorder.count(known.kind, name, known.operations)
+        if known.agreed:
+            self._agree(known, self._kind.standing(frame, func))
+
+    def _agree(self, known: Known, frame: FrameType) -> None:
+        """Count the operations of a call at which policies agree; tell of those at a new place.
+
+        Lines of a library are not edited, so that none of their passes need be told.
+        """
+        code = frame.f_code
+        key = id(known), id(code), frame.f_lasti
+        if key in self._passed or is_library(code.co_filename):
+            self.recorder.report.operations += len(known.agreed)
+            return
+        if len(self._passed) >= MOST:
+            self._passed.clear()
+        self._passed[key] = known, code  # held, so that no others have their ids
+        self.recorder.guarded(self.recorder.tell_agreed, known.agreed, frame)
 
     def _tensors(self, result: Any) -> tuple[Any, ...]:
         return tuple([x for x in flat((result,)) if isinstance(x, self._kind.tensor)])

@@ -18,7 +18,7 @@ from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.shadow.common_fixes import fix_of, shared_fix
 from promoarray.diagnostics.shadow.divergence import Answer, LazyAnswers
 from promoarray.diagnostics.shadow.held import held
-from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_held, as_seen_by
+from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_held, as_seen_by, pending_of
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Decision, Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -91,7 +91,8 @@ class OperationAnswers(LazyAnswers):
             origin, reason = "root", WEAK_REASON
         edited = self._edited and origin == "root" and which == 0
         fix = fix_of(policy, event, run, seen if weak else None) if edited else None
-        return Answer(answer, reason, origin, names, fix)
+        pending = pending_of(event.operands).get(policy.name, frozenset())
+        return Answer(answer, reason, origin, names, fix, pending)
 
     def _share_a_fix(self, answers: dict[str, Answer]) -> None:
         """Put one edit in place of several, where one of them serves all policies.

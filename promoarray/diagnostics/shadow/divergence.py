@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.shadow.slots import RefusedOperation
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 
@@ -20,6 +21,10 @@ ASKED_DTYPE = "dtype"
 
 ENTRY = "entry"
 """The operation of a place at which data of another library come in as a narrower dtype."""
+
+
+UNKNOWN = "unknown"
+"""The origin of an answer that hangs on a refusal for which there is no edit."""
 
 
 @loads_former_pickles
@@ -36,11 +41,13 @@ class Answer:
     origin : str
         ``""`` where it agrees with the run; ``"root"`` where it answers otherwise for the run's
         own operands, too; ``"inherits"`` where only the operands differ, because of an earlier
-        line.
+        line; ``"unknown"`` where an earlier line is refused and has no edit.
     operands : tuple of str
         The operands' dtypes as this policy sees them.
     fix : Fix or None
         Of a root: the casts to write, after which it answers what the run answers.
+    pending : frozenset of RefusedOperation
+        Earlier refusals, after whose edits it answers this; without one of them it is unknown.
     """
 
     dtype: DType | None
@@ -48,12 +55,16 @@ class Answer:
     origin: str
     operands: tuple[str, ...]
     fix: Fix | None = None
+    pending: frozenset[RefusedOperation] = frozenset()
 
     def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
         # As of ``Site``.
-        return Answer, (self.dtype, self.reason, self.origin, self.operands, self.fix)
+        given = self.dtype, self.reason, self.origin, self.operands, self.fix, self.pending
+        return Answer, given
 
     def __str__(self) -> str:
+        if self.origin == UNKNOWN:
+            return "unknown"
         return self.dtype.name if self.dtype else "refuses"
 
 
@@ -106,6 +117,8 @@ class Divergence:
         Of a program that was recorded: the framework's function that the operation is a step of.
     mixed : frozenset of int
         The operands that are Python numbers in some passes and arrays in others (``find_mixed``).
+    passes : list of mapping
+        The answers of further passes, of operands of the same dtypes and of other numbers.
     """
 
     site: Site
@@ -118,18 +131,33 @@ class Divergence:
     framework: str = ""
     part_of: str = ""
     mixed: frozenset[int] = frozenset()
+    passes: list[Mapping[str, Answer]] = field(default_factory=list)
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
         former: dict[str, object] = {"form": Form.OPERATOR, "framework": "", "part_of": ""}
-        former |= {"mixed": frozenset()}  # which 0.1.0 had not
+        former |= {"mixed": frozenset(), "passes": []}  # which 0.1.0 had not
         for name, value in (former | slots).items():
             setattr(self, name, value)
+
+    @property
+    def differs(self) -> bool:
+        """Whether some policy gives another dtype than the run, or refuses."""
+        known = self.answers
+        if isinstance(known, LazyAnswers):
+            return len({*known.dtypes.values()}) > 1
+        return len({answer.dtype for answer in known.values()}) > 1
 
     @property
     def root(self) -> bool:
         """Whether some policy differs here for the first time."""
         return any(answer.origin == "root" for answer in self.answers.values())
+
+    def add(self, other: Divergence) -> None:
+        """Count the passes of another record of the place."""
+        self.count += other.count
+        known = {id(each) for each in (self.answers, *self.passes)}  # not what they say
+        self.passes += [e for e in (other.answers, *other.passes) if id(e) not in known]
 
     def written(self, fix: Fix) -> str:
         """Write its source with the casts of an edit; "" if that cannot be written."""

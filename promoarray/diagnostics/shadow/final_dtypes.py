@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from promoarray.core.array_base import Array
-from promoarray.diagnostics.shadow.slots import as_seen_by
+from promoarray.diagnostics.shadow.slots import RefusedOperation, as_seen_by, pending_of
 from promoarray.promotion.policy import Policy
 
 
@@ -19,11 +19,14 @@ class FinalDType(NamedTuple):
         Its dtype in the run.
     others : dict
         From policy name to the dtype there, where that is another.
+    pending : dict
+        From policy name to the refusals that the dtype there hangs on.
     """
 
     name: str
     run: str
     others: dict[str, str]
+    pending: dict[str, frozenset[RefusedOperation]] = {}  # noqa: RUF012 (never written to)
 
     def becomes(self, policy: str) -> str:
         """What it is under a policy, in words."""
@@ -44,6 +47,7 @@ def final_dtypes(ended: dict[str, Any], policies: tuple[Policy, ...]) -> tuple[F
         run = value.dtype
         seen = {policy.name: policy.strong(as_seen_by(policy, value).type) for policy in policies}
         others = {policy: dtype.name for policy, dtype in seen.items() if dtype is not run}
-        if others:
-            found.append(FinalDType(name, run.name, others))
+        pending = pending_of((value,))
+        if others or pending:
+            found.append(FinalDType(name, run.name, others, pending))
     return tuple(found)

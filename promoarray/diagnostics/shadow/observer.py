@@ -141,12 +141,11 @@ class ShadowObserver(Observer):
         for source, target, change in verdict.scalars:
             place = Place(*sites(), event.name, str(Operand(source)), target.name)
             self.report.record_values(one_pass(place, 1, [change]))
-        if verdict.answers is not None:
-            note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
-            if verdict.lasting:
-                self._passes.count(verdict, note)
-            else:
-                note()
+        note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
+        if verdict.lasting:
+            self._passes.count(verdict, note)
+        else:
+            note()
         for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
             result._type = slot
         return self._repeat(event, verdict)
@@ -155,22 +154,9 @@ class ShadowObserver(Observer):
         """What to do with operations of the same verdict: count them, and their places."""
         if not verdict.lasting or verdict.signatures:
             return None
-        if verdict.answers is None:
-            return Repeat(verdict.slots, self.count, self._passes.tally(report=self.report))
         note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
         tally = self._passes.tally(verdict, self.report)
-        return Repeat(verdict.slots, partial(self._count_place, verdict, note), tally)
-
-    def count(self) -> bool:
-        """Count an operation at which there is nothing to note."""
-        with notify_lock:
-            self.report.operations += 1
-        return False
-
-    def _count_place(self, verdict: Verdict, note: Callable[[], Divergence]) -> bool:
-        with notify_lock:
-            self.report.operations += 1
-            return self._passes.count(verdict, note)[1]
+        return Repeat(verdict.slots, PassCounter(self, verdict, note), tally)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
@@ -247,13 +233,39 @@ class ShadowObserver(Observer):
         operands: tuple[str, ...],
         form: Form = Form.OPERATOR,
     ) -> Divergence:
-        """Note a place at which the answers differ, or count it once more."""
-        self.notes += 1
+        """Note a place, or count it once more."""
         if not self.edited:
             answers = without_edits(answers)
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
         place.part_of = self.part_of
-        return self.report.record(place)
+        if place.differs:
+            self.notes += 1
+            return self.report.record(place)
+        return self.report.agreed.record(place)
+
+
+@dataclass(frozen=True)
+class PassCounter:
+    """Counts one more operation that is like an earlier one, and the pass of its place.
+
+    Attributes
+    ----------
+    observer : ShadowObserver
+    verdict : Verdict
+    note : callable
+        Notes the place, where it is a new one.
+    """
+
+    observer: ShadowObserver
+    verdict: Verdict
+    note: Callable[[], Divergence]
+
+    def __call__(self) -> bool:
+        """Count it; answer whether the place is a new one at which policies differ."""
+        with notify_lock:
+            self.observer.report.operations += 1
+            new = self.observer._passes.count(self.verdict, self.note)[1]
+        return new and self.verdict.differs
 
 
 MOST_VERDICTS = 1 << 14

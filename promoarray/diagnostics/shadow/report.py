@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from promoarray.console import Printable, counted, folded, listed
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.escape_report import LEGEND, Escapes
+from promoarray.diagnostics.model.operations import Operations
+from promoarray.diagnostics.model.unknown import settled, settled_finals
 from promoarray.diagnostics.shadow.blocks import Block, block_lines, blocks
 from promoarray.diagnostics.shadow.decisions import Decided, Decisions
 from promoarray.diagnostics.shadow.divergence import Divergence, find_mixed
@@ -88,6 +90,8 @@ class Report(Printable):
         others names them.
     assumed : set of str
         Policies whose answer hung on the value of a lazy 0-d array, which was not computed either.
+    agreed : Operations
+        The operations at which all policies agree.
     """
 
     run: Policy
@@ -107,13 +111,14 @@ class Report(Printable):
     uncomputed: int = 0
     assumed: set[str] = field(default_factory=set)
     script: str = ""
+    agreed: Operations = field(default_factory=Operations)
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
         key = divergence.key
         known = self._found.get(key)
         if known is not None:
-            known.count += divergence.count
+            known.add(divergence)
             return known
         if self._has_room():
             self._found[key] = divergence
@@ -153,6 +158,7 @@ class Report(Printable):
         self.assumed |= other.assumed
         for divergence in other._found.values():
             self.record(divergence)
+        self.agreed.merge(other.agreed)
         for left, times in other.escapes.items():
             self.record_escape(left, times)
         for call, times in other.signatures.items():
@@ -208,7 +214,7 @@ class Report(Printable):
             state["_found"] = found.partings
         # What came later, but for what has a default in the class itself.
         new: dict[str, Any] = {"_signatures": Signatures(), "value_changes": ValueChanges()}
-        new |= {"_decisions": Decisions(), "assumed": set()}
+        new |= {"_decisions": Decisions(), "assumed": set(), "agreed": Operations()}
         places = state["_found"]
         places = places.values() if isinstance(places, dict) else places  # of former pickles
         self.__dict__.update(new | state | {"_found": {each.key: each for each in places}})
@@ -218,7 +224,7 @@ class Report(Printable):
         """The places, by file and line of the program; in a line as they were passed first."""
         found = dict(self._found)  # to which other threads may add meanwhile
         find_mixed(found.values())
-        return sorted(found.values(), key=lambda d: d.line)
+        return settled(sorted(found.values(), key=lambda d: d.line))
 
     @property
     def partings(self) -> list[Divergence]:
@@ -318,8 +324,9 @@ class Report(Printable):
     def by_policy(self) -> list[PolicySummary]:
         """Return what each policy that differs asks for, those with the most root causes first."""
         names = [policy.name for policy in self.policies if policy.name != self.run.name]
-        finals = () if self.stopped else self.finals  # else they are not the final ones
         divergences, shared = self.divergences, self.shared_causes()
+        # Of a program that stopped they are not the final ones.
+        finals = () if self.stopped else settled_finals(self.finals, divergences)
         found = [summary_of(name, divergences, finals, shared, self.script) for name in names]
         return sorted(found, key=lambda each: -each.roots)
 

@@ -1,8 +1,14 @@
-"""What a type slot bears in a shadow run: beside the run's dtype what each policy has instead."""
+"""State of the policies for one array: beside the run's dtype what each policy has instead.
+
+After a refusal a policy goes on with what the edit there gives, the run's dtype. Whether there is
+such an edit is known only when every pass through the line is; so the state remembers the refusals
+that it hangs on, and where one of them has no edit, it is unknown (``unknown.py``).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from promoarray.core.read_dtype import read_dtype
@@ -13,33 +19,76 @@ from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 
 
+class RefusedOperation(NamedTuple):
+    """An operation that a policy refuses, wherever it stands.
+
+    Attributes
+    ----------
+    name : str
+    operands : tuple of str
+        Their dtypes in the run.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+
+
+Pending = Mapping[str, frozenset[RefusedOperation]]
+"""From the names of policies to the refusals that their state hangs on."""
+
+NOT_PENDING: Pending = {}
+
+
 class ShadowDTypes:
     """A type slot's record: the run's dtype, and what each shadow policy has instead.
 
     ``record`` makes one object of all that are alike, so that they are told by identity.
+
+    Attributes
+    ----------
+    dtype : DType
+    answers : dict
+        The dtypes of the policies that have another.
+    pending : mapping
+        The refusals that a policy's dtype hangs on.
     """
 
-    __slots__ = ("__weakref__", "answers", "dtype")
+    __slots__ = ("__weakref__", "answers", "dtype", "pending")
 
-    def __init__(self, dtype: DType, answers: dict[str, DType]) -> None:
-        self.dtype = dtype
-        self.answers = answers
+    def __init__(
+        self, dtype: DType, answers: dict[str, DType], pending: Pending = NOT_PENDING
+    ) -> None:
+        self.dtype, self.answers, self.pending = dtype, answers, pending
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return record, (self.dtype, self.answers)  # with a lazy array, to where it is computed
+        # With a lazy array, to where it is computed.
+        return record, (self.dtype, self.answers, self.pending)
 
     def read(self, dtype: DType) -> DType:
         """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
         return read_dtype(dtype, self.answers)
 
 
-def record(dtype: DType, kept: dict[str, DType]) -> DType | ShadowDTypes:
+def record(
+    dtype: DType, kept: dict[str, DType], pending: Pending = NOT_PENDING
+) -> DType | ShadowDTypes:
     """Return what a type slot bears: the dtype itself where no policy has another."""
     differing = {name: each for name, each in kept.items() if each is not dtype}
-    if not differing:
+    if not differing and not pending:
         return dtype
-    key = dtype, *differing.items()
-    return _RECORDS.get(key) or _RECORDS.setdefault(key, ShadowDTypes(dtype, differing))
+    key = dtype, *differing.items(), *pending.items()
+    made = _RECORDS.get(key)
+    return made or _RECORDS.setdefault(key, ShadowDTypes(dtype, differing, pending))
+
+
+def pending_of(operands: tuple[Any, ...]) -> dict[str, frozenset[RefusedOperation]]:
+    """Return the refusals that the operands' states hang on, by policy."""
+    found: dict[str, frozenset[RefusedOperation]] = {}
+    for x in operands:
+        if type(x) not in WEAK and type(x._type) is ShadowDTypes:
+            for policy, refusals in x._type.pending.items():
+                found[policy] = found.get(policy, frozenset()) | refusals
+    return found
 
 
 _RECORDS: WeakValueDictionary[tuple[object, ...], ShadowDTypes] = WeakValueDictionary()

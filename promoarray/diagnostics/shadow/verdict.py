@@ -10,13 +10,19 @@ import sys
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from promoarray.core.events import OperationEvent, RefusalEvent
+from promoarray.core.events import OperationEvent
 from promoarray.core.operands import is_left_lazy, looked_on
-from promoarray.core.recovery import dtypes_after
 from promoarray.diagnostics.shadow.answers import OperationAnswers, Said, result_of
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.diagnostics.shadow.slots import SeenByAll, ShadowDTypes, as_seen_by, record
+from promoarray.diagnostics.shadow.slots import (
+    RefusedOperation,
+    SeenByAll,
+    ShadowDTypes,
+    as_seen_by,
+    pending_of,
+    record,
+)
 from promoarray.diagnostics.shadow.value_changes import Difference, scalar_differences
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
@@ -38,8 +44,10 @@ class Verdict(NamedTuple):
 
     Attributes
     ----------
-    answers : OperationAnswers or None
-        None where all agree.
+    answers : OperationAnswers
+        Of the first result that differs, else of the first.
+    differs : bool
+        Whether some policy gives another dtype, or refuses.
     operands : tuple of str
         The operands' dtypes in the run.
     slots : tuple
@@ -55,7 +63,8 @@ class Verdict(NamedTuple):
         The policies that answer otherwise of other values of a lazy 0-d array.
     """
 
-    answers: OperationAnswers | None
+    answers: OperationAnswers
+    differs: bool
     operands: tuple[str, ...]
     slots: tuple[DType | ShadowDTypes, ...]
     signatures: tuple[tuple[str, str], ...]
@@ -93,6 +102,12 @@ def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:
         policy.decide(name, its, operands, event.form, options=event.options)
         for policy, its in zip(policies, seen, strict=True)
     ]
+    words = tuple(map(str, event.seen))
+    pending = pending_of(operands)
+    refused = frozenset({RefusedOperation(name, words)})
+    for policy, decided in zip(policies, decisions, strict=True):
+        if isinstance(decided, Refusal) and policy is not run:
+            pending[policy.name] = pending.get(policy.name, frozenset()) | refused
     answers: OperationAnswers | None = None
     slots = []
     for which, made in enumerate((event.plan.result, *event.plan.extra_results)):
@@ -100,25 +115,30 @@ def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:
         mine = run.strong(made)
         if answers is None and any(dtype is not mine for dtype in said.dtypes()):
             answers = OperationAnswers.of(event, which, said)  # noted once, for the first result
-        slots.append(record(made, _carried(said, event, which, made)))
+        slots.append(record(made, _carried(said, event, made), pending))
     scalars = _scalars(policies, decisions, event)
     by_value = any(isinstance(each, Refusal) and each.error is not None for each in decisions)
     lasting = not by_value and not scalars  # which name the value
     signatures = _signatures(policies, event)
     lazy = any(map(_is_left_lazy, operands))
     assumes = tuple(p.name for p in policies if lazy and p.by_value and _assumes(p, event))
-    words = tuple(map(str, event.seen))
-    return Verdict(answers, words, tuple(slots), signatures, scalars, lasting, assumes)
+    differs = answers is not None
+    if answers is None:
+        first = tuple([result_of(each, 0) for each in decisions])
+        answers = OperationAnswers.of(event, 0, Said(policies, tuple(seen), first))
+    return Verdict(answers, differs, words, tuple(slots), signatures, scalars, lasting, assumes)
 
 
-def _carried(said: Said, event: OperationEvent, which: int, made: DType) -> dict[str, DType]:
-    """What the policies go on with that have another dtype than the run."""
+def _carried(said: Said, event: OperationEvent, made: DType) -> dict[str, DType]:
+    """The dtypes of the policies that go on with another than the run.
+
+    After a refusal that is what the edit there gives: the run's.
+    """
     kept = {}
-    for policy, seen, decided in zip(*said, strict=True):
+    for policy, _, decided in zip(*said, strict=True):
         dtype = decided
         if isinstance(dtype, Refusal):
-            after = _after_refusal(policy, event, seen, dtype, which)
-            dtype = after or held(policy, event.policy.strong(made))
+            dtype = held(policy, event.policy.strong(made))
         if dtype is not made:
             kept[policy.name] = dtype
     return kept
@@ -188,16 +208,3 @@ def _signatures(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[tu
         return ()
     refusals = ((p.name, p.signature_refusal(event.name, event.seen)) for p in policies)
     return tuple((name, refusal.reason) for name, refusal in refusals if refusal is not None)
-
-
-def _after_refusal(
-    policy: Policy,
-    event: OperationEvent,
-    seen: tuple[Operand, ...],
-    refusal: Refusal,
-    which: int,
-) -> DType | None:
-    """What the result would be had the user cast as the error message says."""
-    asked = event.name, event.form, policy, event.operands, seen, refusal, event.options
-    made = dtypes_after(RefusalEvent(*asked))
-    return made[which] if made else None

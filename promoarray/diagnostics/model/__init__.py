@@ -1,0 +1,1 @@
+"""One model of a program: recorded operations, the policies' answers, findings, verdicts."""
