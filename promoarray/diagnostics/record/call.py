@@ -84,6 +84,22 @@ class Call:
         raise NotImplementedError
 
     @staticmethod
+    def buffer_of(x: Any) -> Any:
+        """The values of a tensor as a NumPy array of any dtype of their width."""
+        raise NotImplementedError
+
+    def values(self, x: Any) -> Any:
+        """The values of a tensor in the storage of its dtype; None if they cannot be read."""
+        dtype = self.dtype_of(x)
+        if dtype is None:
+            return None
+        try:
+            raw = self.buffer_of(x)
+        except Exception:  # such as of what a transformation traces
+            return None
+        return raw.view(dtype.storage) if raw.dtype != dtype.storage else raw
+
+    @staticmethod
     def is_at_hand(x: Any) -> bool:
         """Whether reading a 0-d tensor waits for no device."""
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from promoarray.diagnostics.record.call import Call, flat
@@ -225,7 +226,8 @@ def cast(call: Call) -> None:
     elif call.name == "to" and not any(call.is_dtype(x) for x in named):
         call.recorder.moved(call.args[0], results[0])
     else:
-        call.recorder.cast(source, results[0], call.frame)
+        values = partial(call.values, call.args[0])
+        call.recorder.cast(source, results[0], call.frame, values)
 
 
 def default(call: Call) -> None:
@@ -298,7 +300,8 @@ def assign(call: Call) -> None:
     target, value = call.operand(call.args[0]), call.operand(call.args[2])
     if target is not None and value is not None:
         call.count(OPERATION)
-        call.recorder.assigned(target, value, call.frame)
+        values = partial(call.values, call.args[2]) if isinstance(value, Ghost) else None
+        call.recorder.assigned(target, value, call.frame, values=values)
 
 
 _PRODUCTS = (

@@ -8,7 +8,7 @@ policy of that framework: where the two differ is *drift*.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from types import FrameType
@@ -174,21 +174,56 @@ class Recorder(RecorderBase):
         with notify_lock:
             self.report.drift[drift] += 1
 
-    def cast(self, operand: Ghost, result: Result, frame: FrameType) -> None:
-        """Record an explicit cast, ``x.to(dtype)``: from here on every policy has its dtype."""
+    def cast(
+        self,
+        operand: Ghost,
+        result: Result,
+        frame: FrameType,
+        values: Callable[[], Any] | None = None,
+    ) -> None:
+        """Record an explicit cast, ``x.to(dtype)``: from here on every policy has its dtype.
+
+        Parameters
+        ----------
+        operand : Ghost
+        result : Result
+        frame : FrameType
+        values : callable, optional
+            Reads the operand's values into an array of its storage dtype; answers None where they
+            cannot be read. Called where the policies' casts may make others of them.
+        """
         source = type_of(operand._type)
         made = self._ghost.of(result.dtype, result.ndim)
-        given = self._ghost.of(operand._type, operand.ndim)  # which does not hold the array
+        given = self._with_values(operand, result.dtype, values)
         self.noted = True
         event = CastEvent(self.home, given, made, source, result.dtype)
         self._tell(partial(self._observer.on_cast, event), frame)
         self._put(result.array, made._type)
 
+    def _with_values(
+        self, operand: Ghost, target: DType, values: Callable[[], Any] | None
+    ) -> Ghost:
+        """An operand of a cast: with its values, where policies may make others of them."""
+        if values is not None and self._observer.may_cast_otherwise(self.home, operand, target):
+            self.heard.lasting = False  # the next pass has other values
+            data = values()
+            if data is not None:
+                return self._ghost._wrap(data, operand._type)
+        return self._ghost.of(operand._type, operand.ndim)  # which does not hold the array
+
     def assigned(
-        self, target: Ghost, value: Any, frame: FrameType, *, policy: Policy | None = None
+        self,
+        target: Ghost,
+        value: Any,
+        frame: FrameType,
+        *,
+        policy: Policy | None = None,
+        values: Callable[[], Any] | None = None,
     ) -> None:
-        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``saw``."""
+        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``saw`` and ``cast``."""
         scalar = type(value) in WEAK
+        if not scalar:
+            value = self._with_values(value, type_of(target._type), values)
         source = WEAK[type(value)] if scalar else type_of(value._type)
         self.noted = True
         event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))

@@ -54,6 +54,14 @@ class ComparedValues:
         run, _, value, source, target = assignment
         self._compare("setitem", run, value, source, target)
 
+    def may_differ(self, run: Policy, array: Array, target: DType) -> bool:
+        """Whether the rule of some policy differs from the run's, for the dtype it has there."""
+        for policy in self.report.policies:
+            dtype = policy.strong(as_seen_by(policy, array).type)
+            if dtype is not target and _other_rule(run, (policy,), dtype, target):
+                return True
+        return False
+
     def _compare(
         self,
         operation: str,

@@ -183,6 +183,10 @@ class ShadowObserver(Observer):
             self._asked.cast(cast)
             self._values.cast(cast)
 
+    def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
+        """Whether some policy may make other values of an array's cast than the run's."""
+        return dt.string is not target and self._values.may_differ(run, array, target)
+
     def on_made(self, made: MadeEvent) -> None:
         """Note the policies that lack the dtype that was asked for, or have another; and what is
         lost of the values if that is narrower."""

@@ -80,6 +80,11 @@ class Call(call.Call):
         return lambda: np.asarray(x).item()
 
     @staticmethod
+    def buffer_of(x: Any) -> Any:
+        """The values of an array; a tracer has none, which JAX says by an error."""
+        return np.asarray(x)
+
+    @staticmethod
     def is_dtype(x: Any) -> bool:
         """Whether an argument names a dtype."""
         return isinstance(x, (type, np.dtype)) or (type(x) is str and x in BY_NAME)

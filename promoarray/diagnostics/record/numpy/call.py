@@ -175,9 +175,13 @@ class Call:
         source = operand_of(self.recorder, self.args[0]) if self.args else None
         self._count(CAST)
         if isinstance(source, Ghost):
-            self.recorder.cast(source, self.results[0], self.frame)
+            self.recorder.cast(source, self.results[0], self.frame, self._values)
         else:
             self.recorder.made(self.results[0])
+
+    def _values(self) -> Any:
+        """The values of the array that is cast."""
+        return np.asarray(self.args[0])
 
     def default(self) -> None:
         """An array that has the default dtype, unless one is named."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -189,7 +190,8 @@ class Session:
             return ""
         recorder.count(OPERATION, name)
         past = self.past.stores(target, value) if self.past is not None else None
-        recorder.assigned(*ghosts, frame, policy=past)
+        values = partial(np.asarray, value) if isinstance(value, ARRAYS) else None
+        recorder.assigned(*ghosts, frame, policy=past, values=values)
         recorder.noted = not recorder.heard.lasting
         return OPERATION
 

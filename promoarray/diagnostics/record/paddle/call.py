@@ -41,6 +41,11 @@ class Call(call.Call):
         return lambda: x.item()
 
     @staticmethod
+    def buffer_of(x: Any) -> Any:
+        """The values of a tensor; of bfloat16 the bits."""
+        return x.detach().numpy()
+
+    @staticmethod
     def is_dtype(x: Any) -> bool:
         """Whether an argument names a dtype."""
         return isinstance(x, paddle.dtype) or (type(x) is str and x in BY_NAME)

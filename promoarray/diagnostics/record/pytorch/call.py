@@ -58,6 +58,13 @@ class Call(call.Call):
         return lambda: x.detach().item()
 
     @staticmethod
+    def buffer_of(x: torch.Tensor) -> Any:
+        """The values of a tensor, as bytes of its width."""
+        whole = x.detach().cpu().resolve_conj().resolve_neg().contiguous()
+        width = f"u{x.element_size()}" if x.element_size() <= 8 else "c16"
+        return whole.view(torch.uint8).numpy().view(width).reshape(tuple(x.shape))
+
+    @staticmethod
     def is_at_hand(x: torch.Tensor) -> bool:
         """Whether reading a 0-d tensor waits for no device."""
         return x.device.type == "cpu"

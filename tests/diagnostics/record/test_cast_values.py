@@ -1,0 +1,54 @@
+"""Values of casts in recorded programs: of the dtype that every policy gives, other bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.diagnostics.record.report import RecordedReport
+
+NUMPY = """
+import numpy as np
+for n in range(2):
+    x = np.array([-127.5, 300.0, np.nan], np.float32)
+    x.astype(np.uint8)
+    x.astype(np.float16)
+y = np.zeros(3, np.uint8)
+y[:] = x
+"""
+
+
+def _said(report: RecordedReport) -> dict[str, list[str]]:
+    return {c.place.site.text: [*c.said()] for c in report.value_changes}
+
+
+def test_casts_of_a_numpy_program_are_compared_by_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cast_values_program.py").write_text(NUMPY)
+    monkeypatch.syspath_prepend(tmp_path)
+    with np.errstate(invalid="ignore"), pa.record("numpy", "jax@x32", "torch") as report:
+        import cast_values_program  # noqa: F401
+    said = _said(report)
+    assert said == {
+        "x.astype(np.uint8)": ["4 of 6 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run"],
+        "y[:] = x": ["2 of 3 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run"],
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cast", ["x.to(torch.uint8)", "x.byte()", "x.type(torch.uint8)"])
+def test_casts_of_a_pytorch_program_are_compared_by_value(cast: str) -> None:
+    torch = pytest.importorskip("torch")
+    with pa.record("torch", "jax@x32", "paddle@3.3") as report:
+        x = torch.tensor([-127.5, 300.0, 3.0])
+        exec(cast)
+        x.to(torch.float16)
+        torch.tensor([500.0, 1.0]).to(torch.float8_e4m3fn)
+    words = [word for said in _said(report).values() for word in said]
+    assert "2 of 3 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run" in words
+    assert "1 of 2 differ under jax@x32: [0] 500.0 is nan there, 448.0 in the run" in words
+    assert len(words) == 2
