@@ -33,6 +33,11 @@ class Site:
         The source of the line; of a very long one the beginning.
     expression : str
         The source of the expression, in one line; of a very long one the beginning.
+    extent : tuple of int
+        Line, column, end line and end column of the expression, columns in bytes of UTF-8; of an
+        assignment to an element those of its target. Empty where the code does not say.
+    stores : bool
+        Whether it is an assignment to an element.
     """
 
     file: str
@@ -40,6 +45,8 @@ class Site:
     column: int
     text: str
     expression: str
+    extent: tuple[int, ...] = ()
+    stores: bool = False
 
     def __hash__(self) -> int:
         # What tells places apart; the texts hang on it, and would be hashed each time.
@@ -47,7 +54,8 @@ class Site:
 
     def __reduce__(self) -> tuple[type[Site], tuple[object, ...]]:
         # The dataclass would ask for its fields each time, and reports hold thousands.
-        return Site, (self.file, self.line, self.column, self.text, self.expression)
+        where = self.file, self.line, self.column, self.text, self.expression
+        return Site, (*where, self.extent, self.stores)
 
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
@@ -235,6 +243,19 @@ def site_of(code: CodeType, instruction: int, lineno: int) -> Site:
     return known[1]
 
 
+def part_of(code: CodeType, instruction: int) -> int:
+    """Return which of several operations of one expression an instruction carries out.
+
+    The comparisons of ``a < b < c`` all stand at the whole of it.
+    """
+    opcodes, number = code.co_code[::2], instruction // 2
+    while not opcodes[number]:  # what Python keeps behind an instruction, where it is in a call
+        number -= 1
+    places = list(islice(code.co_positions(), number + 1))
+    at = places[-1], opcodes[number]
+    return sum(each == at for each in zip(places[:-1], opcodes, strict=False))
+
+
 def assigns(code: CodeType, instruction: int) -> bool:
     """Return whether an instruction assigns to an index or a slice."""
     return code.co_code[instruction] in _ASSIGN
@@ -245,11 +266,14 @@ def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     first, last, column, end = positions
     text = shortened(_line(file, lineno).strip())
-    # Of an assignment the positions are the target's alone.
-    if assigns(code, instruction) or first is None or last is None or column is None or end is None:
-        return Site(file, lineno, -1, text, text)
+    stores = assigns(code, instruction)
+    if first is None or last is None or column is None or end is None:
+        return Site(file, lineno, -1, text, text, (), stores)
+    extent = first, column, last, end
+    if stores:  # the positions are the target's alone
+        return Site(file, lineno, -1, text, text, extent, stores)
     expression = shortened(_segment(file, first, last, column, end))
-    return Site(file, first, column, text, expression or text)
+    return Site(file, first, column, text, expression or text, extent)
 
 
 _sources: dict[str, list[str]] = {}

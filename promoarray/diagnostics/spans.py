@@ -10,8 +10,6 @@ import ast
 import linecache
 import os
 from functools import lru_cache
-from itertools import islice
-from types import CodeType
 from typing import NamedTuple
 
 from promoarray.core.call_site import Site, shortened
@@ -128,16 +126,3 @@ def relative(file: str, folder: str) -> str:
         return os.path.relpath(os.path.realpath(file), folder).replace(os.sep, "/")
     except ValueError:  # of another drive
         return file.replace(os.sep, "/")
-
-
-def part_of(code: CodeType, instruction: int) -> int:
-    """Return which of several operations of one expression an instruction carries out.
-
-    The comparisons of ``a < b < c`` all stand at the whole of it.
-    """
-    opcodes, number = code.co_code[::2], instruction // 2
-    while not opcodes[number]:  # what Python keeps behind an instruction, where it is in a call
-        number -= 1
-    places = list(islice(code.co_positions(), number + 1))
-    at = places[-1], opcodes[number]
-    return sum(each == at for each in zip(places[:-1], opcodes, strict=False))

@@ -19,7 +19,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.core import host
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import assigns, of_library, outside
+from promoarray.core.call_site import assigns, of_library, outside, part_of
 from promoarray.core.cast import scalar
 from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
@@ -33,7 +33,6 @@ from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.diagnostics.shadow.spellings import SPELLINGS
-from promoarray.diagnostics.spans import part_of
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.in_force import process_default

@@ -11,8 +11,7 @@ from functools import lru_cache
 from types import FrameType
 from typing import Any, NamedTuple
 
-from promoarray.core.call_site import site_of
-from promoarray.diagnostics.spans import part_of
+from promoarray.core.call_site import part_of, site_of
 from promoarray.dtypes import WEAK
 
 MIRRORED = {
