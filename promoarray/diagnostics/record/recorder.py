@@ -142,7 +142,7 @@ class Recorder(RecorderBase):
             self.noted, self.heard.lasting = True, False
             return
         counter, tell = repeat.tell, partial(self._as_written, standing, repeat.tell)
-        if isinstance(counter, PassCounter) and not counter.verdict.differs:
+        if isinstance(counter, PassCounter) and not counter.differs:
             self.heard.agreed.append((tell, self._until(repeat.tally)))
         else:
             self.noted = True
@@ -220,7 +220,7 @@ class Recorder(RecorderBase):
         policy: Policy | None = None,
         values: Callable[[], Any] | None = None,
     ) -> None:
-        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``saw`` and ``cast``."""
+        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``cast``."""
         scalar = type(value) in WEAK
         if not scalar:
             value = self._with_values(value, type_of(target._type), values)
@@ -228,12 +228,11 @@ class Recorder(RecorderBase):
         self.noted = True
         event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))
         with notify_lock, standing_at(frame):
-            before = self._observer.notes
-            self._observer.on_setitem(event)
-            if self._observer.notes == before:
-                self.heard.operations += 1
-            else:  # what was noted may name the value
-                self.heard.lasting = False
+            counter = self._observer.assign(event)
+        if counter is None:  # what was noted may name the value
+            self.heard.lasting = False
+        else:
+            self.heard.agreed.append((counter, None))
 
     def default(
         self, number: Any, result: Result, frame: FrameType, *, lone: bool, of_any: bool = False

@@ -146,13 +146,14 @@ def _made(event: OperationEvent, which: int) -> DType:
 def _without_data(event: OperationEvent, by_value: bool) -> OperationEvent:
     """An event that keeps no array alive, but values of 0-d arrays if they are asked for."""
     name, policy, operands, seen, plan, *_, form = event
-    ghosts = tuple([x if type(x) in WEAK else _ghost(x, by_value) for x in operands])
+    ghosts = tuple([x if type(x) in WEAK else without_data(x, by_value) for x in operands])
     options = {name: event.options[name] for name in ("low", "real") if name in event.options}
     nothing: Any = None
     return OperationEvent(name, policy, ghosts, seen, plan, (), nothing, (), options, form)
 
 
-def _ghost(x: Any, by_value: bool) -> Ghost:
+def without_data(x: Any, by_value: bool) -> Ghost:
+    """Return what stands for an array; of a 0-d one with its value, if that is looked at."""
     ndim = x._buffer.ndim
     looked_at = by_value and not ndim
     return Ghost.of_value(x._type, looked_on(x)) if looked_at else Ghost.of(x._type, ndim)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
@@ -16,10 +17,17 @@ from promoarray.core.array_base import type_of
 from promoarray.core.call_site import sites
 from promoarray.core.events import CastEvent, Decision, EntryEvent, MadeEvent, Question
 from promoarray.core.operands import looked_on
+from promoarray.core.passes import Passes
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.shadow.decisions import Decided
-from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, DEFAULT_DTYPE, ENTRY, Answer
+from promoarray.diagnostics.shadow.divergence import (
+    ASKED_DTYPE,
+    DEFAULT_DTYPE,
+    ENTRY,
+    Answer,
+    Divergence,
+)
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import held, lacks, why_lacking
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -45,8 +53,10 @@ class Found(NamedTuple):
     name : str
         The operation.
     operands : tuple of str
-    answers : dict or None
-        The run's first; None where all agree.
+    answers : dict
+        The run's first.
+    differs : bool
+        Whether some policy gives another dtype, or refuses.
     slot : DType or ShadowDTypes
         What the array's type slot bears.
     carried : dict
@@ -57,7 +67,8 @@ class Found(NamedTuple):
 
     name: str
     operands: tuple[str, ...]
-    answers: dict[str, Answer] | None
+    answers: dict[str, Answer]
+    differs: bool
     slot: DType | ShadowDTypes
     carried: dict[str, DType]
     held: object
@@ -72,11 +83,14 @@ class AskedDtypes:
     report : Report
         Which names the policies.
     note : callable
-        Notes a place at which they differ: the operation, the answers, the operands.
+        Notes a place: the operation, the answers, the operands.
+    passes : Passes
+        Counts the places that were noted.
     """
 
     report: Report
     note: Callable[[str, dict[str, Answer], tuple[str, ...]], Any]
+    passes: Passes[Divergence]
     _known: dict[Hashable, Found] = field(default_factory=dict)
 
     def made(self, made: MadeEvent) -> None:
@@ -127,8 +141,12 @@ class AskedDtypes:
             found = ask()
             if key is not None:
                 self._known[key] = found
-        if found.answers is not None:
-            self.note(found.name, found.answers, found.operands)
+        if found.differs or found.name == "astype":
+            note = partial(self.note, found.name, found.answers, found.operands)
+            if key is None:
+                note()
+            else:
+                self.passes.count(found, note)
         return found
 
     def _made(self, run: Policy, dtype: DType, asked: DType) -> Found:
@@ -178,12 +196,11 @@ class AskedDtypes:
         answers: dict[Policy, Answer],
         asked: DType,
     ) -> Found:
-        told = None
-        if any(answer.dtype is not dtype for answer in answers.values()):
-            told = {run.name: Answer(dtype, "", "", operands)}
-            told |= {policy.name: answer for policy, answer in answers.items()}
+        differs = any(answer.dtype is not dtype for answer in answers.values())
+        told = {run.name: Answer(dtype, "", "", operands)}
+        told |= {policy.name: answer for policy, answer in answers.items()}
         kept = {p.name: held(p, seen_dtype(p, asked)) for p in self.report.policies}
-        return Found(name, operands, told, record(dtype, kept), {}, asked)
+        return Found(name, operands, told, differs, record(dtype, kept), {}, asked)
 
     def _others(self, run: Policy) -> Iterator[Policy]:
         return (policy for policy in self.report.policies if policy.name != run.name)

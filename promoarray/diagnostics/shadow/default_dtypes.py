@@ -18,21 +18,53 @@ if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
 
 
+class DefaultMade(NamedTuple):
+    """An array made of Python numbers, with no dtype named.
+
+    Attributes
+    ----------
+    weak : DType
+        Of the numbers.
+    lone : bool
+        Whether it was made of one number alone.
+    """
+
+    weak: DType
+    lone: bool
+
+
 class Defaults(NamedTuple):
     """What the policies make of it.
 
     Attributes
     ----------
-    answers : mapping of str to Answer, or None
-        Of the run and of each policy; None where all give one dtype.
-    operands : tuple of str
+    answers : mapping of str to Answer
+        Of the run and of each policy.
+    differs : bool
+        Whether they give several dtypes, or some hold the array weakly.
+    weak : DType
+        Of the Python numbers.
+    lone : bool
+        Whether the array was made of one number alone.
     slot : DType or TypeRecord
         What the array carries.
     """
 
-    answers: Mapping[str, Answer] | None
-    operands: tuple[str, ...]
+    answers: Mapping[str, Answer]
+    differs: bool
+    weak: DType
+    lone: bool
     slot: DType | TypeRecord
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The type of the numbers in words."""
+        return (str(Operand(self.weak, Rank.SCALAR)),)
+
+    @property
+    def event(self) -> DefaultMade:
+        """How the array was made."""
+        return DefaultMade(self.weak, self.lone)
 
 
 def defaults(
@@ -60,5 +92,5 @@ def defaults(
             answers[name] = replace(answer, **other)
     stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
     kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in policies}
-    told = {run.name: mine, **answers} if differ else None
-    return Defaults(told, (str(Operand(weak, Rank.SCALAR)),), record(dtype, kept))
+    slot = record(dtype, kept)
+    return Defaults({run.name: mine, **answers}, differ or slot is not dtype, weak, lone, slot)

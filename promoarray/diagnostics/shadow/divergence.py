@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.former_pickles import loads_former_pickles
@@ -119,6 +120,14 @@ class Divergence:
         The operands that are Python numbers in some passes and arrays in others (``find_mixed``).
     passes : list of mapping
         The answers of further passes, of operands of the same dtypes and of other numbers.
+    event : object
+        What is no operation: the assignment, the cast, the default; without data.
+    part : int
+        Which of several operations of one expression it is: ``a < b < c`` has two.
+    edited : bool
+        Whether its operands stand in the source as they are, so that they can be cast there.
+    names : tuple of str
+        The names that the framework's namespace has at a line of the program.
     """
 
     site: Site
@@ -132,18 +141,28 @@ class Divergence:
     part_of: str = ""
     mixed: frozenset[int] = frozenset()
     passes: list[Mapping[str, Answer]] = field(default_factory=list)
+    event: Any = None
+    part: int = 0
+    edited: bool = True
+    names: tuple[str, ...] = ()
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
         former: dict[str, object] = {"form": Form.OPERATOR, "framework": "", "part_of": ""}
-        former |= {"mixed": frozenset(), "passes": []}  # which 0.1.0 had not
+        former |= {"mixed": frozenset(), "passes": [], "event": None}  # which 0.1.0 had not
+        former |= {"part": 0, "names": (), "edited": True}
         for name, value in (former | slots).items():
             setattr(self, name, value)
 
     @property
     def differs(self) -> bool:
-        """Whether some policy gives another dtype than the run, or refuses."""
+        """Whether some policy gives another dtype than the run, or refuses.
+
+        An assignment makes no dtype: its target has each policy's own.
+        """
         known = self.answers
+        if self.name == "setitem":
+            return any(answer.dtype is None for answer in known.values())
         if isinstance(known, LazyAnswers):
             return len({*known.dtypes.values()}) > 1
         return len({answer.dtype for answer in known.values()}) > 1
@@ -185,7 +204,7 @@ class Divergence:
             if isinstance(known, LazyAnswers)
             else tuple(answer.dtype for answer in known.values())
         )
-        return self.site, self.program, self.name, self.operands, dtypes
+        return self.site, self.program, self.name, self.part, self.operands, dtypes
 
 
 def find_mixed(places: Iterable[Divergence]) -> None:

@@ -13,18 +13,20 @@ shadow run cannot see: branches on values and on dtypes follow the run; the latt
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import current_site, sites
+from promoarray.core.call_site import current_site, outside, part_of, sites
 from promoarray.core.escape import Escape
 from promoarray.core.events import (
     CastEvent,
@@ -40,7 +42,9 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.observers import notify_lock, observing
+from promoarray.core.operands import looked_on
 from promoarray.core.passes import Passes
+from promoarray.diagnostics.shadow.answers import without_data
 from promoarray.diagnostics.shadow.asked import AskedDtypes
 from promoarray.diagnostics.shadow.compared_values import ComparedValues
 from promoarray.diagnostics.shadow.default_dtypes import Defaults, defaults
@@ -99,7 +103,8 @@ class ShadowObserver(Observer):
     def __post_init__(self) -> None:
         self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
-        self._asked = AskedDtypes(self.report, self._note)
+        self._asked = AskedDtypes(self.report, self._note, self._passes)
+        self._stored: dict[Hashable, Stored] = {}
         self._values = ComparedValues(self.report)
         self._seen_by_all = SeenByAll(self.policies)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
@@ -118,9 +123,9 @@ class ShadowObserver(Observer):
         if known is None:
             known = self._defaults[key] = defaults(self.policies, *key)
         result._type = known.slot
-        if known.answers is None:
+        if not known.differs:
             return self._passes.tally(report=self.report)
-        note = partial(self._note, DEFAULT_DTYPE, known.answers, known.operands)
+        note = partial(self._note, DEFAULT_DTYPE, known.answers, known.operands, event=known.event)
         self._passes.count(known, note)
         return self._passes.tally(known, self.report)
 
@@ -156,25 +161,49 @@ class ShadowObserver(Observer):
             return None
         note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
         tally = self._passes.tally(verdict, self.report)
-        return Repeat(verdict.slots, PassCounter(self, verdict, note), tally)
+        return Repeat(verdict.slots, PassCounter(self, verdict, note, verdict.differs), tally)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value.
 
         It takes the dtype of its target everywhere, so that no dtype differs here.
         """
+        self.assign(assignment)
+
+    def assign(self, assignment: SetitemEvent) -> PassCounter | None:
+        """Ask it; answer what counts assignments that are like this one, where they are alike."""
         self.report.operations += 1
         run, target, value, source, dtype = assignment
         if dt.string in (source, dtype):
-            return
-        answers = {p.name: _would_store(p, target, value) for p in self.policies}
-        if any(answer.dtype is None for answer in answers.values()):
-            operands = str(Operand(dtype)), str(Operand(source))
-            others = {name: answer for name, answer in answers.items() if name != run.name}
-            mine = Answer(dtype, "", "", operands)
-            self._note("setitem", {run.name: mine, **others}, operands)
+            return None
+        key: Hashable = run, target._type, dtype, _stored_as(value, self._by_value)
+        known = self._stored.get(key)
+        if known is None:
+            known = self._would_store(assignment)
+            if not known.differs:  # else a reason may name the value
+                if len(self._stored) >= MOST_VERDICTS:
+                    self._stored.clear()
+                self._stored[key] = known
+        operands = str(Operand(dtype)), str(Operand(source))
+        note = partial(self._note, "setitem", known.answers, operands, event=known.event)
+        if known.differs:
+            note()
+        else:
+            self._passes.count(known, note)
         if source is not dtype and isinstance(value, Array):
             self._values.stored(assignment)
+        return None if known.differs else PassCounter(self, known, note, False)
+
+    def _would_store(self, assignment: SetitemEvent) -> Stored:
+        run, target, value, source, dtype = assignment
+        operands = str(Operand(dtype)), str(Operand(source))
+        answers = {run.name: Answer(dtype, "", "", operands)}
+        others = (p for p in self.policies if p.name != run.name)
+        answers |= {p.name: _would_store(p, target, value) for p in others}
+        differs = any(answer.dtype is None for answer in answers.values())
+        given = value if type(value) in WEAK else without_data(value, self._by_value)
+        event = assignment._replace(target=without_data(target, False), value=given)
+        return Stored(answers, differs, event)
 
     def on_cast(self, cast: CastEvent) -> None:
         """Note the policies that refuse an explicit cast, or make other values of it."""
@@ -236,12 +265,17 @@ class ShadowObserver(Observer):
         answers: Mapping[str, Answer],
         operands: tuple[str, ...],
         form: Form = Form.OPERATOR,
+        event: object = None,
     ) -> Divergence:
         """Note a place, or count it once more."""
         if not self.edited:
             answers = without_edits(answers)
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
-        place.part_of = self.part_of
+        place.part_of, place.event, place.edited = self.part_of, event, self.edited
+        frame = outside()
+        if frame is not None and place.site == place.program:
+            place.part = part_of(frame.f_code, frame.f_lasti)
+            place.names = tuple(names_of(frame, MODULES[self.framework]))
         if place.differs:
             self.notes += 1
             return self.report.record(place)
@@ -255,21 +289,61 @@ class PassCounter:
     Attributes
     ----------
     observer : ShadowObserver
-    verdict : Verdict
+    said : Verdict or Stored
+        What the policies say of it.
     note : callable
         Notes the place, where it is a new one.
+    differs : bool
+        Whether some policy differs.
     """
 
     observer: ShadowObserver
-    verdict: Verdict
+    said: Verdict | Stored
     note: Callable[[], Divergence]
+    differs: bool
 
     def __call__(self) -> bool:
         """Count it; answer whether the place is a new one at which policies differ."""
         with notify_lock:
             self.observer.report.operations += 1
-            new = self.observer._passes.count(self.verdict, self.note)[1]
-        return new and self.verdict.differs
+            new = self.observer._passes.count(self.said, self.note)[1]
+        return new and self.differs
+
+
+class Stored(NamedTuple):
+    """What the policies say of an assignment, and the assignment without its data."""
+
+    answers: Mapping[str, Answer]
+    differs: bool
+    event: SetitemEvent
+
+
+def _stored_as(value: Any, by_value: bool) -> Hashable:
+    """What values have in common that all policies store alike."""
+    if type(value) in WEAK:
+        return magnitude(value)
+    flat = not value._buffer.ndim
+    return value._type, flat, magnitude(looked_on(value)) if flat and by_value else None
+
+
+MODULES = {
+    "": "promoarray",
+    "torch": "torch",
+    "paddle": "paddle",
+    "jax": "jax.numpy",
+    "numpy": "numpy",
+}
+"""From a framework to the module that its programs compute with."""
+
+
+def names_of(frame: FrameType, module: str) -> Iterator[str]:
+    """Yield the names of a module among a frame's globals.
+
+    Its locals are not looked at: until Python 3.13 that has the frame hold on to their values.
+    """
+    found, hidden = sys.modules.get(module), frame.f_code.co_varnames
+    every = list(frame.f_globals.items())
+    yield from (n for n, x in every if x is found and n.isidentifier() and n not in hidden)
 
 
 MOST_VERDICTS = 1 << 14
