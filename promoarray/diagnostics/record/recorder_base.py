@@ -11,12 +11,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from promoarray.core._fast_path import Tally
-from promoarray.core.call_site import standing_at
+from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.record._seen import Carried
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.heard import Heard
-from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.report import RecordedReport, Unexamined, Warned
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.report import MAX_SITES
 from promoarray.dtypes import DType
@@ -141,6 +141,23 @@ class RecorderBase:
         with notify_lock:
             self.report.calls[kind, name] += 1
             self.report.operations += operations
+
+    def unexamined(self, what: str, why: str, frame: FrameType) -> None:
+        """Note what was computed, or may have been, and that no policy is asked about.
+
+        Parameters
+        ----------
+        what, why : str
+        frame : FrameType
+            Where the program, or a library, did it.
+        """
+        with notify_lock, standing_at(frame):
+            self.report.unexamined[Unexamined(what, why, *sites())] += 1
+
+    def warned(self, text: str, frame: FrameType) -> None:
+        """Note a warning of the framework's own; see ``unexamined``."""
+        with notify_lock, standing_at(frame):
+            self.report.warned[Warned(text, sites()[1])] += 1
 
     def ghost(
         self, array: Any, dtype: DType, ndim: int, value: Callable[[], Any] | None = None

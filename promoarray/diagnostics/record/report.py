@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.operations import Form
 
@@ -56,6 +57,51 @@ class Drift(NamedTuple):
         )
 
 
+class Unexamined(NamedTuple):
+    """Something that was computed, or may have been, and that no policy was asked about.
+
+    Attributes
+    ----------
+    what, why : str
+    site : Site
+        Where it stands.
+    program : Site
+        The program's own line that led there.
+    """
+
+    what: str
+    why: str
+    site: Site
+    program: Site
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "what": self.what,
+            "why": self.why,
+            "file": self.program.file,
+            "line": self.program.line,
+        }
+
+
+class Warned(NamedTuple):
+    """A warning of the framework's own, of numbers that were lost in the run.
+
+    Attributes
+    ----------
+    text : str
+    program : Site
+        The program's line.
+    """
+
+    text: str
+    program: Site
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {"text": self.text, "file": self.program.file, "line": self.program.line}
+
+
 _FORMS = {
     Form.OPERATOR: "an operator",
     Form.INPLACE: "an operation in place",
@@ -75,11 +121,17 @@ class RecordedReport(Report):
         From each Drift to how often it was met.
     framework : str
         The framework with its version: "torch 2.13.0".
+    unexamined : Counter
+        From each Unexamined to how often it was met.
+    warned : Counter
+        From each Warned to how often it was shown.
     """
 
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     drift: Counter[Drift] = field(default_factory=Counter)
     framework: str = ""
+    unexamined: Counter[Unexamined] = field(default_factory=Counter)
+    warned: Counter[Warned] = field(default_factory=Counter)
 
     @property
     def understood(self) -> float:
@@ -94,6 +146,8 @@ class RecordedReport(Report):
         if isinstance(other, RecordedReport):
             self.calls.update(other.calls)
             self.drift.update(other.drift)
+            self.unexamined.update(other.unexamined)
+            self.warned.update(other.warned)
             self.framework = self.framework or other.framework
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +163,8 @@ class RecordedReport(Report):
                 each._asdict() | {"form": _FORMS[each.form], "count": n}
                 for each, n in self.drift.most_common()
             ],
+            "unexamined": [each.to_dict() | {"count": n} for each, n in self.unexamined.items()],
+            "warned": [each.to_dict() | {"count": n} for each, n in self.warned.items()],
         }
 
     def recorded(self) -> Iterator[str]:
