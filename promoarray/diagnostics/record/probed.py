@@ -79,8 +79,8 @@ class _Telling(ShadowObserver):
         self.listener.on_cast(cast)
         super().on_cast(cast)
 
-    def on_setitem(self, assignment: SetitemEvent) -> None:
-        """Tell, and note the policies that refuse the assignment."""
+    def assign(self, assignment: SetitemEvent) -> None:
+        """Tell, and note the policies that refuse the assignment; nothing counts what is alike."""
         assert self.listener is not None
         self.listener.on_setitem(assignment)
-        super().on_setitem(assignment)
+        super().assign(assignment)
