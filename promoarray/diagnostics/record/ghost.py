@@ -19,15 +19,17 @@ class Rank:
     Attributes
     ----------
     ndim : int
+    known : bool
+        Whether there is a value to read.
     size : int
         0, as there are no values to look at.
     """
 
-    __slots__ = ("_value", "ndim")
+    __slots__ = ("_value", "known", "ndim")
     size = 0
 
-    def __init__(self, ndim: int, value: Callable[[], Any]) -> None:
-        self.ndim, self._value = ndim, value
+    def __init__(self, ndim: int, value: Callable[[], Any], known: bool) -> None:
+        self.ndim, self._value, self.known = ndim, value, known
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,19 +61,24 @@ class Ghost(Array):
             Reads the value of a 0-d array, if it can be read.
         """
         kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
-        return cls._wrap(Rank(ndim, _reading(value, UNKNOWN[kind])), dtype)
+        return cls._wrap(Rank(ndim, _reading(value, UNKNOWN[kind]), value is not None), dtype)
 
     @classmethod
-    def of_value(cls, dtype: DType | TypeRecord, value: Any) -> Self:
-        """Return the ghost of a 0-d array whose value is known."""
-        return cls._wrap(Rank(0, lambda: value), dtype)
+    def of_value(cls, dtype: DType | TypeRecord, value: Any, known: bool = True) -> Self:
+        """Return the ghost of a 0-d array with a value, which is ``known`` or stands for any."""
+        return cls._wrap(Rank(0, lambda: value, known), dtype)
+
+    @property
+    def has_value(self) -> bool:
+        """Whether its value is known, or can be read."""
+        return bool(getattr(self._buffer, "known", True))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By functions: a report holds many, and a bound method is pickled anew each time.
         buffer = self._buffer
         if buffer.ndim:
             return _ghost, (self._type, buffer.ndim)
-        return _ghost_of_value, (self._type, buffer.item())
+        return _ghost_of_value, (self._type, buffer.item(), self.has_value)
 
     def _decoded(self) -> Any:
         return self._buffer
@@ -81,8 +88,8 @@ def _ghost(dtype: DType | TypeRecord, ndim: int) -> Ghost:
     return Ghost.of(dtype, ndim)
 
 
-def _ghost_of_value(dtype: DType | TypeRecord, value: Any) -> Ghost:
-    return Ghost.of_value(dtype, value)
+def _ghost_of_value(dtype: DType | TypeRecord, value: Any, known: bool = True) -> Ghost:
+    return Ghost.of_value(dtype, value, known)
 
 
 def _reading(value: Callable[[], Any] | None, unknown: Any) -> Callable[[], Any]:

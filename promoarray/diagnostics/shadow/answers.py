@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from promoarray.core.array_base import type_of
 from promoarray.core.events import OperationEvent
-from promoarray.core.operands import looked_on
+from promoarray.core.operands import is_left_lazy, looked_on
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.shadow.common_fixes import fix_of, shared_fix
 from promoarray.diagnostics.shadow.divergence import Answer, LazyAnswers
@@ -58,6 +58,11 @@ class OperationAnswers(LazyAnswers):
         """Return what was said of a result of an operation, of which no data is kept."""
         by_value = any(policy.by_value is not None for policy in said.policies)
         return cls(_without_data(event, by_value), which, said)
+
+    @property
+    def event(self) -> OperationEvent:
+        """The operation, without its data."""
+        return self._event
 
     def without_edits(self) -> OperationAnswers:
         return OperationAnswers(self._event, self._which, self._said, edited=False)
@@ -155,8 +160,10 @@ def _without_data(event: OperationEvent, by_value: bool) -> OperationEvent:
 def without_data(x: Any, by_value: bool) -> Ghost:
     """Return what stands for an array; of a 0-d one with its value, if that is looked at."""
     ndim = x._buffer.ndim
-    looked_at = by_value and not ndim
-    return Ghost.of_value(x._type, looked_on(x)) if looked_at else Ghost.of(x._type, ndim)
+    if ndim or not by_value:
+        return Ghost.of(x._type, ndim)
+    known = x.has_value if isinstance(x, Ghost) else not is_left_lazy(x)
+    return Ghost.of_value(x._type, looked_on(x), known)
 
 
 def _origin(

@@ -14,6 +14,7 @@ from promoarray.core.array_base import Array
 from promoarray.core.call_site import sites
 from promoarray.core.cast import convert
 from promoarray.core.events import CastEvent, SetitemEvent
+from promoarray.diagnostics.port.routes import routes
 from promoarray.diagnostics.shadow.divergence import ENTRY
 from promoarray.diagnostics.shadow.narrowing import Said, narrowed
 from promoarray.diagnostics.shadow.report import Report
@@ -95,7 +96,13 @@ class ComparedValues:
             found += differences(run, tuple(policies), buffer, dtype, target)
         if found:
             place = Place(*sites(), operation, source.name, target.name)
-            self.report.record_values(one_pass(place, array.size, found))
+            ways = self._routes(run, array, source, target) if operation == "astype" else ()
+            self.report.record_values(one_pass(place, array.size, found, ways))
+
+    def _routes(self, run: Policy, array: Array, source: DType, target: DType) -> tuple[DType, ...]:
+        """The dtypes by way of which all policies make the run's values."""
+        others = tuple(policy for policy in self.report.policies if policy is not run)
+        return routes(run, others, array, source, target)
 
     def _by_dtype(
         self, array: Array, result: Array | None, target: DType

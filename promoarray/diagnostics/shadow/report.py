@@ -227,6 +227,11 @@ class Report(Printable):
         return settled(sorted(found.values(), key=lambda d: d.line))
 
     @property
+    def found(self) -> list[Divergence]:
+        """The places as they were recorded, whatever hangs on refusals without an edit."""
+        return list(self._found.values())
+
+    @property
     def partings(self) -> list[Divergence]:
         """The former name of ``divergences``."""
         return self.divergences

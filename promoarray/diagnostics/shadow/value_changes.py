@@ -8,7 +8,7 @@ for the pair of dtypes are looked at, and of those that agree one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,15 +90,19 @@ class ValueChange:
     differences : dict
         From the policies that make the same of them to how many elements differ from the run's,
         and the first of them.
+    routes : tuple of DType
+        The dtypes by way of which all policies make the run's values, in every pass.
     """
 
     place: Place
     size: int = 0
     passes: int = 0
     differences: dict[tuple[str, ...], Difference] = field(default_factory=dict)
+    routes: tuple[DType, ...] = ()
 
     def add(self, other: ValueChange) -> None:
         """Count more passes."""
+        self.routes = tuple(way for way in self.routes if way in other.routes)
         self.size += other.size
         self.passes += other.passes
         for policies, each in other.differences.items():
@@ -139,6 +143,16 @@ class ValueChange:
                 }
                 for each in tuple(self.differences.values())
             ],
+        }
+
+    def by_policy(self, names: Collection[str]) -> dict[str, str]:
+        """Return how many values some policies make otherwise, in words."""
+        return {
+            name: f"{each.elements} of {self.size} values, as {each.example.other} for "
+            f"{each.example.given}, which is {each.example.run} in the run"
+            for each in self.differences.values()
+            for name in each.policies
+            if name in names
         }
 
     @property
@@ -231,9 +245,11 @@ def _write(edit: str) -> str:
     return f"<br>write <code>{escape(edit)}</code>" if edit else ""
 
 
-def one_pass(place: Place, size: int, found: list[Difference]) -> ValueChange:
+def one_pass(
+    place: Place, size: int, found: list[Difference], routes: tuple[DType, ...] = ()
+) -> ValueChange:
     """Return what differs in one pass of a place."""
-    return ValueChange(place, size, 1, {each.policies: each for each in found})
+    return ValueChange(place, size, 1, {each.policies: each for each in found}, routes)
 
 
 def differences(
