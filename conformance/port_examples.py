@@ -28,7 +28,7 @@ import numpy as np
 
 from promoarray.diagnostics.compare.program import of_script
 from promoarray.diagnostics.compare.standard_input import StandardInput
-from promoarray.diagnostics.port.edits import Port
+from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work

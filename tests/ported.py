@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.observers import observing
-from promoarray.diagnostics.port.edits import Port
+from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.recording import Recording

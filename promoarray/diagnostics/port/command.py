@@ -70,7 +70,7 @@ def _port(
 ) -> int:
     from promoarray.diagnostics.compare.program import of_module, of_script
     from promoarray.diagnostics.compare.standard_input import StandardInput
-    from promoarray.diagnostics.port.edits import Port
+    from promoarray.diagnostics.edits.planner import Port
     from promoarray.diagnostics.port.ported import Stopped
     from promoarray.diagnostics.port.porting import Work
     from promoarray.diagnostics.port.runs import Runner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from promoarray.diagnostics.port.edits import Edit, Left, Port
+from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port
 from promoarray.diagnostics.port.final import Final, Unequal
 from promoarray.diagnostics.port.runs import Ran, Recordings
 from promoarray.diagnostics.port.sources import Source
@@ -41,7 +41,7 @@ class Ported:
     ----------
     port : Port
     edits : tuple of Edit
-    left : tuple of Left
+    left : tuple of NoEdit
     changed : tuple of (Source, Source)
         The files before and after.
     checked : tuple of Checked
@@ -61,7 +61,7 @@ class Ported:
 
     port: Port
     edits: tuple[Edit, ...]
-    left: tuple[Left, ...]
+    left: tuple[NoEdit, ...]
     changed: tuple[tuple[Source, Source], ...]
     checked: tuple[Checked, ...]
     final: dict[str, Final]

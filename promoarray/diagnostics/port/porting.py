@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from promoarray.diagnostics.edits.occurrence import Occurrence, Span, grouped
+from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
+from promoarray.diagnostics.edits.source import Position, SourceText
+from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
+from promoarray.diagnostics.edits.writing import Unkept, rewritten
 from promoarray.diagnostics.port.edited_text import EditedText
-from promoarray.diagnostics.port.edits import Edit, Left, Port, edit_of, groups
 from promoarray.diagnostics.port.final import Unequal, unequal
-from promoarray.diagnostics.port.places import Places
 from promoarray.diagnostics.port.ported import Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
-from promoarray.diagnostics.port.rewrite import Position, Unkept, rewritten
 from promoarray.diagnostics.port.runs import Ran, Runner
-from promoarray.diagnostics.port.seen import Seen, Span
 from promoarray.diagnostics.port.smaller import not_needed, one_for_several
 from promoarray.diagnostics.port.sources import Source
-from promoarray.diagnostics.shadow.spellings import OWN, SPELLINGS, Spelling
 
 ROUNDS, TRIALS = 4, 16
 """How often new operations may come up, and how many smaller sets of edits are tried."""
@@ -66,12 +66,13 @@ class Work:
     first: Ran
     folders: tuple[Path, ...]
     tolerance: float = 0.0
-    _files: dict[Path, tuple[Source, Places]] = field(default_factory=dict)
+    _files: dict[Path, tuple[Source, SourceText]] = field(default_factory=dict)
     _refused: dict[Path, str] = field(default_factory=dict)
     _ran: dict[tuple[str | None, tuple[tuple[Path, bytes], ...]], Ran] = field(default_factory=dict)
 
     def ported(self) -> Ported:
         """Find the edits, and prove them."""
+        self.port = self.port._replace(proved=True)
         again = self._run(self.named)
         self._varying = {each.name for each in unequal(self.first.final, again.final)}
         self._final = {n: v for n, v in self.first.final.items() if n not in self._varying}
@@ -80,7 +81,7 @@ class Work:
         required = [edit for edit in edits if not edit.optional]
         required, left = self._until_none_are_new(required, left)
         done = self._restored(self._tried(required))
-        left += [Left(*e[:2], e.policies, _OTHERWISE) for e in required if e not in done.edits]
+        left += [NoEdit(*e[:2], e.policies, _OTHERWISE) for e in required if e not in done.edits]
         if not all(each.agrees for each in done.checked):
             failing = {each.policy for each in done.checked if not each.agrees}
             extra = [e for e in edits if e.optional and failing & {*e.policies}]
@@ -92,7 +93,7 @@ class Work:
         text = self._text(required)
         changed = tuple((self._files[path][0], new) for path, new in text.changed.items())
         left += [
-            Left(e.span, e.operation, e.policies, self._refused[Path(e.span.file)])
+            NoEdit(e.span, e.operation, e.policies, self._refused[Path(e.span.file)])
             for e in edits
             if Path(e.span.file) in self._refused
         ]
@@ -111,10 +112,10 @@ class Work:
 
     # -- finding ----------------------------------------------------------------------------------
 
-    def _found(self, seen: list[Seen]) -> tuple[list[Edit], list[Left]]:
+    def _found(self, seen: list[Occurrence]) -> tuple[list[Edit], list[NoEdit]]:
         """The edits of what was recorded, and what cannot be edited."""
         edits, left = [], []
-        for group in groups(seen):
+        for group in grouped(seen):
             found = self._edit(group)
             if isinstance(found, Edit):
                 edits.append(found)
@@ -122,15 +123,15 @@ class Work:
                 left.append(found)
         return edits, left
 
-    def _edit(self, group: list[Seen]) -> Edit | Left | None:
+    def _edit(self, group: list[Occurrence]) -> Edit | NoEdit | None:
         span, name = group[0].span, group[0].asked.name
         policies = tuple(dict.fromkeys(name for s in group for name in s.concerned))
         if not policies:
             return None
         path = Path(span.file)
         if why := self._not_editable(path):
-            return Left(span, name, policies, why)
-        return edit_of(self.port, self._files[path][1], group)
+            return NoEdit(span, name, policies, why)
+        return plan(self.port, self._files[path][1], group)
 
     def _not_editable(self, path: Path) -> str:
         """Read a file, or say why it is not edited."""
@@ -142,17 +143,17 @@ class Work:
             return f"{path} lies outside of the program's folder"
         try:
             source = Source.read(path)
-            self._files[path] = source, Places(source.text)
+            self._files[path] = source, SourceText(source.text)
         except (OSError, SyntaxError, ValueError) as error:
             return f"{path} cannot be read as Python: {error}"
         return ""
 
     def _until_none_are_new(
-        self, edits: list[Edit], left: list[Left]
-    ) -> tuple[list[Edit], list[Left]]:
+        self, edits: list[Edit], left: list[NoEdit]
+    ) -> tuple[list[Edit], list[NoEdit]]:
         """Run with the edits, and add those of operations that come up then."""
         for _ in range(ROUNDS):
-            done: list[Edit | Left] = [*edits, *left]
+            done: list[Edit | NoEdit] = [*edits, *left]
             known = {(each.span, each.operation) for each in done}
             text = self._text(edits)
             ran = self._run(self.named, text)
@@ -197,7 +198,7 @@ class Work:
             source, places = self._files[path]
             wraps = [wrap for edit in own for wrap in edit.wraps]
             try:
-                found = rewritten(source.text, wraps, places.names, self._words)
+                found = rewritten(places, wraps, self._words)
                 text.changed[path] = source.with_text(found.text)
                 text.origins[path] = found.origins
             except (Unkept, UnicodeEncodeError) as error:
@@ -305,12 +306,13 @@ class Work:
 _OTHERWISE = "with its cast the run itself ends otherwise"
 
 
-def _back(seen: Seen, text: EditedText) -> Seen | None:
+def _back(seen: Occurrence, text: EditedText) -> Occurrence | None:
     """What was recorded of an edited file, where it stood before; None of the edits' own casts."""
     origins = text.origins.get(Path(seen.span.file))
     if origins is None:
         return seen
-    at = origins.get(tuple(seen.span[1:5]))
+    line, column, end_line, end_column = seen.span[1:5]
+    at = origins.get((line, column, end_line, end_column))
     return None if at is None else replace(seen, span=_span(seen.span, at))
 
 

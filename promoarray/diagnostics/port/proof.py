@@ -10,13 +10,13 @@ import ast
 from collections.abc import Callable
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.port.final import Unequal
-from promoarray.diagnostics.port.places import Places, cast_dtype
 from promoarray.diagnostics.shadow.report import Report
 
 
 def disputed(
-    report: Report, wanted: str, policy: str, places: Callable[[str], Places | None]
+    report: Report, wanted: str, policy: str, places: Callable[[str], SourceText | None]
 ) -> tuple[Unequal, ...]:
     """Return the places at which a policy answers otherwise than that whose dtypes are kept.
 
@@ -43,7 +43,7 @@ def disputed(
     return tuple(found.values())
 
 
-def _cast_at_once(site: Site, dtype: str, places: Places | None) -> bool:
+def _cast_at_once(site: Site, dtype: str, places: SourceText | None) -> bool:
     """Whether the source casts the expression at a place to a dtype."""
     if places is None:
         return False

@@ -25,14 +25,20 @@ from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.edits.occurrence import (
+    ASTYPE,
+    DEFAULT_DTYPE,
+    SETITEM,
+    Asked,
+    Occurrence,
+    Span,
+)
+from promoarray.diagnostics.edits.spelling import SPELLINGS
 from promoarray.diagnostics.port.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
-from promoarray.diagnostics.port.seen import ASTYPE, DEFAULT_DTYPE, SETITEM, Seen, Span
-from promoarray.diagnostics.shadow.after_casts import Asked
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.slots import as_seen_by
-from promoarray.diagnostics.shadow.spellings import SPELLINGS
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.in_force import process_default
@@ -46,12 +52,12 @@ class Recorded(NamedTuple):
 
     Attributes
     ----------
-    seen : list of Seen
+    seen : list of Occurrence
     final : dict
         From the name of each of its globals at the end to what it is.
     """
 
-    seen: list[Seen]
+    seen: list[Occurrence]
     final: dict[str, Final]
 
 
@@ -75,7 +81,7 @@ class Recording(Probe):
     framework: str = ""
     wanted: str = ""
     edited: bool = True
-    _seen: dict[Hashable, Seen] = field(default_factory=dict)
+    _seen: dict[Hashable, Occurrence] = field(default_factory=dict)
     _spans: dict[tuple[int, int], tuple[CodeType, Span, bool]] = field(default_factory=dict)
 
     def begin(self) -> None:
@@ -134,7 +140,7 @@ class Recording(Probe):
             for i, (x, held) in enumerate(zip(event.operands, event.values, strict=True))
             if type(x) is int and type(held) is int and x != held
         )
-        self._seen[key] = Seen(
+        self._seen[key] = Occurrence(
             span,
             asked,
             results,
@@ -162,7 +168,7 @@ class Recording(Probe):
         )
         answers = {p.name: p.strong(weak) for p in self._asked if p.strong(weak) is not wanted}
         kept = [p.name for p in self._asked if lone and p.weak_arrays and not run.weak_arrays]
-        self._seen[key] = Seen(
+        self._seen[key] = Occurrence(
             span,
             asked,
             (wanted,),
@@ -190,7 +196,7 @@ class Recording(Probe):
         refusals = {p.name: cast_refusal(p, p.strong(source), target) for p in self._asked}
         reasons = {name: why for name, why in refusals.items() if why}
         refused: dict[str, DType | None] = dict.fromkeys(reasons)
-        self._seen[key] = Seen(
+        self._seen[key] = Occurrence(
             span,
             asked,
             (target,),
@@ -214,7 +220,7 @@ class Recording(Probe):
         asked = Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype)
         reasons = {p.name: why for p in self._asked if (why := _not_stored(p, target, value))}
         refused: dict[str, DType | None] = dict.fromkeys(reasons)
-        self._seen[key] = Seen(
+        self._seen[key] = Occurrence(
             *(span, asked, (dtype,), refused, reasons),
             wrapped=(1,) if _beyond(value, dtype) else (),
             **self._at(frame, inside),

@@ -14,10 +14,10 @@ from promoarray.diagnostics.compare.program import Ended, Program
 from promoarray.diagnostics.compare.rewritten import rewriting
 from promoarray.diagnostics.compare.standard_input import StandardInput
 from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.edits.occurrence import Occurrence
 from promoarray.diagnostics.port import launch, rewritten
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.recording import Recorded, Recording
-from promoarray.diagnostics.port.seen import Seen
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.shadow.report import Report
 
@@ -32,7 +32,7 @@ class Ran(NamedTuple):
     ----------
     policy : str
         What it ran under.
-    seen : list of Seen
+    seen : list of Occurrence
         Of all its processes.
     final : dict
         The globals of the program itself.
@@ -48,7 +48,7 @@ class Ran(NamedTuple):
     """
 
     policy: str
-    seen: list[Seen]
+    seen: list[Occurrence]
     final: dict[str, Final]
     output: str
     stopped: str

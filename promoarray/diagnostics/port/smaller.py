@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.port.edits import Edit, is_exact
-from promoarray.diagnostics.port.places import Places, position_of
-from promoarray.diagnostics.port.seen import Seen, Span
+from promoarray.diagnostics.edits.occurrence import Occurrence, Span
+from promoarray.diagnostics.edits.planner import Edit, is_exact
+from promoarray.diagnostics.edits.source import SourceText, position_of
 from promoarray.diagnostics.port.sources import Source
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
@@ -17,8 +17,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.Cl
 
 def not_needed(
     edits: list[Edit],
-    seen: list[Seen],
-    files: Mapping[Path, tuple[Source, Places]],
+    seen: list[Occurrence],
+    files: Mapping[Path, tuple[Source, SourceText]],
     final: Collection[str],
 ) -> Iterator[Edit]:
     """Yield the edits that may not be needed: without them nothing is rounded otherwise.
@@ -43,7 +43,7 @@ def not_needed(
             yield edit
 
 
-def _is_final(edit: Edit, places: Places, final: Collection[str]) -> bool:
+def _is_final(edit: Edit, places: SourceText, final: Collection[str]) -> bool:
     """Whether what an edit casts is all that a global is given."""
     whole = {
         position_of(node.value)
@@ -55,7 +55,7 @@ def _is_final(edit: Edit, places: Places, final: Collection[str]) -> bool:
 
 
 def one_for_several(
-    edits: list[Edit], places: Places, final: Collection[str]
+    edits: list[Edit], places: SourceText, final: Collection[str]
 ) -> Iterator[tuple[list[Edit], Edit]]:
     """Yield several edits that cast one name to one dtype, and one where the name gets its value.
 
@@ -63,16 +63,21 @@ def one_for_several(
     ----------
     edits : list of Edit
         Of one file.
-    places : Places
+    places : SourceText
     final : collection of str
         The globals that are compared at the end: they keep their dtypes.
     """
-    nodes = {places.extent(n): n for n in ast.walk(places.tree) if isinstance(n, ast.Name)}
     uses: dict[tuple[Any, str, str], list[Edit]] = {}
     for edit in edits:
         (wrap, *others) = edit.wraps or (None,)
-        node = nodes.get(wrap.extent) if wrap else None
-        if wrap is None or others or node is None or wrap.only or wrap.how != "astype":
+        node = wrap and wrap.node
+        if (
+            not wrap
+            or others
+            or not isinstance(node, ast.Name)
+            or wrap.text
+            or wrap.how != "astype"
+        ):
             continue
         scope = _scope(places, node)
         if not (isinstance(scope, ast.Module) and node.id in final):
@@ -80,19 +85,19 @@ def one_for_several(
     for (scope, name, _), several in uses.items():
         value = _value(places, scope, name)
         if len(several) > 1 and value is not None:
-            wrap = several[0].wraps[0]._replace(extent=places.extent(value))
+            wrap = several[0].wraps[0]._replace(node=value)
             policies = tuple(dict.fromkeys(p for edit in several for p in edit.policies))
             span = Span(several[0].span.file, *position_of(value))
             yield several, Edit(span, f"{name} =", (wrap,), policies)
 
 
-def _scope(places: Places, node: ast.AST) -> Any:
+def _scope(places: SourceText, node: ast.AST) -> Any:
     while not isinstance(node, _SCOPES):
         node = places.parents[node]
     return node
 
 
-def _value(places: Places, scope: ast.AST, name: str) -> Any:
+def _value(places: SourceText, scope: ast.AST, name: str) -> Any:
     """What a name of a scope is given, if that is once and by an assignment to it alone."""
     given = [
         n

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.console import counted, listed
-from promoarray.diagnostics.port.edits import Edit, Left
+from promoarray.diagnostics.edits.occurrence import Span
+from promoarray.diagnostics.edits.planner import Edit, NoEdit
 from promoarray.diagnostics.port.ported import Checked, Ported
-from promoarray.diagnostics.port.seen import Span
 
 
 def as_lines(ported: Ported, args: argparse.Namespace, folder: Path) -> Iterator[str]:
@@ -117,12 +117,12 @@ def _edit(edit: Edit) -> dict[str, Any]:
         "line": edit.span.line,
         "operation": edit.operation,
         "policies": list(edit.policies),
-        "casts": [{"line": w.extent.line, "dtype": w.dtype.name, "how": w.how} for w in edit.wraps],
+        "casts": [{"line": w.node.lineno, "dtype": w.dtype.name, "how": w.how} for w in edit.wraps],
         "lossy": edit.lossy or None,
     }
 
 
-def _left(left: Left) -> dict[str, Any]:
+def _left(left: NoEdit) -> dict[str, Any]:
     return {
         "file": left.span.file,
         "line": left.span.line,

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from ported import ported
 
+from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.edits.writing import Unkept, Wrap, rewritten
 from promoarray.diagnostics.port import launch, sources
-from promoarray.diagnostics.port.edits import Wrap
-from promoarray.diagnostics.port.places import Extent
-from promoarray.diagnostics.port.rewrite import Unkept, rewritten
 from promoarray.diagnostics.port.sources import patch, put_all
 from promoarray.dtypes import BY_NAME
 
@@ -89,12 +88,17 @@ def test_files_are_replaced_all_or_none_and_keep_their_modes(tmp_path: Path) -> 
     assert sorted(os.listdir(tmp_path)) == ["a.py", "b.py", "link.py"]
 
 
-def test_a_text_that_libcst_does_not_keep_is_refused() -> None:
-    wrap = Wrap(Extent(3, 4, 3, 5), BY_NAME["float64"], name="xp")
-    with pytest.raises(Unkept, match="form feeds"):
-        rewritten("x = 1\n\x0cz = 1\ny = x\n", [wrap], set())
-    with pytest.raises(Unkept, match="no expression"):
-        rewritten("x = 1\n\n\n", [wrap], set())
+def test_form_feeds_are_kept() -> None:
+    source = SourceText("x = 1\n\x0cz = 1\ny = x\n")
+    wrap = Wrap(source.tree.body[2].value, BY_NAME["float64"], name="xp")
+    assert rewritten(source, [wrap]).text == "x = 1\n\x0cz = 1\ny = xp.astype(x, xp.float64)\n"
+
+
+def test_an_edit_that_makes_another_program_is_refused() -> None:
+    source = SourceText("y = -x\n")
+    inner = source.tree.body[0].value.operand
+    with pytest.raises(Unkept, match="is no program"):
+        rewritten(source, [Wrap(inner, BY_NAME["float64"], "clip", text="0 if 1 else", name="xp")])
 
 
 def test_git_is_asked_for_changes_that_are_not_committed(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
-"""An operation at a place of the program, and what other policies would have answered."""
+"""Distinct operations at a place of a program, and what policies answer for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from promoarray.diagnostics.shadow.after_casts import Asked
 from promoarray.dtypes import DType
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Rank
 
 DEFAULT_DTYPE, SETITEM, ASTYPE = "default dtype", "setitem", "astype"
 """What is recorded besides operations."""
@@ -24,8 +26,35 @@ class Span(NamedTuple):
     part: int = 0  # which comparison of a chain, or of a copy of it that Python has made
 
 
+class Asked(NamedTuple):
+    """An operation of the run, without its data.
+
+    Attributes
+    ----------
+    name : str
+    form : Form
+    operands : tuple of Operand
+        As the run had them; scalars and 0-d arrays with their values.
+    inputs : tuple of DType
+        What the run made of them.
+    wanted : DType
+        What the run answered.
+    """
+
+    name: str
+    form: Form
+    operands: tuple[Operand, ...]
+    inputs: tuple[DType, ...]
+    wanted: DType
+
+    @property
+    def scalars(self) -> tuple[int, ...]:
+        """The operands that are Python scalars, which become arrays where they are cast."""
+        return tuple(i for i, o in enumerate(self.operands) if o.rank is Rank.SCALAR)
+
+
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Occurrence:
     """An operation at a place of the program, on operands of some dtypes.
 
     Attributes
@@ -49,7 +78,7 @@ class Seen:
     wrapped : tuple of int
         The Python scalars that the run made another number of.
     names : tuple of str
-        The names by which promoarray is known there.
+        The names by which the namespace is known there.
     inside : bool
         Whether the operation is one of a library, which the program called here.
     framework : str
@@ -77,3 +106,16 @@ class Seen:
     def concerned(self) -> tuple[str, ...]:
         """The policies that do something else here."""
         return (*self.answers, *self.values, *self.weak, *self.computed)
+
+    @property
+    def place(self) -> tuple[Span, str]:
+        """What the passes through one operation of the source have in common."""
+        return self.span, self.asked.name
+
+
+def grouped(occurrences: Iterable[Occurrence]) -> Iterator[list[Occurrence]]:
+    """Yield the passes through each operation of the source."""
+    found: dict[tuple[Span, str], list[Occurrence]] = {}
+    for each in occurrences:
+        found.setdefault(each.place, []).append(each)
+    yield from found.values()

@@ -1,0 +1,451 @@
+"""The expressions of a source file by where they stand, and the operands of each.
+
+Python counts the columns of its positions in bytes of UTF-8; offsets into a text count characters.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import Any
+
+from promoarray.diagnostics.edits.occurrence import ASTYPE, DEFAULT_DTYPE, SETITEM, Occurrence
+from promoarray.operations import OPERATIONS
+
+Position = tuple[int, int, int, int]
+"""Line, column, end line and end column; the columns in bytes."""
+
+Extent = tuple[int, int]
+"""The offsets of an expression's first character and behind its last."""
+
+
+class SourceText:
+    """A file's expressions.
+
+    Parameters
+    ----------
+    text : str
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = ast.parse(text)
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+        self._at: dict[Position, list[Any]] = {}
+        self._calls: dict[tuple[int, ...], Any] = {}
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+            if isinstance(node, (ast.expr, ast.AugAssign, ast.Assign)):
+                self._at.setdefault(position_of(node), []).append(node)
+            if isinstance(node, ast.Call):
+                self._calls[position_of(node)[2:]] = node
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Every name in the file."""
+        found = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        arguments = {node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg)}
+        return found | arguments | self.modules
+
+    @cached_property
+    def modules(self) -> set[str]:
+        """The names that the file imports."""
+        return {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in ast.walk(self.tree)
+            if isinstance(node, (ast.Import, ast.ImportFrom))
+            for alias in node.names
+        }
+
+    # -- where ------------------------------------------------------------------------------------
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a place whose column is in bytes."""
+        start = self._starts[line - 1]
+        if self.text.isascii():
+            return start + column
+        return start + len(
+            self.text[start : start + column].encode()[:column].decode("utf-8", "replace")
+        )
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line of an offset, and its column in bytes."""
+        line = bisect_right(self._starts, offset)
+        return line, len(self.text[self._starts[line - 1] : offset].encode())
+
+    def extent(self, node: Any) -> Extent:
+        """Return where an expression stands."""
+        line, column, end_line, end_column = position_of(node)
+        return self.offset(line, column), self.offset(end_line, end_column)
+
+    def quoted(self, node: Any) -> str:
+        """Return the text of an expression, as it stands there."""
+        start, end = self.extent(node)
+        return self.text[start:end]
+
+    def in_parentheses(self, extent: Extent) -> Extent | None:
+        """Return an expression's extent with parentheses directly around it; None without."""
+        start, end = extent
+        if self.text[start - 1 : start] != "(" or self.text[end : end + 1] != ")":
+            return None
+        before = self.text[: start - 1].rstrip(" \t")[-1:]
+        if before.isidentifier() or before.isdigit() or before in tuple(")]\"'}"):
+            return None  # of a call, or behind a word
+        return start - 1, end + 1
+
+    def statement(self, node: ast.AST) -> Any:
+        """Return the statement that an expression is a part of."""
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    # -- what -------------------------------------------------------------------------------------
+
+    def node(self, seen: Occurrence) -> Any:
+        """Return the operation that was recorded, as the source has it; None if it is no such."""
+        if not seen.edited:
+            return None
+        line, column, end_line, end_column = seen.span[1:5]
+        found = [n for n in self._at.get((line, column, end_line, end_column), []) if _is(n, seen)]
+        call = self._calls.get((end_line, end_column))
+        if not found and call is not None and _is(call, seen):
+            return call  # of a method on a line of its own, which begins there
+        return found[0] if found else None
+
+    def beginning(self, line: int, column: int) -> list[Any]:
+        """Return the expressions that begin at a place, whose column is in bytes."""
+        return [n for at, nodes in self._at.items() if at[:2] == (line, column) for n in nodes]
+
+    def operands(self, node: Any, seen: Occurrence) -> list[Any]:
+        """Return the operands as the source has them; fewer where they cannot be told apart."""
+        match node:
+            case ast.AugAssign():
+                return [node.target, node.value]
+            case ast.Compare(left=left, comparators=comparators):
+                pair = [left, *comparators][seen.span.part :][:2]
+                op = node.ops[seen.span.part]
+                return _in_order(pair, op, seen) if len(node.ops) == 1 else pair
+        return operand_nodes(node, {*self.modules, *seen.names, "xp"})
+
+    def shared(self, node: Any, seen: Occurrence) -> set[int]:
+        """Return the operands that another comparison has, too: ``b`` in ``a < b < c``."""
+        if not isinstance(node, ast.Compare):
+            return set()
+        part, last = seen.span.part, len(node.ops) - 1
+        return ({0} if part > 0 else set()) | ({1} if part < last else set())
+
+    def in_debug_text(self, node: ast.AST) -> bool:
+        """Whether the source of an expression is printed: ``f"{x / 2=}"``."""
+        inner: ast.AST | None = node
+        while inner is not None and not isinstance(inner, ast.stmt):
+            outer = self.parents.get(inner)
+            if isinstance(outer, ast.FormattedValue) and self._prints_source(outer):
+                return True
+            inner = outer
+        return False
+
+    def _prints_source(self, value: ast.FormattedValue) -> bool:
+        segment = ast.get_source_segment(self.text, value.value) or ""
+        joined = self.parents.get(value)
+        if not isinstance(joined, ast.JoinedStr):
+            return False
+        before = joined.values[: joined.values.index(value)][-1:]
+        told = before and isinstance(before[0], ast.Constant) and str(before[0].value)
+        return bool(told and segment and told.rstrip().rstrip("=").rstrip().endswith(segment))
+
+    # -- scopes -----------------------------------------------------------------------------------
+
+    def scope(self, node: ast.AST) -> Any:
+        """Return the function, class or module whose names an expression uses."""
+        while not isinstance(node, _SCOPES):
+            node = self.parents[node]
+        return node
+
+    def bindings(self, name: ast.Name) -> list[ast.AST]:
+        """Return where a name of an expression's scope is given, arguments among them."""
+        scope = self.scope(name)
+        return [
+            node
+            for node in ast.walk(scope)
+            if (isinstance(node, ast.arg) and node.arg == name.id)
+            or (isinstance(node, ast.Name) and node.id == name.id and not _loads(node))
+            if self.scope(node) is scope
+        ]
+
+    def may_be_number(self, node: ast.AST, known: frozenset[str] = frozenset()) -> bool:
+        """Whether the file gives a Python number to an expression, in some pass of it."""
+        match node:
+            case ast.Constant(value=bool() | int() | float() | complex()):
+                return bool(known)
+            case ast.UnaryOp(operand=inner) if known:
+                return self.may_be_number(inner, known)
+            case ast.Name(id=name) if name not in known:
+                every = (v for b in self.bindings(node) for v in self._given(b))
+                return any(self.may_be_number(v, known | {name}) for v in every)
+        return False
+
+    def _given(self, binding: ast.AST) -> Iterator[ast.AST]:
+        """What a name is given where it is bound: values, and what functions are called with."""
+        parent = self.parents[binding]
+        if isinstance(parent, ast.Assign) and binding in parent.targets:
+            yield parent.value
+        if not isinstance(binding, ast.arg) or not isinstance(parent, ast.arguments):
+            return
+        function = self.parents[parent]
+        positional = [*parent.posonlyargs, *parent.args]
+        at = positional.index(binding) if binding in positional else None
+        if at is not None and (default := at - len(positional) + len(parent.defaults)) >= 0:
+            yield parent.defaults[default]
+        method = bool(positional) and positional[0].arg in ("self", "cls")
+        for call in self._calls.values():
+            if called_name(call) != getattr(function, "name", None):
+                continue
+            yield from (word.value for word in call.keywords if word.arg == binding.arg)
+            index = -1 if at is None else at - method
+            if 0 <= index < len(call.args):
+                yield call.args[index]
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
+
+
+def _loads(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def position_of(node: Any) -> Position:
+    """Return where a node of Python's own tree stands."""
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+# -- operands -------------------------------------------------------------------------------------
+
+
+def operand_nodes(tree: ast.AST, modules: Collection[str]) -> list[Any]:
+    """Return the operands of an operation as they stand in its expression.
+
+    The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
+    names that stand for modules and namespaces.
+    """
+    match tree:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.UnaryOp(operand=operand):
+            return [operand]
+        case ast.Call():
+            return _given_to(tree, modules)
+    return []
+
+
+def _in_order(pair: list[Any], op: ast.cmpop, seen: Occurrence) -> list[Any]:
+    """The operands of a comparison in the operation's order.
+
+    Where a Python number stands on the left, Python asks the array on the right for the mirrored
+    comparison: ``300 > a`` is ``less(a, 300)``.
+    """
+    alike = isinstance(op, (ast.Eq, ast.NotEq)) and number_text(pair[0]) is not None
+    mirrored = alike or _MIRRORED.get(type(op)) == seen.asked.name
+    return pair[::-1] if mirrored else pair
+
+
+_MIRRORED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "greater",
+    ast.LtE: "greater_equal",
+    ast.Gt: "less",
+    ast.GtE: "less_equal",
+}
+
+
+def _given_to(call: ast.Call, modules: Collection[str]) -> list[Any]:
+    """The operands among what a call is given, by position or by name."""
+    if any(word.arg is None for word in call.keywords):
+        return []
+    named = sorted(
+        (_RANK[word.arg], i) for i, word in enumerate(call.keywords) if word.arg in _RANK
+    )
+    by_name = [call.keywords[i].value for _, i in named]
+    if array := method_of(call, modules):
+        return [array, *call.args, *by_name]
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return []
+    if called_name(call) == "where":
+        return [*call.args[1:], *by_name]
+    match [*call.args, *by_name]:
+        case [ast.List(elts=parts) | ast.Tuple(elts=parts), *_]:
+            return [] if any(isinstance(part, ast.Starred) for part in parts) else parts
+        case given:
+            return given
+
+
+_RANK: dict[str | None, int] = {
+    name: rank
+    for rank, names in enumerate(
+        (
+            "input self tensor tensors x x1 a arr array arrays lhs m",
+            "other x2 y b rhs exponent mat2 vec vec2 target weights",
+            "min a_min",
+            "max a_max",
+        )
+    )
+    for name in names.split()
+}
+"""Which operand a parameter is, by its names in the frameworks."""
+
+
+def method_of(call: ast.Call, modules: Collection[str]) -> Any:
+    """Return the array that a method is called on; None of a function."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    root: ast.expr = call.func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return None if isinstance(root, ast.Name) and root.id in modules else call.func.value
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the last name of what is called."""
+    match call.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def number_text(node: ast.AST) -> Any:
+    """Return the value of a number that stands in the source; None of all else."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | complex() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=ast.Constant(value=int() | float())):
+            return ast.literal_eval(node)
+    return None
+
+
+def is_simple(node: ast.AST) -> bool:
+    """Whether an expression may be written twice."""
+    match node:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=inner):
+            return is_simple(inner)
+    return False
+
+
+def cast_dtype(source: SourceText, node: ast.AST) -> str:
+    """Return the dtype that an expression is cast to where it stands; "" if it is not cast."""
+    outer: Any = source.parents.get(node)
+    if isinstance(outer, ast.Attribute):
+        outer = source.parents.get(outer)
+    match outer:
+        case ast.Call(func=ast.Attribute(value=value, attr="astype" | "to"), args=[dtype, *_]) if (
+            value is node
+        ):
+            return _last_name(dtype)
+    return ""
+
+
+def _last_name(dtype: ast.expr) -> str:
+    match dtype:
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)):
+            return name.removesuffix("_")
+    return ""
+
+
+# -- operations -----------------------------------------------------------------------------------
+
+
+def _is(node: Any, seen: Occurrence) -> bool:
+    """Whether a piece of source is the operation: a call of ``xp.var`` makes others, too."""
+    name = seen.asked.name
+    match node:
+        case ast.Subscript():
+            return name == SETITEM and seen.span.stores
+        case ast.Assign(targets=[ast.Subscript()]):
+            return name == SETITEM
+        case ast.BinOp() | ast.AugAssign():
+            return symbol_of(node.op) == _symbol(name)
+        case ast.Compare(ops=ops) if seen.span.part < len(ops):
+            op = ops[seen.span.part]
+            return symbol_of(op) == _symbol(name) or _MIRRORED.get(type(op)) == name
+        case ast.UnaryOp():
+            return _UNARY.get(type(node.op)) == name
+        case ast.Call() if seen.framework:  # its calls are known by the tables of the recorder
+            return name != DEFAULT_DTYPE or not any(word.arg == "dtype" for word in node.keywords)
+        case ast.Call():
+            return _calls(node, name)
+    return False
+
+
+def _calls(call: ast.Call, name: str) -> bool:
+    called = called_name(call)
+    if name == DEFAULT_DTYPE:
+        return called in MAKERS and not any(word.arg == "dtype" for word in call.keywords)
+    if name == ASTYPE:
+        return called in ("astype", "asarray", "array")
+    return called == name or called in OTHER_NAMES.get(name, ())
+
+
+OTHER_NAMES = {
+    "abs": {"absolute", "fabs"},
+    "concat": {"concatenate", "hstack", "vstack"},
+    "pow": {"power"},
+    "divide": {"true_divide"},
+    "remainder": {"mod"},
+    "matmul": {"dot"},
+    "vecdot": {"dot", "inner"},
+    "max": {"amax"},
+    "min": {"amin"},
+    "clip": {"clamp"},
+    "asin": {"arcsin"},
+    "acos": {"arccos"},
+    "atan": {"arctan"},
+    "atan2": {"arctan2"},
+    "cumulative_sum": {"cumsum"},
+    "cumulative_prod": {"cumprod"},
+    "bitwise_invert": {"invert"},
+    "vector_norm": {"norm"},
+    "matrix_norm": {"norm"},
+}
+"""From an operation to what functions and methods of it are called besides."""
+
+MAKERS = frozenset(
+    ("arange", "array", "asarray", "empty", "eye", "full", "linspace", "logspace", "ones", "zeros")
+)
+"""The functions that take the dtype of what they make."""
+
+_SYMBOLS: dict[type, str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_UNARY: dict[type, str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "bitwise_invert"}
+
+
+def symbol_of(op: ast.AST) -> str:
+    """Return how an operator is written."""
+    return _SYMBOLS.get(type(op), "")
+
+
+def _symbol(name: str) -> str:
+    return OPERATIONS[name].symbol if name in OPERATIONS else "?"
