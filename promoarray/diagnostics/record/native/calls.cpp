@@ -6,6 +6,8 @@
 namespace promoarray {
 namespace {
 
+constexpr Py_ssize_t MOST_KINDS = 4096;  // of functions, whose code and classes are kept alive
+
 bool is_of_numpy(const FastHook *self, PyObject *x) {
     const Ref module(PyObject_GetAttr(x, self->names[MODULE]));
     if (!module) PyErr_Clear();
@@ -57,14 +59,17 @@ bool find_callee(const FastHook *self, PyObject *function, Begun *begun) {
         PyObject *known = PyDict_GetItemWithError(self->functions, function);
         if (known == nullptr && PyErr_Occurred()) return false;
         if (known != nullptr) {
-            begun->callee = Ref::to(known);
+            if (known != Py_None) begun->callee = Ref::to(known);
             return true;
         }
     }
     if (is_other(self, function)) return true;
     const Ref callee = call(self->parts[CALLEE_OF], function);
     if (!callee) return false;
-    if (callee.get() == Py_None) return true;
+    if (callee.get() == Py_None) {
+        if (PyDict_Size(self->functions) >= MOST_KINDS) PyDict_Clear(self->functions);
+        return !kept || PyDict_SetItem(self->functions, function, Py_None) == 0;
+    }
     Ref owner(PyObject_GetAttr(callee.get(), self->names[OWNER]));
     const Ref alone = owner ? Ref(PyObject_GetAttr(callee.get(), self->names[WITHOUT_OWNER])) : Ref(nullptr);
     if (!alone) return false;
@@ -73,6 +78,38 @@ bool find_callee(const FastHook *self, PyObject *function, Begun *begun) {
     else if (kept && begun->callee && PyDict_SetItem(self->functions, function, begun->callee.get()) != 0)
         return false;
     return static_cast<bool>(begun->callee);
+}
+
+// What functions have in common that have stand-ins alike, or none: the code of those in Python, a
+// function of a module or a class itself, and of what else is called its class, or its owner's.
+Ref kind_of(const FastHook *self, PyObject *function) {
+    const PyTypeObject *type = Py_TYPE(function);
+    if (type == type_in(self, FUNCTION_TYPE)) return Ref(PyObject_GetAttr(function, self->names[CODE]));
+    if (type == type_in(self, METHOD_TYPE)) {
+        const Ref own(PyObject_GetAttr(function, self->names[FUNC]));
+        return own ? kind_of(self, own.get()) : Ref(nullptr);
+    }
+    if (may_be_kept(self, function)) return Ref::to(function);
+    if (!PyCFunction_CheckExact(function)) return Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(function)));
+    return Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(PyCFunction_GetSelf(function))));
+}
+
+// What is called in the place of a function that is none of NumPy's; null with the error.
+PyObject *stand_in(FastHook *self, PyObject *function) {
+    const Ref kind = kind_of(self, function);
+    if (!kind) {  // it is called nonetheless
+        PyErr_Clear();
+        return Py_NewRef(function);
+    }
+    Ref maker(Py_XNewRef(PyDict_GetItemWithError(self->stand_ins, kind.get())));
+    if (!maker) {
+        PyErr_Clear();
+        maker = call(self->parts[STAND_IN], function);
+        if (!maker) return nullptr;
+        if (PyDict_Size(self->stand_ins) >= MOST_KINDS) PyDict_Clear(self->stand_ins);
+        if (PyDict_SetItem(self->stand_ins, kind.get(), maker.get()) != 0) PyErr_Clear();  // it has no hash
+    }
+    return maker.get() == Py_None ? Py_NewRef(function) : call(maker.get(), function).release();
 }
 
 Ref keywords_of(const Begun &begun) {
@@ -110,7 +147,7 @@ PyObject *call_begins(PyObject *object, PyObject *const *args, Py_ssize_t count)
     if (is_recording(self) && !find_callee(self, function, &begun)) return nullptr;
     if (!begun.callee) {
         self->operations->take(place, &old);
-        return Py_NewRef(function);
+        return is_recording(self) ? stand_in(self, function) : Py_NewRef(function);
     }
     const Ref callee = Ref::to(begun.callee.get()), owner(Py_XNewRef(begun.owner.get()));
     if (owner) {

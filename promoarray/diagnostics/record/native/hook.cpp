@@ -170,14 +170,15 @@ PyObject *forget(PyObject *object, PyObject *array) {
 PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"ndarray", "generic", "plain", "inplace", "operator", "function",
                                   "callee_of", "function_type", "method_type", "ufunc", "dispatcher",
-                                  nullptr};
+                                  "stand_in", nullptr};
     PyObject *given[PARTS];
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$O!O!O!OOOOO!O!O!O!", const_cast<char **>(names),
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$O!O!O!OOOOO!O!O!O!O", const_cast<char **>(names),
                                      &PyType_Type, &given[NDARRAY], &PyType_Type, &given[GENERIC],
                                      &PyFrozenSet_Type, &given[PLAIN], &given[INPLACE], &given[OPERATOR],
                                      &given[FUNCTION], &given[CALLEE_OF], &PyType_Type,
                                      &given[FUNCTION_TYPE], &PyType_Type, &given[METHOD_TYPE],
-                                     &PyType_Type, &given[UFUNC], &PyType_Type, &given[DISPATCHER]))
+                                     &PyType_Type, &given[UFUNC], &PyType_Type, &given[DISPATCHER],
+                                     &given[STAND_IN]))
         return nullptr;
     Ref made(PyType_GenericAlloc(type, 0));
     if (!made) return nullptr;
@@ -190,7 +191,9 @@ PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         if ((self->names[name] = PyUnicode_InternFromString(HOOK_NAMES[name])) == nullptr) return nullptr;
     self->functions = PyDict_New();
     self->callees = PyDict_New();
-    return self->functions != nullptr && self->callees != nullptr ? made.release() : nullptr;
+    self->stand_ins = PyDict_New();
+    const bool is_made = self->functions != nullptr && self->callees != nullptr && self->stand_ins != nullptr;
+    return is_made ? made.release() : nullptr;
 }
 
 Py_ssize_t hook_length(PyObject *object) { return hook_of(object)->operations->size(); }
@@ -210,6 +213,7 @@ PyObject *tell(PyObject *object, PyObject *args) {
     self->session = Py_NewRef(session);
     self->past = Py_NewRef(past);
     self->alike = Py_NewRef(alike);
+    PyDict_Clear(self->stand_ins);  // which hang on what is recorded
     Py_RETURN_NONE;
 }
 
@@ -217,7 +221,8 @@ int hook_traverse(PyObject *object, visitproc visit, void *arg) {
     FastHook *self = hook_of(object);
     Py_VISIT(Py_TYPE(object));
     for (PyObject *part : self->parts) Py_VISIT(part);
-    for (PyObject *part : {self->session, self->past, self->alike, self->functions, self->callees})
+    for (PyObject *part : {self->session, self->past, self->alike, self->functions, self->callees,
+                           self->stand_ins})
         Py_VISIT(part);
     return self->operations != nullptr ? self->operations->traverse(visit, arg) : 0;
 }
@@ -229,7 +234,8 @@ int hook_release(PyObject *object) {
     self->operations = nullptr;
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (PyObject *&name : self->names) Py_CLEAR(name);
-    for (PyObject **part : {&self->session, &self->past, &self->alike, &self->functions, &self->callees})
+    for (PyObject **part : {&self->session, &self->past, &self->alike, &self->functions, &self->callees,
+                            &self->stand_ins})
         Py_CLEAR(*part);
     return 0;
 }

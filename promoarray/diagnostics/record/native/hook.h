@@ -13,19 +13,21 @@ namespace promoarray {
 
 // What a hook is made of, in the order of the names of `hook_new`.
 enum Part { NDARRAY, GENERIC, PLAIN, INPLACE, OPERATOR, FUNCTION, CALLEE_OF, FUNCTION_TYPE, METHOD_TYPE,
-            UFUNC, DISPATCHER, PARTS };
+            UFUNC, DISPATCHER, STAND_IN, PARTS };
 enum Name { OPERATOR_SEEN, CALL_SEEN, ASSIGNED, VIEWED, OTHERWISE_VIEWED, OPERAND, FUNCTION_OF, TARGET,
-            RESIZED, MODULE, OWNER, NAME, SELF, WITHOUT_OWNER, REAL, IMAG, POW, RESIZE, SETITEM, BASE, NAMES };
+            RESIZED, MODULE, OWNER, NAME, SELF, WITHOUT_OWNER, REAL, IMAG, POW, RESIZE, SETITEM, BASE, CODE,
+            FUNC, NAMES };
 inline constexpr const char *HOOK_NAMES[NAMES] = {
     "operator", "call", "assigned", "viewed", "_otherwise_viewed", "operand", "function", "target",
     "_resized", "__module__", "owner", "name", "__self__", "without_owner", "real", "imag", "pow",
-    "resize", "__setitem__", "base"};
+    "resize", "__setitem__", "base", "__code__", "__func__"};
 
 struct FastHook {
     PyObject_HEAD
     PyObject *session, *past, *alike;  // None while nothing is recorded
     PyObject *parts[PARTS], *names[NAMES];
     PyObject *functions, *callees;  // from NumPy's functions to Callees, and each Callee to itself
+    PyObject *stand_ins;  // from what functions have in common to what makes their stand-ins, or None
     Operations *operations;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 struct Otherwise {
     PyObject_HEAD
-    PyObject *function, *instead;
+    PyObject *function, *instead, *before;
 };
 
 Otherwise *otherwise_of(PyObject *object) { return reinterpret_cast<Otherwise *>(object); }
@@ -18,13 +18,19 @@ bool is_refusal() {
 
 PyObject *otherwise_call(PyObject *object, PyObject *args, PyObject *kwargs) {
     const Otherwise *self = otherwise_of(object);
-    Ref answer(PyObject_Call(self->function, args, kwargs));
-    if (answer || !is_refusal()) return answer.release();
+    const Ref given(kwargs != nullptr ? Py_NewRef(kwargs) : PyDict_New());
+    if (!given) return nullptr;
+    Ref answer(nullptr);
+    if (self->before != Py_None) {
+        answer = Ref(PyObject_CallFunctionObjArgs(self->before, args, given.get(), nullptr));
+        if (!answer || answer.get() != Py_NotImplemented) return answer.release();
+    }
+    answer = Ref(PyObject_Call(self->function, args, kwargs));
+    if (answer || self->instead == Py_None || !is_refusal()) return answer.release();
     PyObject *kind, *value, *traceback;
     PyErr_Fetch(&kind, &value, &traceback);
-    const Ref given(kwargs != nullptr ? Py_NewRef(kwargs) : PyDict_New());
-    answer = Ref(given ? PyObject_CallFunctionObjArgs(self->instead, args, given.get(), nullptr) : nullptr);
-    if (answer && answer.get() == Py_None) {  // it knows no better
+    answer = Ref(PyObject_CallFunctionObjArgs(self->instead, args, given.get(), nullptr));
+    if (answer && answer.get() == Py_NotImplemented) {  // it knows no better
         PyErr_Restore(kind, value, traceback);
         return nullptr;
     }
@@ -33,12 +39,13 @@ PyObject *otherwise_call(PyObject *object, PyObject *args, PyObject *kwargs) {
 }
 
 PyObject *otherwise_new(PyTypeObject *type, PyObject *args, PyObject *) {
-    PyObject *function, *instead;
-    if (!PyArg_ParseTuple(args, "OO", &function, &instead)) return nullptr;
+    PyObject *function, *instead, *before = Py_None;
+    if (!PyArg_ParseTuple(args, "OO|O", &function, &instead, &before)) return nullptr;
     PyObject *made = PyType_GenericAlloc(type, 0);
     if (made == nullptr) return nullptr;
     otherwise_of(made)->function = Py_NewRef(function);
     otherwise_of(made)->instead = Py_NewRef(instead);
+    otherwise_of(made)->before = Py_NewRef(before);
     return made;
 }
 
@@ -46,17 +53,19 @@ int otherwise_traverse(PyObject *object, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(otherwise_of(object)->function);
     Py_VISIT(otherwise_of(object)->instead);
+    Py_VISIT(otherwise_of(object)->before);
     return 0;
 }
 
 int otherwise_release(PyObject *object) {
     Py_CLEAR(otherwise_of(object)->function);
     Py_CLEAR(otherwise_of(object)->instead);
+    Py_CLEAR(otherwise_of(object)->before);
     return 0;
 }
 
 PyType_Slot otherwise_slots[] = {
-    {Py_tp_doc, const_cast<char *>("A function, and what is asked where it refuses.")},
+    {Py_tp_doc, const_cast<char *>("A function, what is asked where it refuses, and what is asked before it.")},
     {Py_tp_new, reinterpret_cast<void *>(otherwise_new)},
     {Py_tp_call, reinterpret_cast<void *>(otherwise_call)},
     {Py_tp_traverse, reinterpret_cast<void *>(otherwise_traverse)},

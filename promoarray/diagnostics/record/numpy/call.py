@@ -27,6 +27,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
     dtype_of,
+    flat,
     form_of,
     operand_of,
     results_of,
@@ -200,7 +201,7 @@ class Call:
         if number is None or between:
             first, last = {"full": (1, 2)}.get(self.callee.name, (0, 2 if between else None))
             given = [*self.args[first:last], *(self.kwargs.get(x) for x in ("start", "stop"))]
-            numbers = [x for x in _flat(given) if x is not None]
+            numbers = [x for x in flat(given) if x is not None]
             if not numbers or any(type(x) not in WEAK for x in numbers):
                 return self.recorder.made(self.results[0])
             numbers += [number] if between else []
@@ -215,7 +216,7 @@ class Call:
     def _stored(self) -> bool:
         """Record a Python int that only the past stores in the dtype that the program names."""
         result = self.results[0]
-        number = next((x for x in _flat(self.args) if beyond(x, result.array)), None)
+        number = next((x for x in flat(self.args) if beyond(x, result.array)), None)
         if number is None or self.callee.name not in ("astype", *DEFAULTS):
             return False
         self._count(CAST)
@@ -342,13 +343,3 @@ def _possible(expansion: Expansion, values: dict[str, Any]) -> list[Any]:
         if all(x == "_" or values.get(x) is not None for x in operands):
             steps.append(step._replace(operands=tuple(operands)))
     return steps
-
-
-def _flat(values: Any) -> Any:
-    for x in values:
-        if isinstance(x, (list, tuple)):
-            yield from _flat(x)
-        elif isinstance(x, range):
-            yield 0
-        else:
-            yield x

@@ -162,6 +162,24 @@ OPERANDS = {
 """From which argument on the operands are, and their names where they have any."""
 
 
+STORES: dict[str, tuple[int | None, int, str, int]] = {
+    **dict.fromkeys(names("array asarray asanyarray"), (None, 0, "object", 1)),
+    "full": (None, 1, "fill_value", 2),
+    "full_like": (0, 1, "fill_value", 2),
+    "fill": (0, 1, "value", -1),
+    "put": (0, 2, "v", -1),
+    "place": (0, 2, "vals", -1),
+    "putmask": (0, 2, "values", -1),
+    "copyto": (0, 1, "src", -1),
+    "insert": (0, 2, "values", -1),
+    "fill_diagonal": (0, 1, "val", -1),
+    "put_along_axis": (0, 2, "values", -1),
+    "itemset": (0, 1, "value", -1),
+}
+"""Functions that store numbers: the array in which, if it is given; which argument they are, and its
+name; and which argument is a dtype."""
+
+
 @cache
 def operations() -> dict[str, str]:
     """From NumPy's names to operations."""

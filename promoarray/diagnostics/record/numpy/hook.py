@@ -5,20 +5,26 @@ It is one object among the builtins. While nothing is recorded it hands on what 
 
 from __future__ import annotations
 
+import __future__
+
 import builtins
 import operator
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType, FunctionType, MethodType, SimpleNamespace
+from types import CodeType, FrameType, FunctionType, MethodType, SimpleNamespace
 from typing import Any, Self
 
 import numpy as np
 
 from promoarray.diagnostics.record._seen import FastHook
 from promoarray.diagnostics.record.numpy.callee import callee_of
+from promoarray.diagnostics.record.numpy.operand import ARRAYS
+from promoarray.diagnostics.record.numpy.past import program_frame
 from promoarray.diagnostics.record.numpy.plain import PLAIN, TYPE, TYPES
-from promoarray.diagnostics.record.numpy.rewriting import RESERVED
+from promoarray.diagnostics.record.numpy.rewriting import RESERVED, rewritten
 from promoarray.diagnostics.record.numpy.session import Session
+from promoarray.diagnostics.record.numpy.stand_ins import StandIns, holds, in_python, listed
 from promoarray.operations import Form
 
 GRIDS = type(np.mgrid), type(np.ogrid)
@@ -64,6 +70,7 @@ class Hook(FastHook):
             method_type=MethodType,
             ufunc=np.ufunc,
             dispatcher=type(np.sum),
+            stand_in=StandIns(lambda: made.session),
         )
         made.itself = _Itself()
         return made
@@ -82,6 +89,55 @@ class Hook(FastHook):
         """Let go of an array that is about to be resized, which other references stop."""
         self.forget(x)
         self.session.forget(x)
+
+    # -- what Python's own code does with NumPy's values ------------------------------------------
+
+    def searched(self, values: Any) -> Any:
+        """What ``x in values`` looks in: where it compares, that is recorded."""
+        if self.session is None or not isinstance(values, (list, tuple, np.ndarray)):
+            return values
+        return _Searched(values)
+
+    def of_list(self, method: Any) -> Any:
+        """A method by which a list compares what it holds."""
+        values = getattr(method, "__self__", None)
+        if self.session is None or not isinstance(values, (list, tuple)):
+            return method
+        return listed(method, values)
+
+    def storing(self, x: Any) -> Any:
+        """What a value is stored in by an unpacking, or a loop."""
+        return _Storing(x, self) if self.session and isinstance(x, np.ndarray) else x
+
+    def matched(self, x: Any) -> Any:
+        """What is compared with patterns."""
+        if self.session is not None and holds(x):
+            frame = program_frame(sys._getframe(1))
+            self.session.unexamined("match", "its comparisons with values are not recorded", frame)
+        return x
+
+    def exported(self, name: str, x: Any) -> Any:
+        """An array of which it is given away where its memory is."""
+        if self.session is not None and isinstance(x, np.ndarray):
+            frame = program_frame(sys._getframe(1))
+            self.session.unexamined(f"an array's {name}", "other code may compute with it", frame)
+        return x
+
+    def source(self, function: Any, text: Any) -> Any:
+        """A text that is run, rewritten."""
+        if self.session is None or function not in (exec, eval):
+            return text
+        frame = program_frame(sys._getframe(1))
+        if isinstance(text, CodeType):
+            self.session.unexamined(f"{function.__name__} of code", "it is not recorded", frame)
+        if not isinstance(text, (str, bytes)):
+            return text
+        text = text.strip() if function is eval else text
+        flags = frame.f_code.co_flags & __future__.annotations.compiler_flag
+        try:
+            return rewritten(text, "<string>", flags, whole=False, mode=function.__name__)
+        except (SyntaxError, ValueError):  # as Python will say
+            return text
 
     @contextmanager
     def recording(self, session: Session) -> Iterator[None]:
@@ -105,6 +161,36 @@ class _Itself:
         return x
 
 
+class _Searched:
+    """Stands where ``in`` looks for something."""
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __contains__(self, x: Any) -> bool:
+        values = self._values
+        if isinstance(values, np.ndarray):
+            return bool(in_python().equal(values, x).any())
+        if not isinstance(x, ARRAYS) and not holds(values, 0):
+            return x in values
+        return bool(in_python().contains(values, x))
+
+
+class _Storing:
+    """Stands as an array in which values are stored."""
+
+    def __init__(self, x: Any, hook: Hook) -> None:
+        self._x, self._hook = x, hook
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        session, frame = self._hook.session, program_frame(sys._getframe(1))
+        x: Any = self._x
+        if session is not None:
+            session.assigned(x, value, frame)
+            x = x if session.past is None else session.past.target(x, value)
+        x[key] = value
+
+
 def hook() -> Hook:
     """Return the hook, put among the builtins once it is asked for."""
     found: Hook | None = getattr(builtins, RESERVED, None)
@@ -112,4 +198,5 @@ def hook() -> Hook:
         found = Hook()
         for name, x in ((RESERVED, found), (TYPE, type), (TYPES, PLAIN)):
             setattr(builtins, name, x)
+        in_python()  # which is loaded rewritten, before anything is recorded
     return found

@@ -19,7 +19,7 @@ _NEVER = frozenset({"numpy", "ml_dtypes", "promoarray"})
 """What is recorded, and who records."""
 
 
-class _Loader(SourceFileLoader):
+class Loader(SourceFileLoader):
     """Loads a module rewritten; what Python keeps compiled is neither read nor written."""
 
     def get_code(self, fullname: str) -> CodeType:
@@ -58,7 +58,7 @@ class Finder(MetaPathFinder):
             return None
         if root not in self._packages and is_library(os.path.abspath(spec.origin)):
             return None
-        spec.loader = _Loader(fullname, spec.origin)
+        spec.loader = Loader(fullname, spec.origin)
         self.found.append(fullname)
         return spec
 

@@ -7,7 +7,9 @@ import builtins
 from collections.abc import Sequence
 
 _BUILTIN = frozenset(dir(builtins))
-_NUMERIC = frozenset({"abs", "pow", "divmod", "round"})
+_NUMERIC = frozenset(
+    {"abs", "pow", "divmod", "round", "sum", "min", "max", "sorted", "map", "filter"}
+)
 LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 """Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -77,3 +78,12 @@ def results_of(x: Any) -> list[Result]:
     """The arrays that a call made."""
     found = (result_of(each) for each in (x if isinstance(x, (list, tuple)) else (x,)))
     return [each for each in found if each is not None]
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """What lists of lists hold; of a range a number like those it has."""
+    for x in values:
+        if isinstance(x, (list, tuple)):
+            yield from flat(x)
+        else:
+            yield 0 if isinstance(x, range) else x

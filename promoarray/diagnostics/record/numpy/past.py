@@ -1,30 +1,37 @@
-"""NumPy 1 in a run on NumPy 2: what the latter stops at is done as the former did it.
+"""NumPy 1 in a run on NumPy 2: what the former does otherwise is done as it did it.
 
-Beside a Python int that its dtype does not hold, NumPy 2 refuses an array that NumPy 1 computes in
-a wider dtype; it refuses to store such an int, which NumPy 1 wraps around; and it has no bits of
-int8 and uint64, where NumPy 1 looks at the value of a scalar.
+Beside Python numbers and arrays without axes NumPy 1 looks at values, and so computes in another
+dtype, or goes on where NumPy 2 refuses. There the operands are cast to what NumPy 1 computes in,
+and NumPy's own loop runs. It stores Python ints that do not fit: they wrap around.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
+from promoarray.core.call_site import of_promoarray
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record._seen import Otherwise
+from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.calls import OPERANDS, operations
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, form_of, operand_of
+from promoarray.diagnostics.record.numpy.calls import OPERANDS, STORES, expansions, operations
+from promoarray.diagnostics.record.numpy.operand import ARRAYS, flat, form_of, operand_of
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.slots import as_seen_by
+from promoarray.dtypes import WEAK, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     "divide": operator.truediv,
     "floor_divide": operator.floordiv,
     "remainder": operator.mod,
@@ -37,33 +44,47 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "bitwise_right_shift": operator.rshift,
     "add": operator.add,
     "pow": operator.pow,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
 }
 
-_NAMED_DTYPE = {"array": 1, "asarray": 1, "asanyarray": 1, "full": 2, "full_like": 2}
-"""Functions that store Python numbers in a dtype, and where it stands among their arguments."""
+_MOST_KNOWN = 1 << 14
+"""So many decisions are remembered."""
 
 
 class Past:
-    """Does what NumPy 2 refuses as another policy does it.
+    """Does what NumPy 2 does otherwise as another policy does it.
 
     Parameters
     ----------
     recorder : Recorder
     policy : Policy
         Of the NumPy that the program was written for.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether the run is one of this policy, the first that its report asks; else only what
+        NumPy 2 stops at is done.
     """
 
     def __init__(self, recorder: Recorder, policy: Policy) -> None:
         self._recorder, self.policy = recorder, policy
+        self.whole = policy in recorder.report.policies[:1]
+        self._known: dict[Hashable, tuple[Any, ...] | None] = {}
         self._made: Any = None
 
     def took_over(self, x: Any) -> Policy | None:
         """The policy, if it was this that made a result."""
-        return self.policy if x is not None and x is self._made else None
+        return self.policy if self.whole or (x is not None and x is self._made) else None
 
     def operand(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> Any:
-        """The second operand of an operator, or what has its result where NumPy 2 would stop."""
-        if name not in _OPERATORS or not self._may_stop(first, x):
+        """The second operand of an operator, or what has its result where NumPy 1 has another."""
+        if name not in OPERATORS or not self._may_differ(first, x):
             return x
         if not isinstance(first, np.ndarray):  # a scalar is not written into
             form = Form.OPERATOR
@@ -73,93 +94,197 @@ class Past:
         if form is Form.INPLACE:
             self._made = first
             return inputs[1]  # which NumPy writes into the first, or refuses to as NumPy 1 did
-        self._made = self._computed(_OPERATORS[name], inputs)
+        self._made = _computed(OPERATORS[name], inputs)
         return _Answer(self._made)
 
     def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Callable[..., Any]:
-        """A function, or a method of an array, that goes on where NumPy 2 refuses a Python int."""
-        callee = callee._replace(owner=owner)
+        """A function, or a method of an array, that does as NumPy 1 did."""
+        computes, stores = _computing(f, callee), callee.name in (*STORES, "astype")
+        if not computes and not stores:
+            return f
+        own = () if owner is None else (owner,)
 
-        def instead(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            own = () if owner is None else (owner,)
-            self._made = made = self._called(f, callee, (*own, *args), kwargs)
+        def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            made = self._operation(f, computes, callee, (*own, *args), kwargs)
+            self._made = None if made is NotImplemented else made
             return made
 
-        return Otherwise(f, instead)
+        def instead(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            self._made = made = _stored(f, callee.name, (*own, *args), kwargs, bool(own))
+            return made
+
+        return Otherwise(f, instead if stores else None, before if computes else None)
 
     def stores(self, x: Any, value: Any) -> Policy | None:
         """The policy, if only this stores a Python number in an array."""
-        return self.policy if beyond(value, x) else None
+        return self.policy if self.whole or beyond(value, x) else None
 
     def target(self, x: Any, value: Any) -> Any:
-        """An array that is assigned to, or what wraps a Python int around that it does not hold."""
+        """An array that is assigned to, or what wraps Python ints around that it does not hold."""
         return _Wrapping(x) if beyond(value, x) else x
 
-    def _may_stop(self, a: Any, b: Any) -> bool:
-        """Whether NumPy 2 may refuse two operands that NumPy 1 takes."""
-        if beyond(a, b) or beyond(b, a) or _of_two_signs(a, b):
+    def gives(self, name: str, operands: Sequence[Any], form: Form, options: Any) -> str:
+        """The dtype that the policy gives an operation of the run; "" if it refuses."""
+        seen = tuple(seen_by(x, self.policy) for x in operands)
+        decided = self.policy.decide(name, seen, tuple(operands), form, options=options)
+        refuses = isinstance(decided, Refusal)
+        return "" if refuses else self.policy.strong(decided.plan.result).name
+
+    def _may_differ(self, a: Any, b: Any) -> bool:
+        """Whether NumPy 1 may look at values, or NumPy 2 refuse."""
+        if not self.whole and (beyond(a, b) or beyond(b, a) or _of_two_signs(a, b)):
             return True
-        return any(isinstance(x, ARRAYS) and x in self._recorder.carried for x in (a, b))
+        if not self.whole:
+            return any(isinstance(x, ARRAYS) and x in self._recorder.carried for x in (a, b))
+        if isinstance(a, ARRAYS) and isinstance(b, ARRAYS):
+            return a.dtype is not b.dtype and not (a.ndim and b.ndim)
+        return isinstance(a, ARRAYS) or isinstance(b, ARRAYS)
 
     def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
-        """The operands in the dtypes that the policy gives them; None where NumPy 2 goes on."""
+        """The operands in the dtypes that the policy gives them; None where NumPy 2 does that."""
+        kinds = [_kind(x) for x in given]
+        if None in kinds:
+            return None
+        key = (name, form, *kinds)
+        if not self.whole or key not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._dtypes(name, given, form)
+        dtypes = self._known[key]
+        return dtypes and [_cast(x, dtype) for x, dtype in zip(given, dtypes, strict=True)]
+
+    def _dtypes(self, name: str, given: tuple[Any, ...], form: Form) -> tuple[Any, ...] | None:
         operands = tuple(operand_of(self._recorder, x) for x in given)
         if any(x is None for x in operands):
             return None
+        if self.whole:  # the run's own dtypes are those of the policy
+            operands = tuple(map(_as_it_is, operands))
         home = self._recorder.home
         here = home.decide(name, tuple(seen_by(x, home) for x in operands), operands, form)
-        if not isinstance(here, Refusal):
-            return None
         seen = tuple(as_seen_by(self.policy, x) for x in operands)
-        decided = self.policy.decide(name, seen, operands, form)
-        if isinstance(decided, Refusal):
+        there = self.policy.decide(name, seen, operands, form)
+        if isinstance(there, Refusal):
             return None
-        return [
-            np.asarray(x).astype(dtype.storage)
-            for x, dtype in zip(given, decided.plan.inputs, strict=True)
-        ]
-
-    def _computed(self, f: Callable[..., Any], inputs: list[Any]) -> Any:
-        made = f(*inputs)
-        return made[()] if isinstance(made, np.ndarray) and not made.ndim else made
-
-    def _called(
-        self, f: Callable[..., Any], callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """What NumPy 1 made of a call; None if that is not known."""
-        name = callee.name
-        if name == "astype" and len(args) == 1:
-            scalar: Any = f
-            return np.asarray(args[0]).astype(scalar)[()]
-        if name == "fill" and len(args) == 2:
-            args[0][...] = np.asarray(args[1]).astype(args[0].dtype)
+        if not isinstance(here, Refusal) and (not self.whole or here.plan == there.plan):
             return None
-        if name in _NAMED_DTYPE:
-            return _stored(f, _NAMED_DTYPE[name], args, kwargs)
-        return self._operation(f, callee, args, kwargs)
+        return tuple(dtype.storage for dtype in there.plan.inputs)
 
     def _operation(
-        self, f: Callable[..., Any], callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        f: Callable[..., Any],
+        name: str,
+        callee: Callee,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
-        name = operations().get(callee.name)
-        if name is None or kwargs or (OPERATIONS[name].arity != 2 and name != "clip"):
-            return None
-        start = OPERANDS.get(name, (0, ()))[0]
-        given = [x for x in args[start:] if x is not None]
-        inputs = self._inputs(name, tuple(given), callee.form)
+        """What NumPy 1 made of a call; NotImplemented where NumPy 2 does the same."""
+        if kwargs.get("dtype") is not None:
+            return NotImplemented
+        start, names = OPERANDS.get(name, (0, ()))
+        end = {"where": 3, "clip": 3}.get(name, 2)
+        keys: list[Any] = [n for n, x in enumerate(args[:end]) if n >= start and x is not None]
+        keys += [key for key in names if kwargs.get(key) is not None]
+        given = tuple(args[key] if type(key) is int else kwargs[key] for key in keys)
+        if len(given) < 2 or (name == "pow" and f is pow and len(args) > 2):
+            return NotImplemented
+        alike = _as_outer(*given) if callee.outer else given
+        form = form_of(name, alike[0], callee.form)
+        inputs = self._inputs(name, alike, form)
         if inputs is None:
-            return None
-        casts = {id(x): made for x, made in zip(given, inputs, strict=True)}
-        cast = [x if n < start else casts.get(id(x), x) for n, x in enumerate(args)]
-        if callee.owner is not None:
-            return self._computed(getattr(cast[0], f.__name__), cast[1:])
-        return self._computed(f, cast)
+            return NotImplemented
+        if callee.outer:
+            inputs = [_cast(x, made.dtype) for x, made in zip(given, inputs, strict=True)]
+        cast, named = list(args), dict(kwargs)
+        for key, made in zip(keys, inputs, strict=True):
+            if type(key) is int:
+                cast[key] = made
+            else:
+                named[key] = made
+        if callee.owner is not None or callee.name == "clip" and not callable_with(f, cast):
+            return _computed(getattr(cast[0], callee.name), cast[1:], named)
+        return _computed(f, cast, named)
+
+
+def callable_with(f: Callable[..., Any], args: list[Any]) -> bool:
+    """Whether a function takes the array itself, which a method of one does not."""
+    return not isinstance(getattr(f, "__self__", None), ARRAYS)
+
+
+def _as_it_is(x: Any) -> Any:
+    """An operand of the run, whatever other policies have in its place."""
+    if not isinstance(x, Ghost):
+        return x
+    return Ghost.of(_dtype(x), x.ndim, x._buffer.item)
+
+
+def _dtype(x: Ghost) -> Any:
+    return getattr(x._type, "dtype", x._type)
+
+
+def _as_outer(a: Any, b: Any) -> tuple[Any, Any]:
+    """The operands of a table: arrays, of which the first gets the axes of the second, too."""
+    first, second = np.asarray(a), np.asarray(b)
+    return first.reshape(first.shape + (1,) * second.ndim), second
+
+
+def _computing(f: Callable[..., Any], callee: Callee) -> str:
+    """The operation that a function of two arrays is; "" of any other."""
+    if callee.name in ("where", "clip"):
+        return callee.name
+    if callee.name == "divmod":
+        return "floor_divide"
+    if not isinstance(f, np.ufunc) and not callee.outer and f is not pow:
+        return ""
+    name = operations().get(callee.name, "")
+    expansion = expansions().get(callee.name)
+    if expansion is not None and not expansion.steps[1:]:
+        name = expansion.steps[0].operation
+    return name if name and OPERATIONS[name].arity == 2 else ""
+
+
+def _kind(x: Any) -> Hashable:
+    """What operands have in common that no policy tells apart; None of what is no number."""
+    if type(x) in WEAK:
+        return magnitude(x)
+    if not isinstance(x, ARRAYS):
+        return ("int", magnitude(int(x))) if isinstance(x, int) else None
+    if x.dtype.kind not in "biufc" and x.dtype.kind != "V":
+        return None
+    return (x.dtype, type(x) is np.ndarray, None if x.ndim else magnitude(x.item()))
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return x.astype(dtype, copy=False)
+    return np.asarray(x).astype(dtype)[()]
+
+
+def _computed(f: Callable[..., Any], args: Sequence[Any], kwargs: Any = None) -> Any:
+    """Call a function where the program stands, so that warnings name its line."""
+    frame = program_frame(sys._getframe(1))
+    code = _call(frame.f_code.co_filename, frame.f_lineno)
+    made = eval(code, frame.f_globals, {"f": f, "args": args, "kwargs": kwargs or {}})
+    whole = isinstance(made, np.ndarray) and not made.ndim and not (kwargs and "out" in kwargs)
+    return made[()] if whole else made
+
+
+@lru_cache(maxsize=1024)
+def _call(file: str, line: int) -> CodeType:
+    return compile("\n" * (line - 1) + "f(*args, **kwargs)", file, "eval", dont_inherit=True)
+
+
+def program_frame(frame: FrameType) -> FrameType:
+    """Return the innermost frame that runs no code of promoarray, from one on."""
+    while of_promoarray(frame) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
 
 
 class _Answer:
     """Stands as an operator's second operand, and has its result."""
 
     __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, made: Any) -> None:
         self._made = made
@@ -169,6 +294,7 @@ class _Answer:
 
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _answer
     __rpow__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _answer
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _answer
 
 
 class _Wrapping:
@@ -177,22 +303,42 @@ class _Wrapping:
     def __init__(self, x: Any) -> None:
         self._x = x
 
-    def __setitem__(self, key: Any, value: int) -> None:
+    def __setitem__(self, key: Any, value: Any) -> None:
         self._x[key] = np.asarray(value).astype(self._x.dtype)
 
 
 def _stored(
-    f: Callable[..., Any], place: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any],
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    of_array: bool,
 ) -> Any:
-    """Numbers stored in a dtype that does not hold them all."""
-    if len(args) > place:
-        dtype, args = args[place], args[:place]
-    elif "dtype" in kwargs:
-        dtype = kwargs["dtype"]
-        kwargs = {name: x for name, x in kwargs.items() if name != "dtype"}
+    """What NumPy 1 made of a call that stores numbers; NotImplemented if that
+    is not known.
+
+    They wrap around in the dtype that is named, or that of the array they are stored in.
+    """
+    if name == "astype":
+        scalar: Any = f
+        return np.asarray(args[0]).astype(scalar)[()] if len(args) == 1 else NotImplemented
+    target, place, keyword, dtype_at = STORES[name]
+    given, named = list(args), dict(kwargs)
+    dtype = named.get("dtype", given[dtype_at] if 0 <= dtype_at < len(given) else None)
+    if dtype is None and target is not None:
+        dtype = given[target].dtype if isinstance(given[target], ARRAYS) else None
+    key: Any = place if place < len(given) else keyword
+    if dtype is None or (key == keyword and keyword not in named):
+        return NotImplemented
+    holder: Any = given if type(key) is int else named
+    if any(type(x) is int and not -(1 << 63) <= x < 1 << 64 for x in flat([holder[key]])):
+        return NotImplemented  # which is no C integer: NumPy 1 refuses it, too
+    holder[key] = np.asarray(holder[key]).astype(dtype)
+    if of_array:
+        made = getattr(given[0], name)(*given[1:], **named)
     else:
-        return None
-    return f(*args, **kwargs).astype(dtype)
+        made = f(*given, **named)
+    return made
 
 
 def _of_two_signs(a: Any, b: Any) -> bool:
@@ -203,8 +349,11 @@ def _of_two_signs(a: Any, b: Any) -> bool:
 
 
 def beyond(value: Any, x: Any) -> bool:
-    """Whether a Python int is one that an array of integers does not hold."""
-    if type(value) is not int or not isinstance(x, ARRAYS) or x.dtype.kind not in "iu":
+    """Whether a Python int, or one in a list, is one that an array of integers does not hold."""
+    if type(value) not in (int, list, tuple) or not isinstance(x, ARRAYS):
+        return False
+    if x.dtype.kind not in "iu":
         return False
     limits = np.iinfo(x.dtype)
-    return not int(limits.min) <= value <= int(limits.max)
+    low, high = int(limits.min), int(limits.max)
+    return any(type(each) is int and not low <= each <= high for each in flat([value]))

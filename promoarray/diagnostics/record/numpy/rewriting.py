@@ -8,6 +8,8 @@ The number tells the operations of a file apart, the frame those of a recursion.
 
 from __future__ import annotations
 
+import __future__
+
 import ast
 import copy
 import warnings
@@ -54,8 +56,22 @@ JOINERS = frozenset({"r_", "c_"})
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
 """Attributes that are views of an array, or parts of it."""
 
+EXPORTS = frozenset({"ctypes", "__array_interface__"})
+"""Attributes that give away where an array's memory is."""
 
-def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = True) -> CodeType:
+OF_LISTS = frozenset({"count", "index", "remove", "sort"})
+"""Methods by which lists compare what they hold."""
+
+_RUN = frozenset({"exec", "eval"})
+"""Builtins that run a text."""
+
+_NOTHING_SEARCHED = ast.Constant, ast.Dict, ast.Set, ast.JoinedStr
+"""In which nothing is compared, but for texts and what has the same hash."""
+
+
+def rewritten(
+    source: str | bytes, path: str, flags: int = 0, *, whole: bool = True, mode: str = "exec"
+) -> CodeType:
     """Return the code of a program with a hook at its operations.
 
     Parameters
@@ -67,20 +83,23 @@ def rewritten(source: str | bytes, path: str, flags: int = 0, *, whole: bool = T
         Those of ``compile``.
     whole : bool
         Whether no other source has the same names, as the cells of a notebook do.
+    mode : str
+        Of ``compile``.
 
     Raises
     ------
     SyntaxError
         If it is no program, as Python itself would.
     """
-    plain: CodeType = compile(source, path, "exec", flags, dont_inherit=True)
+    plain: CodeType = compile(source, path, mode, flags, dont_inherit=True)
     try:
         with _warned_already():
-            tree = compile(source, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+            tree = compile(source, path, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             nodes = list(ast.walk(tree))
             calls = left_alone(tree, nodes) if whole else LOOK_AROUND
-            found = _Rewriter(nodes, calls).visit(tree)
-            code: CodeType = compile(found, path, "exec", flags, dont_inherit=True)
+            rewriter = _Rewriter(nodes, calls)
+            rewriter.annotated &= not flags & __future__.annotations.compiler_flag
+            code: CodeType = compile(rewriter.visit(tree), path, mode, flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
         return plain
     return code
@@ -144,7 +163,7 @@ class _Rewriter(Conditions):
         return self._hook("done", node, number, OPERATORS[type(node.op)], node)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        if not all(type(op) in OPERATORS for op in node.ops):  # ``in`` and ``is`` compute nothing
+        if not any(type(op) in OPERATORS or _searches(op) for op in node.ops):
             return self._inside(node)
         return self._looked_at(node, self._comparison)
 
@@ -170,6 +189,10 @@ class _Rewriter(Conditions):
     def _compared(
         self, node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr
     ) -> ast.expr:
+        if type(op) not in OPERATORS:  # ``in`` compares what it looks for, ``is`` computes nothing
+            if _searches(op) and not isinstance(right, _NOTHING_SEARCHED):
+                right = self._hook("searched", right, right)
+            return located(ast.Compare(left, [op], [right]), node)
         number, name = self._number(), OPERATORS[type(op)]
         left = self._hook("first", left, number, left)
         right = self._hook("then", right, number, name, right)
@@ -186,9 +209,12 @@ class _Rewriter(Conditions):
         return located(compare, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        if not isinstance(node.ctx, ast.Load):
-            return self._inside(node)
-        return self._looked_at(node, self._subscript, _item(node))
+        if isinstance(node.ctx, ast.Load):
+            return self._looked_at(node, self._subscript, _item(node))
+        self._inside(node)
+        if isinstance(node.ctx, ast.Store):  # by an unpacking, a loop, a ``with``
+            node.value = self._hook("storing", node.value, node.value)
+        return node
 
     def _subscript(self, node: ast.Subscript) -> ast.expr:
         number = self._number()
@@ -202,6 +228,8 @@ class _Rewriter(Conditions):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self._inside(node)
+        if isinstance(node.ctx, ast.Load) and node.attr in EXPORTS:
+            node.value = self._hook("exported", node.value, node.attr, node.value)
         if not isinstance(node.ctx, ast.Load) or node.attr not in ATTRIBUTES:
             return node
         number = self._number()
@@ -211,9 +239,11 @@ class _Rewriter(Conditions):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self._inside(node)
         if isinstance(node.func, ast.Name) and node.func.id in self._left_alone:
-            return node
+            return self._run(node, node.func.id)
         number, function = self._number(), node.func
         place = _of_method(node, function)
+        if isinstance(function, ast.Attribute) and function.attr in OF_LISTS:
+            function = self._hook("of_list", function, function)
         node.func = self._hook("call", function, number, function)
         node.args = [self._argument(x, number) for x in node.args]
         for keyword in node.keywords:
@@ -224,6 +254,13 @@ class _Rewriter(Conditions):
         for name, at in place.items():
             setattr(node, name, at)
         return done
+
+    def _run(self, node: ast.Call, name: str) -> ast.expr:
+        """A call of a builtin, which may run a text: that is rewritten, too."""
+        if name in _RUN and node.args and not isinstance(node.args[0], ast.Starred):
+            called = located(ast.Name(name, ast.Load()), node.func)
+            node.args[0] = self._hook("source", node.args[0], called, node.args[0])
+        return node
 
     def _argument(self, x: ast.expr, number: int) -> ast.expr:
         if isinstance(x, ast.Starred):
@@ -239,12 +276,27 @@ class _Rewriter(Conditions):
             return self._inside(node)
         return self._looked_at(node, self._stored, (node.value, *_item(target)))
 
-    def _stored(self, node: ast.Assign) -> ast.stmt:
-        self._inside(node)
+    def _stored(self, node: Any) -> ast.stmt:
         target: Any = node.targets[0]
+        node.value = self.visit(node.value)
+        self._inside(target)
         number = self._number()
         node.value = self._hook("first", node.value, number, node.value)
         target.value = self._hook("target", node, number, target.value)
+        made: ast.stmt = node
+        return made
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if self.annotated:
+            node.annotation = self.visit(node.annotation)
+        node.target = self.visit(node.target)
+        node.value = node.value and self.visit(node.value)
+        return node
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        self._inside(node)
+        if any(isinstance(x, ast.MatchValue) for case in node.cases for x in ast.walk(case.pattern)):
+            node.subject = self._hook("matched", node.subject, node.subject)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -292,19 +344,6 @@ class _Rewriter(Conditions):
         visited: ast.expr = self.visit(key)
         return visited
 
-    # -- what stays as it is ----------------------------------------------------------------------
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
-
-    def visit_TypeAlias(self, node: ast.AST) -> ast.AST:
-        return node
-
     # -- what reads nothing but names, numbers and items -----------------------------------------
 
     def _looked_at(self, node: Any, hooked: Callable[[Any], Any], read: Sequence[Any] = ()) -> Any:
@@ -345,6 +384,10 @@ def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
         found = located(ast.Attribute(found, name, ast.Load()), at)
         found.end_lineno, found.end_col_offset = found.lineno, found.col_offset
     return found
+
+
+def _searches(op: ast.cmpop) -> bool:
+    return isinstance(op, (ast.In, ast.NotIn))
 
 
 def _constant(node: ast.expr) -> bool:

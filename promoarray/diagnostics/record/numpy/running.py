@@ -59,7 +59,7 @@ def rewriting(
     recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
 ) -> Iterator[Session]:
     """Rewrite what is imported in a block, and record it; see ``recorded_run``."""
-    session = Session(recorder, None if past is None else Past(recorder, past))
+    session = Session(recorder, None if past is None else Past(recorder, past), packages)
     with importing(packages), hook().recording(session):
         yield session
 

@@ -27,10 +27,18 @@ class Scopes(ast.NodeTransformer):
     ----------
     bound : set of str
         The names, where the visit is.
+    annotated : bool
+        Whether annotations are computed, and not kept as they are written.
     """
 
     def __init__(self, nodes: Sequence[ast.AST]) -> None:
         self._unbound = unbound_in(nodes)
+        self.annotated = not any(
+            isinstance(x, ast.ImportFrom)
+            and x.module == "__future__"
+            and any(each.name == "annotations" for each in x.names)
+            for x in nodes
+        )
         self.bound: frozenset[str] = frozenset()
 
     def visit(self, node: Any) -> Any:
@@ -47,7 +55,10 @@ class Scopes(ast.NodeTransformer):
             self.bound = before
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        self._visit_all(node, "decorator_list", "type_params")
         self._defaults(node.args)
+        if self.annotated:
+            node.returns = node.returns and self.visit(node.returns)
         with self._bound_in((self.bound - bindable(node)) | arguments_of(node.args)):
             node.body = self._block(node.body)
         return node
@@ -64,9 +75,20 @@ class Scopes(ast.NodeTransformer):
     def _defaults(self, arguments: ast.arguments) -> None:
         arguments.defaults = [self.visit(x) for x in arguments.defaults]
         arguments.kw_defaults = [x and self.visit(x) for x in arguments.kw_defaults]
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        for each in (*named, arguments.vararg, arguments.kwarg) if self.annotated else ():
+            if each is not None and each.annotation is not None:
+                each.annotation = self.visit(each.annotation)
+
+    def _visit_all(self, node: Any, *fields: str) -> None:
+        """Visit lists of nodes, those that Python's version has."""
+        for field in fields:
+            nodes = [self.visit(each) for each in getattr(node, field, ())]
+            setattr(node, field, nodes)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
-        node.body = [self.visit(statement) for statement in node.body]  # no function sees its names
+        self._visit_all(node, "decorator_list", "bases", "keywords", "type_params")
+        self._visit_all(node, "body")  # no function sees its names
         return node
 
     def _comprehension(self, node: Any) -> Any:

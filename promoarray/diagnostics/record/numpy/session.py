@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -17,7 +17,7 @@ from promoarray.diagnostics.record.known import Known, Told
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, operand_of, result_of, results_of
-from promoarray.diagnostics.record.numpy.past import Past
+from promoarray.diagnostics.record.numpy.past import Past, program_frame
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -40,12 +40,17 @@ class Session:
     ----------
     alike : Alike
         What was told of calls.
+    rewritten : frozenset of str
+        The libraries that are rewritten with the program.
     bug : str
         The traceback of what went wrong in recording, which never stops the program.
     """
 
-    def __init__(self, recorder: Recorder, past: Past | None = None) -> None:
+    def __init__(
+        self, recorder: Recorder, past: Past | None = None, packages: Sequence[str] = ()
+    ) -> None:
         self.recorder, self.past = recorder, past
+        self.rewritten = frozenset(packages)
         self.alike = Alike(
             recorder=recorder,
             carried=recorder.carried,
@@ -65,22 +70,22 @@ class Session:
         self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form
     ) -> Told | None:
         """Record an operator's operands and result."""
-        return self._tell(self._operator, name, x, given, frame, form)
+        return self._tell(self._operator, name, x, given, program_frame(frame), form)
 
     def call(
         self, callee: Callee, args: list[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
     ) -> Told | None:
         """Record a call's arguments, of a method the array first, and result."""
-        return self._tell(self._call, callee.name, x, callee, args, kwargs, frame)
+        return self._tell(self._call, callee.name, x, callee, args, kwargs, program_frame(frame))
 
     def assigned(self, target: Any, value: Any, frame: FrameType) -> Told | None:
         """Record ``target[...] = value``."""
-        return self._tell(self._assigned, "__setitem__", None, target, value, frame)
+        return self._tell(self._assigned, "__setitem__", None, target, value, program_frame(frame))
 
     def viewed(self, name: str, source: Any, x: Any, frame: FrameType) -> None:
         """Have a part of an array carry what the array does."""
         if (result := result_of(x)) is not None:
-            self._guarded(self._viewed, name, source, result, frame)
+            self._guarded(self._viewed, name, source, result, program_frame(frame))
 
     def gridded(self, x: Any, frame: FrameType) -> None:
         """Record what ``np.mgrid`` and ``np.ogrid`` make, which has a default dtype."""
@@ -91,6 +96,14 @@ class Session:
         """Record what ``np.r_`` and ``np.c_`` make of what they are given."""
         if (result := result_of(x)) is not None:
             self._guarded(self._joined, key, result, frame)
+
+    def unexamined(self, what: str, why: str, frame: FrameType) -> None:
+        """Note what is computed and not recorded."""
+        self._guarded(self.recorder.unexamined, what, why, frame)
+
+    def warned(self, text: str, frame: FrameType) -> None:
+        """Note a warning of NumPy's."""
+        self._guarded(self.recorder.warned, text, program_frame(frame))
 
     def forget(self, x: Any) -> None:
         """Forget what an array carries."""
@@ -122,7 +135,7 @@ class Session:
 
     def _tell_again(self, tell: Callable[[], object], frame: FrameType) -> None:
         """Tell of a call what was told of one that is like it."""
-        self._guarded(self._told_at, tell, frame)
+        self._guarded(self._told_at, tell, program_frame(frame))
 
     def _guarded(self, what: Callable[..., Any], *seen: Any) -> Any:
         """Record; answer None where that went wrong."""
@@ -154,7 +167,8 @@ class Session:
         recorder.noted = False
         kind = what(name, x, *seen)
         known = Known.of(recorder, kind, _made(x), _kind) if kind else None
-        if known is None or (self.past is not None and (known.checked or recorder.noted)):
+        part = self.past is not None and not self.past.whole
+        if known is None or (part and (known.checked or recorder.noted)):
             return None  # who did it, NumPy 2 or the past, is seen at each call
         return known.called(name)
 
