@@ -6,6 +6,7 @@ rich is imported when something is shown, never before: importing it costs more 
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
@@ -50,6 +51,26 @@ def _widen(target: Console, renderable: Any) -> None:
     unbounded = target.options.update(width=UNBOUNDED)
     wanted = Measurement.get(target, unbounded, renderable).maximum
     target.width = max(target.width, wanted)
+
+
+def visible(text: str) -> str:
+    r"""Return a text of others with its control characters spelled as escapes.
+
+    A terminal would obey them: move the cursor, clear the screen, turn the direction of writing.
+    The blanks of every script stay, line breaks do not.
+
+    Examples
+    --------
+    >>> visible("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if _is_harmless(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def _is_harmless(character: str) -> bool:
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def counted(number: int, what: str) -> str:
