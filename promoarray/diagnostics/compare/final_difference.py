@@ -10,6 +10,7 @@ import numpy as np
 
 from promoarray.console import counted
 from promoarray.diagnostics.compare.final_values import Final, Numbers, number
+from promoarray.diagnostics.model.values import distance
 
 _EXACT = 17
 """So many digits tell any two floats of 64 bits apart."""
@@ -127,7 +128,7 @@ class FinalDifference:
                 )
 
     def _by(self) -> str:
-        if self.largest is None:
+        if not self.largest:  # bools; 0.0 and -0.0
             return ""
         most = " at most" if self.size > 1 else ""
         return f"by {self.largest:.3g}{most} (relative {self.relative:.2g})"
@@ -153,18 +154,16 @@ def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDif
         return None if alike else FinalDifference(name, *sides)
     if run.values.shape != other.values.shape:
         return FinalDifference(name, *sides)
-    a, b = np.atleast_1d(run.values), np.atleast_1d(other.values)
-    differ = _differ(a, b)
-    count = int(np.count_nonzero(differ))
-    if not count:
-        return None if run.dtype == other.dtype else FinalDifference(name, *sides, 0, a.size)
-    at = int(np.argmax(differ))
-    index = tuple(int(i) for i in np.unravel_index(at, a.shape)) if run.values.shape else ()
-    pair = a.reshape(-1)[at], b.reshape(-1)[at]
+    found = distance(run.values, other.values)
+    if found is None:
+        same = run.dtype == other.dtype
+        return None if same else FinalDifference(name, *sides, 0, run.values.size)
+    pair = run.values[found.first], other.values[found.first]
     if not run.values.shape:
         sides = _retold(sides[0], run.text, pair), _retold(sides[1], other.text, pair[::-1])
-    first = Element(index, *_told_apart(pair, tuple(map(str, pair))))
-    return FinalDifference(name, *sides, count, a.size, *_largest(a[differ], b[differ]), first)
+    first = Element(found.first, *_told_apart(pair, tuple(map(str, pair))))
+    counts = found.count, run.values.size
+    return FinalDifference(name, *sides, *counts, found.largest, found.relative, first)
 
 
 def _retold(side: Side, text: str, pair: tuple[Any, Any]) -> Side:
@@ -180,36 +179,6 @@ def _told_apart(pair: tuple[Any, Any], texts: tuple[str, ...]) -> tuple[str, ...
         texts = tuple(f"{x.item():.{digits}g}" for x in pair)
         digits += 1
     return texts
-
-
-def _differ(a: Numbers, b: Numbers) -> Numbers:
-    wide_a, wide_b = _comparable(a, b)
-    with np.errstate(invalid="ignore"):
-        return (wide_a != wide_b) & ~(_nan(a) & _nan(b))
-
-
-def _comparable(a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
-    """Two arrays in a dtype that holds the values of both: of 64-bit integers a long double."""
-    if a.dtype == b.dtype:
-        return a, b
-    common = np.result_type(a.dtype, b.dtype)
-    if any(x.dtype.kind in "iu" and x.dtype.itemsize == 8 for x in (a, b)) and common.kind in "fc":
-        common = np.result_type(common, np.longdouble)
-    return a.astype(common), b.astype(common)
-
-
-def _largest(a: Numbers, b: Numbers) -> tuple[float | None, float | None]:
-    """The largest difference between finite elements, and relative to the greater of the two."""
-    if "b" in (a.dtype.kind, b.dtype.kind):
-        return None, None
-    wide = np.result_type(a.dtype, b.dtype, np.longdouble)
-    finite = np.isfinite(a) & np.isfinite(b)
-    if not finite.any():
-        return None, None
-    a, b = a[finite].astype(wide), b[finite].astype(wide)
-    by = np.abs(a - b)
-    relative = by / np.maximum(np.abs(a), np.abs(b))
-    return float(by.max()), float(relative.max())
 
 
 def _nan(values: Numbers) -> Numbers:

@@ -24,10 +24,10 @@ from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of,
 from promoarray.diagnostics.diff.recompute import (
     as_it_was,
     decided_on_the_same,
-    differing,
     may_differ,
     recomputed,
 )
+from promoarray.diagnostics.model.values import differs
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.verdict import key_of
@@ -226,7 +226,7 @@ class Changes(Probe):
         for mine, other in zip((event.result, *event.extra_results), others, strict=True):
             if mine.shape != other.shape:
                 continue
-            differ = differing(mine, other)
+            differ = differs(mine._decoded(), other._decoded())
             if not differ.any():
                 continue
             at = _at(event)

@@ -71,20 +71,6 @@ def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tup
     return tuple(event.result._wrap(*each) for each in zip(outs, dtypes, strict=True))
 
 
-def differing(a: Array, b: Array) -> Any:
-    """Where two arrays of one dtype hold other bits; one NaN is as good as another."""
-    one, other = a._decoded(), b._decoded()
-    if one.dtype.kind == "c":
-        return _floats_differ(one.real, other.real) | _floats_differ(one.imag, other.imag)
-    return _floats_differ(one, other) if one.dtype.kind == "f" else np.asarray(one != other)
-
-
-def _floats_differ(a: Any, b: Any) -> Any:
-    with np.errstate(invalid="ignore"):
-        other = (a != b) | (np.signbit(a) != np.signbit(b))
-        return np.asarray(other & ~(np.isnan(a) & np.isnan(b)))
-
-
 def _obeyed(decision: Decision, event: OperationEvent) -> Plan:
     """The plan; of a comparison with an int beyond the dtype that of the numbers themselves."""
     return comparing(decision.plan, event.operands, decision.values) or decision.plan

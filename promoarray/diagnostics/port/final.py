@@ -12,6 +12,7 @@ import numpy as np
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.diagnostics.model.values import distance
 from promoarray.diagnostics.port.tensors import array_of, state_of
 from promoarray.dtypes import Kind
 
@@ -151,47 +152,18 @@ def _differences(mine: Final, its: Final, tolerance: float) -> str:
     """Where the values of two ends differ, in words; "" where they do not."""
     if mine.values is None or its.values is None:
         return "" if mine.digest == its.digest else "other values"
-    differ = different(mine.values, its.values)
-    count = int(np.count_nonzero(differ))
-    if not count:
+    apart = distance(mine.values, its.values)
+    if apart is None:
         return ""
-    apart, size = _largest(mine.values, its.values), _size(mine.values)
-    if tolerance and apart is not None and apart <= tolerance * size:
+    largest = apart.largest if apart.finite else None
+    if tolerance and largest is not None and largest <= tolerance * apart.scale:
         return ""
-    first = tuple(int(n) for n in np.argwhere(differ)[0]) if mine.shape else ()
+    first = apart.first
     words = f"{its.values[first]} instead of {mine.values[first]}"
     if mine.shape:
         at = ", ".join(map(str, first))
-        words = f"{count} of {mine.values.size} values differ, first [{at}]: {words}"
-        words += f"; largest difference {apart:.3g}" if apart is not None else ""
-        words += f", {apart / size:.3g} of the largest" if apart and size else ""
+        words = f"{apart.count} of {mine.values.size} values differ, first [{at}]: {words}"
+        if largest is not None:
+            words += f"; largest difference {largest:.3g}"
+            words += f", {largest / apart.scale:.3g} of the largest" if apart.scale else ""
     return words
-
-
-def different(a: Any, b: Any) -> Any:
-    """Return where two arrays of one dtype differ: -0.0 is not 0.0, all NaNs are alike."""
-    if a.dtype.kind not in "fc":
-        return np.asarray(a != b)
-    parts = [(a, b)] if a.dtype.kind == "f" else [(a.real, b.real), (a.imag, b.imag)]
-    found = np.zeros(np.shape(a), dtype=bool)
-    for x, y in parts:
-        nan = np.isnan(x) & np.isnan(y)
-        found |= ~nan & ((x != y) | (np.signbit(x) != np.signbit(y)))
-    return found
-
-
-def _largest(a: Any, b: Any) -> float | None:
-    """The largest difference; None if there is none: of bools, or of a NaN and a number."""
-    if a.dtype.kind not in "iufc":
-        return None
-    with np.errstate(all="ignore"):
-        apart = np.abs(a.astype(np.complex128) - b.astype(np.complex128))
-    alike = (np.isnan(a) & np.isnan(b)) | (a == b)
-    apart = np.where(alike, 0.0, apart)
-    return float(apart.max()) if np.isfinite(apart).all() else None
-
-
-def _size(a: Any) -> float:
-    finite = np.abs(a.astype(np.complex128) if a.dtype.kind == "c" else a.astype(np.float64))
-    finite = finite[np.isfinite(finite)]
-    return float(finite.max()) if finite.size else 0.0

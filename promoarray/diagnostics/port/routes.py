@@ -12,7 +12,7 @@ from typing import Any
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array
-from promoarray.diagnostics.port.final import different
+from promoarray.diagnostics.model.values import differs
 from promoarray.diagnostics.shadow.value_changes import differences
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.promotion.cast_losses import gravity
@@ -55,7 +55,7 @@ def _gives(policy: Policy, buffer: Any, steps: tuple[DType, ...], wanted: Any) -
         if target not in policy.dtypes or policy.cast.refuses(source, target) is not None:
             return False
         buffer = _cast(policy, buffer, source, target)
-    return not different(_values(buffer, steps[-1]), wanted).any()
+    return not differs(_values(buffer, steps[-1]), wanted).any()
 
 
 def _cast(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:

@@ -20,8 +20,9 @@ from promoarray.console import listed
 from promoarray.core import host
 from promoarray.core.call_site import Site
 from promoarray.core.cast import scalar
+from promoarray.diagnostics.model.values import differs, same_bytes
 from promoarray.diagnostics.shadow.clipping import all_beyond, clipped
-from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.dtypes import INTEGERS, DType
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 
@@ -283,7 +284,7 @@ def differences(
     alike: list[tuple[Any, Any, list[str]]] = []  # the bits, where they differ, under which
     for plan, names in plans.items():
         other = cast(plan)
-        if _same_bytes(made, other):  # most often, and quickly told
+        if same_bytes(made, other):  # most often, and quickly told
             continue
         differ = _differ(made, other, target)
         same = next((each for each in alike if not _differ(each[0], other, target).any()), None)
@@ -361,29 +362,6 @@ def _difference(names: list[str], differ: Any, given: Any, run: Any, other: Any)
     return Difference(tuple(names), int(np.count_nonzero(differ)), Example(index, *first))
 
 
-def _same_bytes(a: Any, b: Any) -> bool:
-    """Whether two buffers that lie in memory alike hold the same."""
-    if a.nbytes <= _FEW:
-        same: bool = a.tobytes() == b.tobytes()
-        return same
-    return np.array_equal(a.ravel("K").view(np.uint8), b.ravel("K").view(np.uint8))
-
-
-_FEW = 1 << 10
-"""Bytes that are compared as a whole, so that no array is made for it."""
-
-
 def _differ(a: Any, b: Any, dtype: DType) -> Any:
-    """Where two buffers of a dtype hold other bits; one NaN is as good as another."""
-    if dtype.kind is Kind.COMPLEX:
-        a, b = host.decoded(a, dtype), host.decoded(b, dtype)
-        return _differ_floats(a.real, b.real) | _differ_floats(a.imag, b.imag)
-    if dtype.kind is Kind.FLOAT:
-        return _differ_floats(host.decoded(a, dtype), host.decoded(b, dtype))
-    return np.asarray(a != b)
-
-
-def _differ_floats(a: Any, b: Any) -> Any:
-    with np.errstate(invalid="ignore"):
-        other = (a != b) | (np.signbit(a) != np.signbit(b))
-        return np.asarray(other & ~(np.isnan(a) & np.isnan(b)))
+    """Where two buffers of a dtype differ."""
+    return differs(host.decoded(a, dtype), host.decoded(b, dtype))

@@ -1,0 +1,137 @@
+"""Comparison of values: where two arrays differ, and by how much.
+
+Two values of one dtype differ where their bits do, so that -0.0 is not 0.0; but one NaN is as good
+as another. Values of different dtypes are compared as the numbers they are, none of them rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from promoarray.core import host
+from promoarray.dtypes import BY_STORAGE
+
+Values = Any
+"""A NumPy array of numbers, bools or strings."""
+
+_WHOLE = "biu"
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far two arrays of a shape are apart.
+
+    Attributes
+    ----------
+    count : int
+        How many elements differ.
+    first : tuple of int
+        The index of the first of them.
+    largest : float or None
+        The largest difference of finite elements; None where there is none, and of bools.
+    relative : float or None
+        The largest one relative to the greater of the two numbers.
+    finite : bool
+        Whether all elements that differ are numbers with a difference, none of them NaN, infinite
+        or a bool.
+    scale : float
+        The largest finite number of the first array.
+    """
+
+    count: int
+    first: tuple[int, ...]
+    largest: float | None
+    relative: float | None
+    finite: bool
+    scale: float
+
+
+def differs(a: Values, b: Values) -> Values:
+    """Return where two arrays of a shape differ, as an array of bools."""
+    a, b = _decoded(a), _decoded(b)
+    if "c" in (a.dtype.kind, b.dtype.kind):
+        return _differs(a.real, b.real) | _differs(_imaginary(a), _imaginary(b))
+    return _differs(a, b)
+
+
+def distance(a: Values, b: Values) -> Distance | None:
+    """Return how far two arrays of a shape are apart; None if they do not differ."""
+    a, b = _decoded(np.asarray(a)), _decoded(np.asarray(b))
+    differ = np.asarray(differs(a, b))
+    count = int(np.count_nonzero(differ))
+    if not count:
+        return None
+    first = tuple(int(n) for n in np.unravel_index(int(np.argmax(differ)), a.shape))
+    scale = _magnitudes(a)
+    largest = float(scale.max()) if scale.size else 0.0
+    return Distance(count, first, *_apart(a[differ], b[differ]), largest)
+
+
+def same_bytes(a: Values, b: Values) -> bool:
+    """Whether two buffers that lie in memory alike hold the same."""
+    if a.nbytes <= _FEW:
+        same: bool = a.tobytes() == b.tobytes()
+        return same
+    return np.array_equal(a.ravel("K").view(np.uint8), b.ravel("K").view(np.uint8))
+
+
+_FEW = 1 << 10
+"""Bytes that are compared as a whole, so that no array is made for it."""
+
+
+def _decoded(values: Values) -> Values:
+    """Values in a dtype of NumPy's own that holds them exactly."""
+    known = BY_STORAGE.get(values.dtype)
+    return values if known is None else host.decoded(values, known)
+
+
+def _imaginary(values: Values) -> Values:
+    return values.imag if values.dtype.kind == "c" else np.zeros(values.shape, np.int8)
+
+
+def _differs(a: Values, b: Values) -> Values:
+    """Where two arrays without imaginary parts differ."""
+    floats = [x.dtype.kind == "f" for x in (a, b)]
+    with np.errstate(invalid="ignore"):
+        if all(floats):
+            other = (a != b) | (np.signbit(a) != np.signbit(b))
+            return np.asarray(other & ~(np.isnan(a) & np.isnan(b)))
+        if any(floats) and {a.dtype.kind, b.dtype.kind} & set(_WHOLE):
+            return _differs_from_float(b, a) if floats[0] else _differs_from_float(a, b)
+    return np.asarray(a != b)  # which NumPy compares exactly, integers of two dtypes, too
+
+
+def _differs_from_float(whole: Values, floats: Values) -> Values:
+    """Where integers or bools are other numbers than floats."""
+    if whole.dtype.kind == "b":
+        whole = whole.astype(np.uint8)
+    limits = np.iinfo(whole.dtype)
+    wide = floats.astype(np.result_type(floats.dtype, np.float64))
+    fits = (wide == np.trunc(wide)) & (wide >= float(limits.min)) & (wide < float(limits.max + 1))
+    return np.asarray(~fits | (np.where(fits, wide, 0).astype(whole.dtype) != whole))
+
+
+def _apart(a: Values, b: Values) -> tuple[float | None, float | None, bool]:
+    """The largest difference, the largest relative one, and whether all have a difference."""
+    kinds = a.dtype.kind + b.dtype.kind
+    if "b" in kinds or set(kinds) - set("iufc"):
+        return None, None, False
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not finite.any():
+        return None, None, False
+    wide = np.result_type(a.dtype, b.dtype, np.longdouble)
+    a, b = a[finite].astype(wide), b[finite].astype(wide)
+    by, size = np.abs(a - b), np.maximum(np.abs(a), np.abs(b))
+    relative = np.divide(by, size, out=np.zeros_like(by), where=size > 0)  # of -0.0 and 0.0: none
+    return float(by.max()), float(relative.max()), bool(finite.all())
+
+
+def _magnitudes(values: Values) -> Values:
+    """The magnitudes of the finite numbers of an array."""
+    if values.dtype.kind not in "biufc":
+        return np.zeros(0)
+    values = values[np.isfinite(values)] if values.dtype.kind in "fc" else values.ravel()
+    return np.abs(values.astype(np.result_type(values.dtype, np.float64)))
