@@ -229,7 +229,9 @@ PyObject *called(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     PyObject *x = args[1];
     Begun begun;
     if (!self->operations->take(place, &begun) || !is_recording(self) || !begun.callee) return Py_NewRef(x);
-    if (!is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) return Py_NewRef(x);  // it only asks
+    const bool may_store = x == Py_None && !begun.operands.empty() && is_array(self, begun.operands[0].get());
+    if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x))
+        return Py_NewRef(x);  // it only asks
     Key key;
     const bool known_sort = add_call(self, begun, &key);
     const Ref session = Ref::to(self->session);

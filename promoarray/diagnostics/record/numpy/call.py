@@ -20,6 +20,7 @@ from promoarray.diagnostics.record.numpy.calls import (
     MOVES,
     OF_ANY,
     OPERANDS,
+    STORES,
     expansions,
     operations,
 )
@@ -32,7 +33,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     operand_of,
     results_of,
 )
-from promoarray.diagnostics.record.numpy.past import beyond
+from promoarray.diagnostics.record.numpy.past import Past, beyond
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
@@ -45,7 +46,7 @@ from promoarray.diagnostics.record.report import (
 from promoarray.diagnostics.record.tables import Expansion
 from promoarray.dtypes import WEAK, Kind
 from promoarray.operations import OPERATIONS, Form
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 
 class Call:
@@ -72,15 +73,21 @@ class Call:
     ) -> None:
         self.recorder, self.callee, self.frame = recorder, callee, frame
         self.args, self.kwargs, self.result = args, kwargs, result
-        self.kind = ""
-        self.policy: Policy | None = None
+        self.kind = self.part_of = ""
+        self.edited: bool | None = None
+        self.past: Past | None = None
         self.results = results_of(result)
+
+    @property
+    def policy(self) -> Policy | None:
+        """What it was done by, if not by the framework itself."""
+        return self.past and self.past.took_over(self.result)
 
     def tell(self) -> None:
         """Record what it was; what makes no array only asks."""
         name = self.callee.name
         if not self.results:
-            return
+            return self._filled() if self.result is None and name in STORES else None
         if name == "where" and len(self.args) + len(self.kwargs) < 2:
             return self._made(MAKE)
         if self.policy is not None and self._stored():
@@ -89,10 +96,12 @@ class Call:
             return self._written()
         if self.kwargs.get("dtype") is not None and name not in MOVES:
             return self._made(MAKE)
+        if name == "divmod":
+            return self._divided()
         for known, handler in _HANDLERS:
             if name in known():
                 return handler(self)
-        return self._made(UNKNOWN)
+        return self._unknown()
 
     # -- kinds of calls ---------------------------------------------------------------------------
 
@@ -103,20 +112,43 @@ class Call:
         if name == "matmul" and any(_is_lone(x) for x in operands):
             name, operands = "multiply", self._operands(name, least=1)  # it makes arrays of numbers
         if not operands or any(x is None for x in operands):
-            return self._made(UNKNOWN)
+            return self._unknown()
         options = {"low": self._low() is not None} if name == "clip" else {}
         if name in ("eig", "eigvals"):
             options["real"] = self._has_real_spectrum(operands[0])
             self.recorder.heard.lasting = False  # as the values say it
         self._count(OPERATION)
+        form = form_of(name, self.args[0] if self.args else None, self.callee.form)
         self.recorder.saw(
             *(name, operands, self.results[0], self.frame),
-            form=form_of(name, self.args[0] if self.args else None, self.callee.form),
+            form=form,
             options=options,
+            edited=self.edited,
+            part_of=self.part_of,
             policy=self.policy,
             more=self.results[1:],
         )
-        return None
+        return self._require(name, operands, form, options)
+
+    def _divided(self) -> None:
+        """A quotient and its remainder."""
+        operands = self._operands("floor_divide")
+        if len(operands) < 2 or any(x is None for x in operands):
+            return self._unknown()
+        self._count(OPERATION)
+        for name, result in zip(("floor_divide", "remainder"), self.results, strict=False):
+            self.recorder.saw(
+                *(name, operands, result, self.frame), policy=self.policy, part_of="divmod"
+            )
+        return self._require("floor_divide", operands, Form.OPERATOR, NO_OPTIONS)
+
+    def _require(self, name: str, operands: Any, form: Form, options: Any) -> None:
+        """Say that it was not examined where the past makes something else than the run."""
+        made = self.results[0].dtype.name
+        if self.past is not None and self.past.whole:
+            given = self.past.gives(name, operands, form, options)
+            if given not in (made, ""):
+                self._unexamined(f"{self.past.policy.name} makes {given} there, the run {made}")
 
     def expand(self) -> None:
         """Several operations, of which the last has the result's dtype."""
@@ -125,7 +157,7 @@ class Call:
         values = {key: array_of(self.recorder, x) for key, x in named.items()}
         steps = _possible(expansion, values)
         if not steps:
-            return self._made(UNKNOWN)
+            return self._unknown()
         self._count(APPROXIMATE)
         before: Any = None
         whole = not steps[1:] and expansion.parameters[: len(steps[0].operands)]
@@ -138,7 +170,7 @@ class Call:
         """Products of all operands, one after the other."""
         given = [array_of(self.recorder, x) for x in self.args[1:]]
         if type(self.args[0]) is not str or not given or any(x is None for x in given):
-            return self._made(UNKNOWN)
+            return self._unknown()
         if not given[1:]:
             return self._made(MAKE)
         self._count(APPROXIMATE)
@@ -213,11 +245,27 @@ class Call:
         """An array whose dtype the program names, or that follows from no promotion."""
         self._made(MAKE)
 
+    def _filled(self) -> None:
+        """Record what is stored in an array, by a call that returns nothing."""
+        place, at, keyword, _ = STORES[self.callee.name]
+        value = self.args[at] if at < len(self.args) else self.kwargs.get(keyword)
+        if place is None or not isinstance(self.args[place], ARRAYS):
+            return
+        target = operand_of(self.recorder, self.args[place])
+        beside = (x for x in flat([value]) if beyond(x, self.args[place]))
+        stored = next(beside, None) or array_of(self.recorder, value)
+        if target is not None and stored is not None:
+            self._count(OPERATION)
+            policy = self.past and self.past.stores(self.args[place], stored)
+            self.recorder.assigned(target, stored, self.frame, policy=policy)
+            self.recorder.heard.lasting = False
+
     def _stored(self) -> bool:
         """Record a Python int that only the past stores in the dtype that the program names."""
         result = self.results[0]
-        number = next((x for x in flat(self.args) if beyond(x, result.array)), None)
-        if number is None or self.callee.name not in ("astype", *DEFAULTS):
+        given = flat([*self.args, *self.kwargs.values()])
+        number = next((x for x in given if beyond(x, result.array)), None)
+        if number is None or self.callee.name not in ("astype", *STORES):
             return False
         self._count(CAST)
         ghost = self.recorder.ghost(result.array, result.dtype, result.ndim)
@@ -228,19 +276,30 @@ class Call:
     def _written(self) -> None:
         """A result written into an array: in place if that is the first operand."""
         name = operations().get(self.callee.name)
-        out = self.kwargs["out"]
-        out = out[0] if isinstance(out, tuple) else out
+        out = self._out()
+        operands = self._operands(name) if name else ()
         if name is None or not self.args or out is not self.args[0]:
-            return self._count(MAKE)
-        operands = self._operands(name)
+            return self._stored_elsewhere(name, operands)
         if not operands or any(x is None for x in operands):
-            return self._made(UNKNOWN)
+            return self._unknown()
         self._count(OPERATION)
         low = {"low": self._low() is not None} if name == "clip" else {}
         self.recorder.saw(
             name, operands, self.results[0], self.frame, form=Form.INPLACE, options=low
         )
         return None
+
+    def _stored_elsewhere(self, name: str | None, operands: tuple[Any, ...]) -> None:
+        """A result that is written into another array than its operands."""
+        self._count(MAKE)
+        lone = any(map(_is_lone, operands)) and operands[1:]
+        if name is not None and lone and None not in operands and isinstance(self._out(), ARRAYS):
+            made = self._step(name, operands)
+            self.recorder.assigned(operand_of(self.recorder, self._out()), made, self.frame)
+
+    def _out(self) -> Any:
+        out = self.kwargs["out"]
+        return out[0] if isinstance(out, tuple) else out
 
     # -- parts ------------------------------------------------------------------------------------
 
@@ -300,6 +359,16 @@ class Call:
     def _count(self, kind: str) -> None:
         self.kind = kind
         self.recorder.count(kind, self.callee.name)
+
+    def _unknown(self) -> None:
+        """What makes arrays and is not understood."""
+        self._made(UNKNOWN)
+        self._unexamined("no policy is asked about it")
+
+    def _unexamined(self, why: str) -> None:
+        name = f"numpy.{self.callee.name}"
+        self.recorder.heard.lasting = False
+        self.recorder.unexamined(f"call of {name}", why, self.frame)
 
     def _made(self, kind: str) -> None:
         self._count(kind)

@@ -10,6 +10,7 @@ import __future__
 import builtins
 import operator
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType, FunctionType, MethodType, SimpleNamespace
@@ -145,11 +146,42 @@ class Hook(FastHook):
         before = self.session
         self.tell(session, session.past, session.alike)
         try:
-            yield
+            with warnings_heard(session):
+                yield
         finally:
             self.tell(*((before, before.past, before.alike) if before else (None,) * 3))
             self.forget(None)
             session.end()
+
+
+@contextmanager
+def warnings_heard(session: Session) -> Iterator[None]:
+    """Hear what NumPy warns of; of what Python's own code does it names the program's line."""
+    module: Any = warnings
+    shown = module._showwarnmsg
+
+    def heard(message: Any) -> None:
+        frame = sys._getframe(1)
+        if issubclass(message.category, RuntimeWarning) and _OF_NUMPY in str(message.message):
+            session.warned(str(message.message), frame)
+        if message.filename != in_python().__file__:
+            return shown(message)
+        place = program_frame(frame)
+        registry = place.f_globals.setdefault("__warningregistry__", {})
+        line = place.f_code.co_filename, place.f_lineno, place.f_globals.get("__name__")
+        warnings.warn_explicit(str(message.message), message.category, *line, registry)
+        return None
+
+    module._showwarnmsg = heard
+    try:
+        yield
+    finally:
+        if module._showwarnmsg is heard:
+            module._showwarnmsg = shown
+
+
+_OF_NUMPY = "encountered in"
+"""Of NumPy's warnings of what became of numbers."""
 
 
 class _Itself:

@@ -13,6 +13,9 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+__warningregistry__ = None
+"""Each warning is shown, and where the program stands (``hook.py``)."""
+
 _NONE = object()
 _NUMBERS = frozenset({bool, int, float})
 

@@ -70,13 +70,13 @@ class Session:
         self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form
     ) -> Told | None:
         """Record an operator's operands and result."""
-        return self._tell(self._operator, name, x, given, program_frame(frame), form)
+        return self._tell(self._operator, name, x, given, frame, form)
 
     def call(
         self, callee: Callee, args: list[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
     ) -> Told | None:
         """Record a call's arguments, of a method the array first, and result."""
-        return self._tell(self._call, callee.name, x, callee, args, kwargs, program_frame(frame))
+        return self._tell(self._call, callee.name, x, callee, args, kwargs, frame)
 
     def assigned(self, target: Any, value: Any, frame: FrameType) -> Told | None:
         """Record ``target[...] = value``."""
@@ -179,7 +179,17 @@ class Session:
             return ""
         recorder.count(OPERATION, name)
         past = self.past.took_over(x) if self.past is not None else None
-        recorder.saw(name, operands, result, frame, form=form, policy=past)
+        place = program_frame(frame)
+        whole = place is frame  # or a part of what Python computes in C
+        part = "" if whole else frame.f_code.co_name.strip("<>")
+        written = None if whole else False
+        recorder.saw(
+            *(name, operands, result, place),
+            form=form,
+            edited=written,
+            part_of=part,
+            policy=past,
+        )
         return OPERATION
 
     def _call(
@@ -191,9 +201,11 @@ class Session:
         kwargs: dict[str, Any],
         frame: FrameType,
     ) -> str:
-        call = Call(self.recorder, callee, args, kwargs, x, frame)
-        if self.past is not None:
-            call.policy = self.past.took_over(x)
+        place = program_frame(frame)
+        call = Call(self.recorder, callee, args, kwargs, x, place)
+        call.past = self.past
+        if place is not frame:  # by what Python's own code calls
+            call.edited, call.part_of = False, name
         call.tell()
         return call.kind
 
