@@ -26,8 +26,8 @@ from pathlib import Path
 
 import promoarray as pa
 from promoarray.core.observers import observing
-from promoarray.diagnostics.compare.task import Task
-from promoarray.diagnostics.compare.watch import Watch
+from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.run.watch import Watch
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
-from promoarray.diagnostics.compare.program import of_script
-from promoarray.diagnostics.compare.standard_input import StandardInput
+from promoarray.diagnostics.run.program import of_script
+from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.ported import Ported

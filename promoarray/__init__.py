@@ -240,6 +240,6 @@ def __dir__() -> list[str]:
 _end_tracebacks()
 
 if "PROMOARRAY_COMPARE" in _environ:  # `promoarray compare` runs this program, and wants to know
-    from promoarray.diagnostics.compare import watch as _watch
+    from promoarray.diagnostics.run import watch as _watch
 
     _watch.begin(_modules[__name__])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from promoarray.diagnostics.compare.short_traceback import stopped_at
+from promoarray.diagnostics.run.short_traceback import stopped_at
 from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
 from promoarray.diagnostics.shadow.place import edits, grouped, spelled
 from promoarray.diagnostics.shadow.report import Report

@@ -17,9 +17,9 @@ from promoarray import cli
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.compare.final_difference import FinalDifference, difference_of
 from promoarray.diagnostics.compare.final_values import finals
-from promoarray.diagnostics.compare.program import Ended
+from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes, outcome
-from promoarray.diagnostics.compare.task import Findings
+from promoarray.diagnostics.run.task import Findings
 from promoarray.diagnostics.exit_codes import FINDINGS
 
 

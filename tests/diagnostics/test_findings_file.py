@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.compare.task import Findings, found, new_file, write
+from promoarray.diagnostics.run.task import Findings, found, new_file, write
 from promoarray.diagnostics.shadow.divergence import LazyAnswers
 from promoarray.promotion.policy import Policy
 

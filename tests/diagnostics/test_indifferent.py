@@ -5,7 +5,7 @@ from __future__ import annotations
 import promoarray as pa
 from promoarray.core.events import OperationEvent, Repeat
 from promoarray.core.observers import observing
-from promoarray.diagnostics.compare.autocast import AutoCast, Indifferent
+from promoarray.diagnostics.run.casting import AutoCast, Indifferent
 
 
 class Counted(Indifferent):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from promoarray import cli
-from promoarray.diagnostics.compare import magics, notebook
+from promoarray.diagnostics.run import magics, notebook
 
 MARKDOWN = {"cell_type": "markdown", "source": ["# x = 1"]}
 

@@ -10,8 +10,8 @@ import pytest
 
 import promoarray as pa
 from promoarray import cli
-from promoarray.diagnostics.compare.ending import last_line
-from promoarray.diagnostics.compare.short_traceback import stopped_at
+from promoarray.diagnostics.run.ending import last_line
+from promoarray.diagnostics.run.short_traceback import stopped_at
 from promoarray.diagnostics.exit_codes import FAILED
 from promoarray.diagnostics.findings.finding import findings
 from promoarray.diagnostics.findings.words import message

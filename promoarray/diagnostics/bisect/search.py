@@ -12,9 +12,9 @@ from promoarray.diagnostics.bisect import trial, value
 from promoarray.diagnostics.bisect.ddmin import ddmin
 from promoarray.diagnostics.bisect.rules import differing_rules
 from promoarray.diagnostics.bisect.trial import Line, LineKey, Trial
-from promoarray.diagnostics.compare.program import Ended, Program
-from promoarray.diagnostics.compare.standard_input import StandardInput
-from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.run.program import Ended, Program
+from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.exit_codes import FAILED, SIGNAL, USAGE
 from promoarray.promotion.policy import Policy

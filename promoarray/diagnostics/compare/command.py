@@ -16,10 +16,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from promoarray.diagnostics.compare import rewritten
-from promoarray.diagnostics.compare.frameworks import AUTO, OWN, framework_of, imported_by, names
+from promoarray.diagnostics.run import rewritten
+from promoarray.diagnostics.run.frameworks import AUTO, OWN, framework_of, imported_by, names
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
-from promoarray.diagnostics.compare.program import (
+from promoarray.diagnostics.run.program import (
     STOPPED,
     Ended,
     Program,
@@ -28,8 +28,8 @@ from promoarray.diagnostics.compare.program import (
     of_script,
 )
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
-from promoarray.diagnostics.compare.standard_input import StandardInput
-from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.findings.baseline import Baseline, read
 from promoarray.diagnostics.findings.judged import Judged, judge

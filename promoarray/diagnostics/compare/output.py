@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from promoarray.console import console
-from promoarray.diagnostics.compare.program import Ended
+from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes
 from promoarray.diagnostics.findings.baseline import stable
 from promoarray.diagnostics.findings.finding import Finding, findings

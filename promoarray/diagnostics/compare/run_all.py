@@ -17,7 +17,7 @@ from promoarray.console import Printable, counted, html_table, listed, wrapped
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.compare.final_difference import FinalDifference, compared
 from promoarray.diagnostics.compare.final_values import Final
-from promoarray.diagnostics.compare.program import Ended
+from promoarray.diagnostics.run.program import Ended
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

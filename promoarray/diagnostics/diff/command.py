@@ -8,10 +8,10 @@ import sys
 from dataclasses import replace
 
 from promoarray.console import console
-from promoarray.diagnostics.compare import rewritten
-from promoarray.diagnostics.compare.probe import Probe
-from promoarray.diagnostics.compare.program import Ended, Program, as_module, of_module, of_script
-from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.run import rewritten
+from promoarray.diagnostics.run.probe import Probe
+from promoarray.diagnostics.run.program import Ended, Program, as_module, of_module, of_script
+from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded

@@ -12,8 +12,8 @@ from typing import Any
 
 from promoarray.core.call_site import sites
 from promoarray.core.events import OperationEvent
-from promoarray.diagnostics.compare.frameworks import framework_of
-from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.run.frameworks import framework_of
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.diff.probe import MOST_KNOWN, At, Noted
 from promoarray.diagnostics.diff.reasons import reasons_of
 from promoarray.diagnostics.diff.recompute import decided_on_the_same

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.compare.frameworks import OWN, framework_of
-from promoarray.diagnostics.compare.program import as_module, missing
+from promoarray.diagnostics.run.frameworks import OWN, framework_of
+from promoarray.diagnostics.run.program import as_module, missing
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.port.frameworks import refused, wanted
 from promoarray.diagnostics.port.runs import Recordings
@@ -68,8 +68,8 @@ def _port(
     policies: tuple[Policy, ...],
     recorded: Recordings | None,
 ) -> int:
-    from promoarray.diagnostics.compare.program import of_module, of_script
-    from promoarray.diagnostics.compare.standard_input import StandardInput
+    from promoarray.diagnostics.run.program import of_module, of_script
+    from promoarray.diagnostics.run.standard_input import StandardInput
     from promoarray.diagnostics.edits.planner import Port
     from promoarray.diagnostics.port.ported import Stopped
     from promoarray.diagnostics.port.porting import Work

@@ -24,7 +24,7 @@ from promoarray.core.cast import scalar
 from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
     DEFAULT_DTYPE,

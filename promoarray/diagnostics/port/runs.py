@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from promoarray.diagnostics.compare.program import Ended, Program
-from promoarray.diagnostics.compare.rewritten import rewriting
-from promoarray.diagnostics.compare.standard_input import StandardInput
-from promoarray.diagnostics.compare.task import Task
+from promoarray.diagnostics.run.program import Ended, Program
+from promoarray.diagnostics.run.rewritten import rewriting
+from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.edits.occurrence import Occurrence
-from promoarray.diagnostics.port import launch, rewritten
+from promoarray.diagnostics.run import edited as launch
+from promoarray.diagnostics.run import edited_rewritten as rewritten
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.recording import Recorded, Recording
 from promoarray.diagnostics.record.block import REWRITTEN

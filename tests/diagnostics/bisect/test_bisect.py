@@ -32,8 +32,8 @@ from promoarray.diagnostics.bisect.rules import (
 )
 from promoarray.diagnostics.bisect.search import Found, Search, Stopped
 from promoarray.diagnostics.bisect.value import plain, same, shown
-from promoarray.diagnostics.compare.program import Ended
-from promoarray.diagnostics.compare.task import Findings, Task
+from promoarray.diagnostics.run.program import Ended
+from promoarray.diagnostics.run.task import Findings, Task
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.report import Report
 from promoarray.operations import OPERATIONS, Form

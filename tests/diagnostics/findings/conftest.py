@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from diagnostics.findings.programs import Command, run_here
 
-from promoarray.diagnostics.compare.program import Program
+from promoarray.diagnostics.run.program import Program
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from promoarray import cli
-from promoarray.diagnostics.compare.program import Ended, Program
-from promoarray.diagnostics.compare.task import Findings, Task
+from promoarray.diagnostics.run.program import Ended, Program
+from promoarray.diagnostics.run.task import Findings, Task
 from promoarray.diagnostics.shadow.observer import shadowed
 from promoarray.promotion.registry import as_policy
 

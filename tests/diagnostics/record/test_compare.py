@@ -13,8 +13,8 @@ import pytest
 
 from promoarray import cli
 from promoarray.diagnostics.compare import command
-from promoarray.diagnostics.compare.frameworks import framework_of
-from promoarray.diagnostics.compare.program import Ended, Program
+from promoarray.diagnostics.run.frameworks import framework_of
+from promoarray.diagnostics.run.program import Ended, Program
 from promoarray.policies import as_policy
 
 PROGRAM = """\

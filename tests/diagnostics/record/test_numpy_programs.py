@@ -15,7 +15,7 @@ import pytest
 
 from promoarray import cli
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.compare.frameworks import framework_of
+from promoarray.diagnostics.run.frameworks import framework_of
 from promoarray.diagnostics.diff import stored
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.difference import difference

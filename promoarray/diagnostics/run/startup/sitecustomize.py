@@ -72,7 +72,7 @@ class _Recorded:
 
 def _begin() -> None:
     try:
-        from promoarray.diagnostics.compare import recorded
+        from promoarray.diagnostics.run import recorded
 
         recorded.begin()
     except Exception:  # the program goes on

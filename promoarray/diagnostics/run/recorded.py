@@ -16,9 +16,9 @@ from typing import Any
 
 from promoarray.core.array_base import Array
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.compare.probe import Probe
-from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task
-from promoarray.diagnostics.compare.watch import Watch, keep_watching
+from promoarray.diagnostics.run.probe import Probe
+from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
+from promoarray.diagnostics.run.watch import Watch, keep_watching
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
 from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.recorder import Recorder

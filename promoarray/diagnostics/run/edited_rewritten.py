@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from promoarray.diagnostics.compare import rewritten
-from promoarray.diagnostics.port import launch
+from promoarray.diagnostics.run import rewritten
+from promoarray.diagnostics.run import edited as launch
 
-COMMAND = "from promoarray.diagnostics.port.rewritten import main; main()"
+COMMAND = "from promoarray.diagnostics.run.edited_rewritten import main; main()"
 
 
 def main() -> None:

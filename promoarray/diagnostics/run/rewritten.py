@@ -16,13 +16,13 @@ from typing import Any
 from zipfile import is_zipfile
 
 from promoarray.core.call_site import keep_source
-from promoarray.diagnostics.compare import notebook
-from promoarray.diagnostics.compare.program import Program
-from promoarray.diagnostics.compare.recorded import begin
-from promoarray.diagnostics.compare.watch import watching
+from promoarray.diagnostics.run import notebook
+from promoarray.diagnostics.run.program import Program
+from promoarray.diagnostics.run.recorded import begin
+from promoarray.diagnostics.run.watch import watching
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 
-COMMAND = "from promoarray.diagnostics.compare.rewritten import main; main()"
+COMMAND = "from promoarray.diagnostics.run.rewritten import main; main()"
 """What ``python -c`` runs; what ``python`` would be told follows."""
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any
 
-from promoarray.diagnostics.compare import notebook
-from promoarray.diagnostics.compare.standard_input import StandardInput
-from promoarray.diagnostics.compare.task import Findings, Task, found
+from promoarray.diagnostics.run import notebook
+from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.task import Findings, Task, found
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""

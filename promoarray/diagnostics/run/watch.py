@@ -37,12 +37,12 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.observers import notify_lock, observing
-from promoarray.diagnostics.compare.autocast import AutoCast, Indifferent
-from promoarray.diagnostics.compare.ending import in_short, last_line
+from promoarray.diagnostics.run.casting import AutoCast, Indifferent
+from promoarray.diagnostics.run.ending import in_short, last_line
 from promoarray.diagnostics.compare.final_values import finals
-from promoarray.diagnostics.compare.own_files import own_files
-from promoarray.diagnostics.compare.short_traceback import shorten, stopped_at
-from promoarray.diagnostics.compare.task import VARIABLE, Findings, Task, new_file, write
+from promoarray.diagnostics.run.own_files import own_files
+from promoarray.diagnostics.run.short_traceback import shorten, stopped_at
+from promoarray.diagnostics.run.task import VARIABLE, Findings, Task, new_file, write
 from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.report import Report

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from promoarray.diagnostics.compare import notebook
+from promoarray.diagnostics.run import notebook
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 
 OWN = "promoarray"

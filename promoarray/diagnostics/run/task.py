@@ -13,7 +13,7 @@ from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.compare.final_values import Final
-from promoarray.diagnostics.compare.probe import Probe
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 
 VARIABLE = "PROMOARRAY_COMPARE"

@@ -1,0 +1,1 @@
+"""Running a user's program in a process of its own, which reports what it found."""
