@@ -72,7 +72,10 @@ class Site:
 
 
 _given: FrameType | None = None
-"""Where what observers are told of stands, if that is not where they are told."""
+"""Call-site override for events that are told later, or elsewhere, than they happened."""
+
+_given_sites: tuple[Site, Site] | None = None
+"""The same for events of a run that is over, which has no frames any more."""
 
 
 @contextmanager
@@ -89,9 +92,23 @@ def standing_at(frame: FrameType) -> Iterator[None]:
         _given = before
 
 
+@contextmanager
+def recorded_at(site: Site, program: Site) -> Iterator[None]:
+    """Have ``sites()`` and ``current_site()`` answer places of a run that is over.
+
+    Hold ``observers.notify_lock`` meanwhile.
+    """
+    global _given_sites
+    before, _given_sites = _given_sites, (site, program)
+    try:
+        yield
+    finally:
+        _given_sites = before
+
+
 def current_site() -> Site:
     """Return the innermost place outside promoarray."""
-    return _of(_outside())
+    return _given_sites[0] if _given_sites else _of(_outside())
 
 
 def outside() -> FrameType | None:
@@ -107,6 +124,8 @@ def program_site() -> Site:
 
 def sites() -> tuple[Site, Site]:
     """Return ``current_site()`` and ``program_site()``, with one look at the frames."""
+    if _given_sites is not None:
+        return _given_sites
     frame = _outside()
     if frame is None:
         return _of(None), _of(None)

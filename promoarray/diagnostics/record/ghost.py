@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from promoarray.core.array_base import Array
 from promoarray.core.operands import UNKNOWN
 from promoarray.dtypes import DType
+from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
@@ -82,6 +83,15 @@ class Ghost(Array):
 
     def _decoded(self) -> Any:
         return self._buffer
+
+
+def ghosts_of(home: Policy) -> type[Ghost]:
+    """The ghosts of a framework's policy, whatever policy promoarray itself is set to."""
+    return home.once(_ghosts_of)
+
+
+def _ghosts_of(home: Policy) -> type[Ghost]:
+    return type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})
 
 
 def _ghost(dtype: DType | TypeRecord, ndim: int) -> Ghost:

@@ -27,7 +27,8 @@ class Heard(threading.local):
         Whether calls that are alike tell the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lasting: bool = True) -> None:
+        self._lasting = lasting
         self.begin()
 
     def begin(self) -> None:
@@ -36,7 +37,7 @@ class Heard(threading.local):
         self.tallies: list[Tally | None] = []
         self.agreed: list[tuple[Callable[[], object], Tally | None]] = []
         self.arrays: set[int] = set()
-        self.operations, self.lasting = 0, True
+        self.operations, self.lasting = 0, self._lasting
 
     def add(self, tell: Callable[[], object], tally: Tally | None = None) -> None:
         """Have this told of calls that are alike."""

@@ -42,9 +42,10 @@ class ProbedRecorder(Recorder):
         *,
         framework: str = "",
         listener: Listener | None = None,
+        flow: bool = False,
     ) -> None:
         self._listener = listener
-        super().__init__(home, policies, framework=framework)
+        super().__init__(home, policies, framework=framework, flow=flow)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from promoarray.core._fast_path import Tally
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.model.results import MAX_SITES
 from promoarray.diagnostics.record._seen import Carried
-from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.flow import FlowRecorder
+from promoarray.diagnostics.record.ghost import Ghost, ghosts_of
 from promoarray.diagnostics.record.heard import Heard
 from promoarray.diagnostics.record.report import RecordedReport, Unexamined, Warned
 from promoarray.diagnostics.shadow.observer import ShadowObserver
-from promoarray.diagnostics.shadow.report import MAX_SITES
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
 
@@ -42,6 +43,8 @@ class RecorderBase:
     noted : bool
         Whether there was anything to note since this was last set to False.
     heard : Heard
+    flow : bool
+        Whether it is recorded which result feeds which operand, and no policy is asked.
     until : object
         What has ``quiet_until``, the time at which counts are to be written down; or None.
     default_named : bool
@@ -60,22 +63,24 @@ class RecorderBase:
         *,
         framework: str = "",
         max_sites: int = MAX_SITES,
+        flow: bool = False,
     ) -> None:
-        self.home = home
+        self.home, self.flow = home, flow
         self.carried = Carried(DType)
         self.known: dict[Hashable, Any] = {}
         self.forgetting: list[Callable[[], object]] = []
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = self.default_named = False
-        self.heard = Heard()
+        self.heard = Heard(lasting=not flow)
         self.until: Any = None
-        self._ghost = _ghosts_of(home)
+        self._ghost = ghosts_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
-        self._observer = ShadowObserver(report, report.framework.partition(" ")[0])
+        kind: Any = FlowRecorder if self.flow else ShadowObserver
+        self._observer: ShadowObserver = kind(report, report.framework.partition(" ")[0])
         self._forget_calls()
 
     def _forget_calls(self) -> None:
@@ -107,7 +112,7 @@ class RecorderBase:
         if home is not self.home and not self.report.calls:
             self.home = self.report.run = home
             self._forget_calls()
-            self._ghost = _ghosts_of(home)
+            self._ghost = ghosts_of(home)
         return home is self.home
 
     def tell_again(
@@ -194,8 +199,3 @@ class RecorderBase:
         if array is not None:
             self.heard.arrays.add(id(array))
             self.carried.put(array, slot)
-
-
-def _ghosts_of(home: Policy) -> type[Ghost]:
-    """The ghosts of the framework's policy, whatever policy promoarray itself is set to."""
-    return type("Ghost", (Ghost,), {"__slots__": (), "_policy": home})

@@ -44,6 +44,9 @@ from promoarray.core.events import (
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.operands import looked_on
 from promoarray.core.passes import Passes
+from promoarray.diagnostics.model.noted import Call
+from promoarray.diagnostics.model.results import MAX_SITES
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.answers import without_data
 from promoarray.diagnostics.shadow.asked import AskedDtypes
 from promoarray.diagnostics.shadow.compared_values import ComparedValues
@@ -57,8 +60,6 @@ from promoarray.diagnostics.shadow.divergence import (
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.narrowing import kept_by, lost_by
-from promoarray.diagnostics.shadow.report import MAX_SITES, Report
-from promoarray.diagnostics.shadow.signatures import Call
 from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import Place, one_pass
@@ -272,14 +273,20 @@ class ShadowObserver(Observer):
             answers = without_edits(answers)
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
         place.part_of, place.event, place.edited = self.part_of, event, self.edited
-        frame = outside()
-        if frame is not None and place.site == place.program:
-            place.part = part_of(frame.f_code, frame.f_lasti)
-            place.names = tuple(names_of(frame, MODULES[self.framework]))
+        if place.site == place.program:
+            place.part, place.names = self._detail()
         if place.differs:
             self.notes += 1
             return self.report.record(place)
         return self.report.agreed.record(place)
+
+    def _detail(self) -> tuple[int, tuple[str, ...]]:
+        """Which operation of its expression this is, and the names of the namespace there."""
+        frame = outside()
+        if frame is None:
+            return 0, ()
+        names = tuple(names_of(frame, MODULES[self.framework]))
+        return part_of(frame.f_code, frame.f_lasti), names
 
 
 @dataclass(frozen=True)

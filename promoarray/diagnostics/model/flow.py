@@ -1,0 +1,248 @@
+"""Operations of a run and their flow: which result feeds which operand.
+
+No policy is asked while a program is recorded so; any can be asked afterwards (``replay.py``), and
+the recording can be written to a file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from promoarray.core.call_site import Site
+from promoarray.dtypes import BY_CODE, DType
+from promoarray.operations import Form
+
+OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY = (
+    *("operation", "default", "cast", "assignment"),
+    *("made", "entry"),
+)
+"""Kinds of what is recorded."""
+
+Source = tuple[int, int]
+"""The number of an operation, and which of its results."""
+
+
+class Given(NamedTuple):
+    """An operand.
+
+    Attributes
+    ----------
+    code : str
+        Of the dtype of an array, weak ones included; "" of a Python scalar.
+    flat : bool
+        Whether it has no axes.
+    value : bool, int, float, complex or None
+        A Python scalar, or the value of a 0-d array where that was read.
+    """
+
+    code: str
+    flat: bool = True
+    value: Any = None
+
+
+class Place(NamedTuple):
+    """Where an operation stands.
+
+    Attributes
+    ----------
+    site, program : Site
+        The operation, and the line of the program that led there.
+    part : int
+        Which of several operations of one expression it is.
+    names : tuple of str
+        The names of the framework's namespace there.
+    part_of : str
+        The framework's function that it is a step of.
+    edited : bool
+        Whether its operands stand in the source as they are.
+    """
+
+    site: Site
+    program: Site
+    part: int = 0
+    names: tuple[str, ...] = ()
+    part_of: str = ""
+    edited: bool = True
+
+
+@dataclass
+class RecordedOperation:
+    """A distinct operation of a run.
+
+    Attributes
+    ----------
+    kind : str
+        One of those above.
+    name : str
+    form : Form
+    policy : str
+        What it was carried out under.
+    operands : tuple of Given
+    results : tuple of str
+        The codes of their dtypes.
+    flat : bool
+        Whether the results have no axes.
+    options : dict
+        What it takes besides, as far as a policy looks at it.
+    place : Place
+    count : int
+        How often it was passed.
+    sources : list of set
+        For each operand the results that it was.
+    """
+
+    kind: str
+    name: str
+    form: Form
+    policy: str
+    operands: tuple[Given, ...]
+    results: tuple[str, ...]
+    flat: bool
+    options: dict[str, Any]
+    place: Place
+    count: int = 0
+    sources: list[set[Source]] = field(default_factory=list)
+
+    def dtypes(self) -> tuple[DType, ...]:
+        """The dtypes of its results."""
+        return tuple(BY_CODE[code] for code in self.results)
+
+
+@dataclass
+class Flow:
+    """The operations of one process of a run, in the order in which they were met first.
+
+    Attributes
+    ----------
+    operations : list of RecordedOperation
+    finals : dict
+        From the names of the program's globals to the results that they are.
+    unread : Counter
+        Places at which the program read a dtype from an array: what is made of it is the run's.
+    """
+
+    operations: list[RecordedOperation] = field(default_factory=list)
+    finals: dict[str, Source] = field(default_factory=dict)
+    unread: Counter[tuple[Site, Site]] = field(default_factory=Counter)
+
+
+# -- as data --------------------------------------------------------------------------------------
+
+
+def as_data(flow: Flow) -> dict[str, Any]:
+    """Return a flow as data for JSON: sites and places once, each by its number after that."""
+    sites: dict[Site, int] = {}
+    places: dict[Place, int] = {}
+
+    def number(site: Site) -> int:
+        return sites.setdefault(site, len(sites))
+
+    def at(place: Place) -> int:
+        return places.setdefault(place, len(places))
+
+    operations = [_operation_data(each, at(each.place)) for each in flow.operations]
+    rows = [
+        [number(p.site), number(p.program), p.part, list(p.names), p.part_of, p.edited]
+        for p in places
+    ]
+    return {
+        "operations": operations,
+        "places": rows,
+        "sites": [
+            [s.file, s.line, s.column, s.text, s.expression, list(s.extent), s.stores]
+            for s in sites
+        ],
+        "finals": {name: list(source) for name, source in flow.finals.items()},
+    }
+
+
+def _operation_data(each: RecordedOperation, place: int) -> dict[str, Any]:
+    return {
+        "kind": each.kind,
+        "name": each.name,
+        "form": each.form.name,
+        "policy": each.policy,
+        "operands": [[g.code, g.flat, value_data(g.value)] for g in each.operands],
+        "results": list(each.results),
+        "flat": each.flat,
+        "options": each.options,
+        "place": place,
+        "count": each.count,
+        "sources": [sorted(map(list, found)) for found in each.sources],
+    }
+
+
+def from_data(data: dict[str, Any]) -> Flow:
+    """Return a flow from data.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If it is no such data.
+    """
+    sites = [
+        Site(file, line, column, text, expression, tuple(extent), stores)
+        for file, line, column, text, expression, extent, stores in data["sites"]
+    ]
+    places = [
+        Place(sites[row[0]], sites[row[1]], row[2], tuple(row[3]), row[4], row[5])
+        for row in data["places"]
+    ]
+    operations = [
+        RecordedOperation(
+            row["kind"],
+            row["name"],
+            Form[row["form"]],
+            row["policy"],
+            tuple(Given(code, flat, value_of(value)) for code, flat, value in row["operands"]),
+            tuple(row["results"]),
+            row["flat"],
+            dict(row["options"]),
+            places[row["place"]],
+            row["count"],
+            [{(number, which) for number, which in found} for found in row["sources"]],
+        )
+        for row in data["operations"]
+    ]
+    finals = {name: (number, which) for name, (number, which) in data["finals"].items()}
+    flow = Flow(operations, finals)
+    _check(flow)
+    return flow
+
+
+def _check(flow: Flow) -> None:
+    """Raise ValueError where a source is no result."""
+    every = [found for each in flow.operations for found in each.sources]
+    for number, which in {*flow.finals.values()}.union(*every):
+        if not 0 <= number < len(flow.operations) or not (
+            0 <= which < len(flow.operations[number].results)
+        ):
+            raise ValueError(f"there is no result {which} of an operation {number}")
+
+
+def value_data(value: Any) -> Any:
+    """Return a number as data that keeps it exactly."""
+    match value:
+        case None | bool():
+            return value
+        case int():
+            return {"int": str(value)}
+        case float():
+            return {"float": value.hex()}
+    return {"complex": [value.real.hex(), value.imag.hex()]}
+
+
+def value_of(data: Any) -> Any:
+    """Return the number that data stand for."""
+    match data:
+        case None | bool():
+            return data
+        case {"int": str(digits)}:
+            return int(digits)
+        case {"float": str(digits)}:
+            return float.fromhex(digits)
+        case {"complex": [str(real), str(imag)]}:
+            return complex(float.fromhex(real), float.fromhex(imag))
+    raise ValueError(f"{data!r} is no number")

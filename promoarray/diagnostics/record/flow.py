@@ -1,0 +1,278 @@
+"""Recorder of operations with their flow: no policy is asked before the run is over."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from types import CodeType
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.core.array_base import Array, type_of
+from promoarray.core.call_site import instructions, outside, part_of, sites
+from promoarray.core.events import (
+    CastEvent,
+    EntryEvent,
+    MadeEvent,
+    Observer,
+    OperationEvent,
+    RefusalEvent,
+    SetitemEvent,
+)
+from promoarray.core.operands import is_left_lazy, looked_on
+from promoarray.diagnostics.model.flow import (
+    ASSIGNMENT,
+    CAST,
+    DEFAULT,
+    ENTRY,
+    MADE,
+    OPERATION,
+    Flow,
+    Given,
+    Place,
+    RecordedOperation,
+)
+from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.shadow.compared_values import ComparedValues
+from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.observer import MODULES, names_of
+from promoarray.diagnostics.shadow.stopped import refused_of
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Form
+from promoarray.promotion.policy import Policy
+
+Context = tuple[int, ...]
+
+DEPTH = 4
+"""Operations are told apart by what feeds them, and what feeds that, in so many steps: layers of a
+network at one line of a library are, and the passes of a loop come to an end."""
+
+_NOTHING: Context = (-1,) * DEPTH
+
+
+class Produced:
+    """Type slot of an array that a recorded operation made.
+
+    Attributes
+    ----------
+    dtype : DType
+    source : tuple of int
+        The number of the operation, and which of its results it is.
+    context : tuple of int
+        Stands for the operation as it is written, for that and what feeds it, and so on.
+    """
+
+    __slots__ = ("__weakref__", "_flow", "context", "dtype", "source")
+
+    def __init__(self, dtype: DType, source: tuple[int, int], context: Context, flow: Flow) -> None:
+        self.dtype, self.source, self.context, self._flow = dtype, source, context, flow
+
+    def read(self, dtype: DType) -> DType:
+        """Return what a program reads, which nothing tells from a dtype that it names."""
+        self._flow.unread[sites()] += 1
+        return dtype
+
+
+class FlowRecorder(Observer):
+    """Records the operations of a process, and which result feeds which operand.
+
+    It stands in the place of a ``ShadowObserver``.
+
+    Parameters
+    ----------
+    report : Report
+        Whose policies' casts are compared by value as the program runs, and which counts.
+    framework : str
+        The framework of a program that is recorded.
+    """
+
+    def __init__(self, report: Report, framework: str = "") -> None:
+        self.report, self.framework = report, framework
+        self.flow = report.flow = Flow()
+        self.edited, self.part_of, self.notes = True, "", 0
+        self._values = ComparedValues(report)
+        self._written: dict[Hashable, int] = {}
+        self._known: dict[Context, int] = {}
+        self._contexts: list[Context] = []
+        self._places: dict[Hashable, tuple[tuple[CodeType, ...], Place]] = {}
+        self._slots: dict[tuple[int, int], Produced] = {}
+
+    # -- what observers are told ------------------------------------------------------------------
+
+    def on_operation(self, event: OperationEvent) -> None:
+        """Record an operation."""
+        self.report.operations += 1
+        made = event.result, *event.extra_results
+        dtypes = (event.plan.result, *event.plan.extra_results)
+        said = {key: event.options[key] for key in ("low", "real") if key in event.options}
+        if "low" in said:
+            said["low"] = bool(said["low"])
+        options = {**said, **({"high": True} if "low" in said else {})}
+        given = event.operands, dtypes, not event.result.ndim, options
+        number = self._record(OPERATION, event.name, event.form, event.policy, *given)
+        for which, (x, dtype) in enumerate(zip(made, dtypes, strict=True)):
+            x._type = self._slot(number, which, dtype)
+
+    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
+        """Record an array of Python numbers."""
+        self.default(weak, result, lone)
+
+    def default(self, weak: DType, result: Array, lone: bool) -> None:
+        """Record an array of Python numbers; nothing counts those that are like it."""
+        self.report.operations += 1
+        policy = result._policy or self.report.run
+        made = type_of(result._type)
+        options = {"weak": weak.code, "lone": lone}
+        number = self._record(
+            DEFAULT, "", Form.FUNCTION, policy, (), (made,), not result.ndim, options
+        )
+        result._type = self._slot(number, 0, made)
+
+    def on_setitem(self, assignment: SetitemEvent) -> None:
+        """Record an assignment."""
+        self.assign(assignment)
+
+    def assign(self, assignment: SetitemEvent) -> None:
+        """Record an assignment; nothing counts those that are like it."""
+        self.report.operations += 1
+        policy, target, value, source, dtype = assignment
+        self._record(ASSIGNMENT, "setitem", Form.INPLACE, policy, (target, value), (), False, {})
+        if source is not dtype and isinstance(value, Array) and dt.string not in (source, dtype):
+            self._values.stored(assignment)
+
+    def on_cast(self, cast: CastEvent) -> None:
+        """Record an explicit cast, and compare its values."""
+        self.report.operations += 1
+        if dt.string in (cast.source, cast.target):
+            return
+        flat = not cast.result.ndim
+        given: Any = (cast.array,), (cast.target,), flat, {}
+        number = self._record(CAST, "astype", Form.FUNCTION, cast.policy, *given)
+        self._values.cast(cast)
+        cast.result._type = self._slot(number, 0, cast.target)
+
+    def on_made(self, made: MadeEvent) -> None:
+        """Record an array of a dtype that the program named."""
+        dtype = type_of(made.result._type)
+        if dtype is not dt.string:
+            given: Any = (), (dtype,), not made.result.ndim, {}
+            number = self._record(MADE, "", Form.FUNCTION, made.policy, *given)
+            made.result._type = self._slot(number, 0, dtype)
+
+    def on_entry(self, entry: EntryEvent) -> None:
+        """Record data that the framework takes in as a narrower dtype."""
+        dtype = type_of(entry.result._type)
+        options = {"source": entry.source.code, "data": len(entry.data)}
+        options["operands"] = None if entry.operands is None else list(entry.operands)
+        given: Any = (), (dtype,), not entry.result.ndim, options
+        number = self._record(ENTRY, "", Form.FUNCTION, entry.policy, *given)
+        entry.result._type = self._slot(number, 0, dtype)
+
+    def on_refusal(self, event: RefusalEvent) -> None:
+        """Note what the run refuses: it may stop there."""
+        self.report.refused = refused_of(event, self.report.policies)
+
+    def on_refused_by_framework(self, event: RefusalEvent, error: Exception) -> None:
+        """Note an operation that raised in a recorded program."""
+        self.report.refused = refused_of(event, self.report.policies, self.framework, error)
+
+    def on_escape(self, escape: Any) -> None:
+        """Note data that leaves the policy."""
+        self.report.record_escape(escape)
+
+    def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
+        """Whether some policy may make other values of an array's cast than the run's."""
+        return dt.string is not target and self._values.may_differ(run, array, target)
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def ended(self, names: Mapping[str, Any]) -> None:
+        """Note which results the program's globals are."""
+        self.flow.finals = {
+            name: slot.source
+            for name, x in names.items()
+            if isinstance(slot := getattr(x, "_type", None), Produced)
+        }
+
+    def _record(
+        self,
+        kind: str,
+        name: str,
+        form: Form,
+        policy: Policy,
+        operands: Iterable[Any],
+        results: tuple[DType, ...],
+        flat: bool,
+        options: dict[str, Any],
+    ) -> int:
+        """Count an operation, and note what feeds it; return its number."""
+        place, every = self._place(), tuple(operands)
+        codes = tuple(dtype.code for dtype in results)
+        said = tuple((key, str(value)) for key, value in options.items())
+        slots = [None if type(x) in WEAK else x._type for x in every]
+        fed = [slot.context if type(slot) is Produced else _NOTHING for slot in slots]
+        key = place, kind, name, form, policy.name, codes, flat, said, *map(_alike, every)
+        written = self._written.setdefault(key, len(self._written))
+        deeper = (hash((written, *(each[depth] for each in fed))) for depth in range(DEPTH - 1))
+        context = written, *deeper
+        number = self._known.get(context)
+        if number is None:
+            number = self._known[context] = len(self.flow.operations)
+            self._contexts.append(context)
+            given = tuple(map(_given, every))
+            made = RecordedOperation(
+                kind, name, form, policy.name, given, codes, flat, options, place
+            )
+            made.sources = [set() for _ in every]
+            self.flow.operations.append(made)
+        operation = self.flow.operations[number]
+        operation.count += 1
+        for found, slot in zip(operation.sources, slots, strict=True):
+            if type(slot) is Produced:
+                found.add(slot.source)
+        return number
+
+    def _slot(self, number: int, which: int, dtype: DType) -> Any:
+        """What an array bears that an operation made: one object of each result."""
+        known = self._slots.get((number, which))
+        if known is None:
+            source, context = (number, which), self._contexts[number]
+            known = self._slots[number, which] = Produced(dtype, source, context, self.flow)
+        return known
+
+    def _place(self) -> Place:
+        at, codes = instructions()
+        key = at, self.part_of, self.edited
+        known = self._places.get(key)
+        if known is not None:
+            return known[1]
+        site, program = sites()
+        frame, part = outside(), 0
+        names: tuple[str, ...] = ()
+        if frame is not None and site == program:
+            part = part_of(frame.f_code, frame.f_lasti)
+            names = tuple(names_of(frame, MODULES[self.framework]))
+        place = Place(site, program, part, names, self.part_of, self.edited)
+        self._places[key] = codes, place  # the code is held, so that no other has its id
+        return place
+
+
+def _is_read(x: Any) -> bool:
+    """Whether the value of a 0-d array is known."""
+    return x.has_value if isinstance(x, Ghost) else not is_left_lazy(x)
+
+
+def _alike(x: Any) -> Hashable:
+    """What operands have in common that are recorded as one."""
+    if type(x) in WEAK:
+        return magnitude(x)
+    flat = not x._buffer.ndim
+    return type_of(x._type), flat, magnitude(looked_on(x)) if flat and _is_read(x) else None
+
+
+def _given(x: Any) -> Given:
+    if type(x) in WEAK:
+        return Given("", True, x)
+    flat = not x._buffer.ndim
+    value = looked_on(x) if flat and _is_read(x) else None
+    return Given(type_of(x._type).code, flat, value)

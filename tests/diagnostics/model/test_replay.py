@@ -1,0 +1,98 @@
+"""A run recorded with its flow, asked afterwards, gives what one gives that is asked meanwhile."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.core.observers import observing
+from promoarray.diagnostics.model.flow import Flow, as_data, from_data
+from promoarray.diagnostics.model.replay import replay
+from promoarray.diagnostics.record.block import RECORDED, recording
+from promoarray.diagnostics.record.flow import FlowRecorder
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.shadow.observer import ShadowObserver
+from promoarray.policies import as_policy, get_policy
+
+POLICIES = tuple(map(as_policy, ("paddle@3.3", "numpy@2", "numpy@1", "jax@x64", "torch")))
+PROGRAMS = Path(__file__).parents[1] / "record" / "programs"
+
+
+def _found(report: Report) -> dict[object, int]:
+    return {
+        (
+            *(d.site, d.program, d.name, d.part, d.operands, d.form),
+            tuple((n, str(a), a.origin, a.reason, a.fix) for n, a in sorted(d.answers.items())),
+        ): d.count
+        for d in report.divergences
+    }
+
+
+def _asked_again(flow: Flow, report: Report) -> Report:
+    replay(from_data(json.loads(json.dumps(as_data(flow)))), report)
+    return report
+
+
+def _program() -> None:
+    x, w = pa.asarray([1, 2], dtype=pa.int64), pa.asarray([0.5, 1.5], dtype=pa.float32)
+    total = pa.zeros(2)
+    for step in range(4):
+        total += x * w
+        total = total + step
+        total[0] = 300
+        y = total.astype(pa.float16) + w[step % 2]
+    z = pa.where(y > 1, y, 2.5)
+    pa.concat([z, x]), pa.mean(z), x > 1, x**2, pa.astype(w, pa.uint8), x / 0.5 - total
+
+
+def test_a_program_of_ours_is_asked_again() -> None:
+    asked, recorded = Report(get_policy(), POLICIES), Report(get_policy(), POLICIES)
+    with observing(ShadowObserver(asked)):
+        _program()
+    with observing(FlowRecorder(recorded)):
+        _program()
+    assert recorded.flow is not None
+    again = _asked_again(recorded.flow, Report(get_policy(), POLICIES))
+    assert {k[2:]: n for k, n in _found(again).items()} == {
+        k[2:]: n for k, n in _found(asked).items()
+    }
+    assert again.operations == asked.operations
+
+
+def _recorded(framework: str, program: Path, *, flow: bool) -> RecordedReport:
+    module: Any = pytest.importorskip(framework)
+    known = RECORDED[framework]
+    named = f"{framework} {module.__version__}"
+    recorder = Recorder(known.home(module.__version__), POLICIES, framework=named, flow=flow)
+    with recording(known, recorder), np.errstate(all="ignore"):
+        runpy.run_path(str(program))
+    return recorder.report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["autocast", "convolutions", "science", "transformer"])
+def test_pytorch_programs_are_asked_again(name: str) -> None:
+    asked = _recorded("torch", PROGRAMS / f"{name}.py", flow=False)
+    recorded = _recorded("torch", PROGRAMS / f"{name}.py", flow=True)
+    assert recorded.flow is not None
+    again = RecordedReport(recorded.run, POLICIES, framework=recorded.framework)
+    assert _found(_asked_again(recorded.flow, again)) == _found(asked)
+
+
+def test_a_flow_is_checked_as_it_is_read() -> None:
+    report = Report(get_policy(), POLICIES)
+    with observing(FlowRecorder(report)):
+        pa.zeros(2) + 1
+    assert report.flow is not None
+    data = as_data(report.flow)
+    data["operations"][-1]["sources"][0] = [[99, 0]]
+    with pytest.raises(ValueError, match="no result 0 of an operation 99"):
+        from_data(data)
