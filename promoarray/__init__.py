@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.explain.question import explain
     from promoarray.diagnostics.policy_table import table
     from promoarray.diagnostics.record.block import record
+    from promoarray.diagnostics.report import Report
     from promoarray.diagnostics.shadow.observer import shadow
-    from promoarray.diagnostics.shadow.report import Report
     from promoarray.diagnostics.trace import trace
     from promoarray.extras import (
         array,
@@ -102,7 +102,7 @@ diagnostics.explain.question explain
 diagnostics.policy_table     table
 diagnostics.record.block     record
 diagnostics.shadow.observer  shadow
-diagnostics.shadow.report    Report
+diagnostics.report    Report
 diagnostics.trace            trace
 io.dask_arrays               from_dask
 io.npz                       load save

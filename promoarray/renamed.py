@@ -17,11 +17,11 @@ from promoarray.errors import quoted
 MODULES = {
     "_cast_report": ("diagnostics.cast_report",),
     "_escape": ("core.escape",),
-    "_escape_report": ("diagnostics.escape_report",),
+    "_escape_report": ("diagnostics.model.escapes",),
     "_explanation": ("diagnostics.explain.report",),
     "_factors": ("linalg.decompositions", "linalg.systems"),
     "_pickling": ("parray",),
-    "_report": ("diagnostics.shadow.report",),
+    "_report": ("diagnostics.report",),
     "_shadow": ("diagnostics.shadow.divergence", "renamed"),
     "_sites": ("core.call_site",),
     "_trace": ("diagnostics.trace",),
@@ -52,7 +52,7 @@ NAMES = {
 
 
 class Shadow:
-    """What a shadow run had found, as 0.1.0 kept it; ``shadow.report.Report`` takes it over."""
+    """What a shadow run had found, as 0.1.0 kept it; ``diagnostics.report.Report`` takes it over."""
 
     partings: dict[Any, Any]
     escapes: Any

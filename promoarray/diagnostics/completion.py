@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from promoarray.diagnostics.findings.kinds import SELECTORS
+from promoarray.diagnostics.model.kinds import SELECTORS
 from promoarray.dtypes import BY_NAME
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.registry import families

@@ -16,7 +16,8 @@ from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
-from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.model.escapes import Escapes, as_data, summary_of
+from promoarray.diagnostics.render import escapes as sections
 from promoarray.diagnostics.tracing.actions import action_of
 from promoarray.diagnostics.tracing.cast import Cast, Change, changes_of, changes_of_setitem
 from promoarray.diagnostics.tracing.sarif import as_sarif
@@ -188,11 +189,11 @@ class Trace(Observer, Printable):
     def to_dict(self) -> dict[str, Any]:
         """Return ``casts`` and ``escapes`` as data, in the order of the source."""
         casts = [cast.to_dict() | {"count": count} for cast, count in self._sorted()]
-        return {"casts": casts, "escapes": self._escapes.to_dict()}
+        return {"casts": casts, "escapes": as_data(self.escapes)}
 
     def to_sarif(self, path: str | Path) -> None:
         """Write the casts and what left as SARIF 2.1.0, for code scanning and editors."""
-        write_whole(Path(path), json.dumps(as_sarif(self._sorted(), self._escapes), indent=2))
+        write_whole(Path(path), json.dumps(as_sarif(self._sorted(), self.escapes), indent=2))
 
     def to_chrome_trace(self, path: str | Path) -> None:
         """Write what happened when, for Perfetto (ui.perfetto.dev) and Chrome's trace viewer.
@@ -215,7 +216,7 @@ class Trace(Observer, Printable):
         casts = self.casts
         lossy = sum(count for cast, count in casts.items() if cast.lossy)
         said = counted(casts.total(), "implicit cast") + (f", {lossy} lossy" if lossy else "")
-        return " ".join(filter(None, (f"{said}.", self._escapes.summary)))
+        return " ".join(filter(None, (f"{said}.", summary_of(self.escapes))))
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """The header and the rows; the last column stands where something is lost."""
@@ -248,11 +249,11 @@ class Trace(Observer, Printable):
             table.add_row(*map(Text, row))
         if self._found or not self.escapes:
             yield table
-        yield from self._escapes.lines()
+        yield from sections.lines(self.escapes)
 
     def html(self) -> str:
         """Return the trace as a part of a page."""
-        return html_table(*self._table(), stacked=True) + self._escapes.html()
+        return html_table(*self._table(), stacked=True) + sections.html(self.escapes)
 
 
 _HEADER = ("place", "operation", "cast", "times", "source", "what is lost")

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.diagnostics.model.finding import edits, spelled
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.short_traceback import stopped_at
+from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
-from promoarray.diagnostics.shadow.place import edits, grouped, spelled
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.errors import PromotionError, clipped, kind_of
 from promoarray.namespaces import namespace
 from promoarray.parray import PArray
@@ -191,11 +192,20 @@ def _places(report: Report) -> Iterator[str]:
         yield f"{site.path}  {site.expression or site.text}  [{spelled(divergence)}]"
         if (program := divergence.program) != site:
             yield f"    called from {program.path}  {program.expression or program.text}"
-        for answer, origin, names in grouped(divergence):
-            if origin in ("", "root"):
+        for answer, names in _alike(divergence):
+            if answer.origin in ("", "root"):
                 why = f"  {answer.reason}" if answer.reason else ""
                 yield f"    {answer!s:<12}{', '.join(names)}{why}"
         for edit, names in edits(divergence).items():
             yield f"    write {edit}  for {', '.join(names)}"
     if len(found) > MOST_PLACES:
         yield f"and {len(found) - MOST_PLACES} more lines"
+
+
+def _alike(divergence: Divergence) -> Iterator[tuple[Answer, list[str]]]:
+    """Each different answer with the policies that give it, the run's first."""
+    groups: dict[tuple[object, ...], tuple[Answer, list[str]]] = {}
+    for name, answer in divergence.answers.items():
+        key = answer.dtype, answer.origin, answer.reason
+        groups.setdefault(key, (answer, []))[1].append(name)
+    yield from groups.values()

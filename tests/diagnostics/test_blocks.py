@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.shadow.reach import reached
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.model.reach import reached
+from promoarray.diagnostics.report import Report
 
 PROGRAM = """\
 import promoarray as xp

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.model.finding import edits
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.observer import DEFAULT
-from promoarray.diagnostics.shadow.place import edits
 
 EXPRESSIONS = (
     *("x + y", "x / y", "x // y", "x ** y", "x < y", "x == y", "x - 1.5", "2 * x", "x / 2"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.model.finding import findings
 from promoarray.diagnostics.shadow import narrowing
 from promoarray.diagnostics.shadow.narrowing import narrowed
 from promoarray.dtypes import BY_NAME

@@ -18,9 +18,9 @@ from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics import cast_command
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes
-from promoarray.diagnostics.escape_report import Escapes
+from promoarray.diagnostics.model.escapes import Escapes
+from promoarray.diagnostics.model.noted import Call, Signatures
 from promoarray.diagnostics.policy_table import table_of
-from promoarray.diagnostics.shadow.signatures import Call, Signatures
 from promoarray.promotion.registry import as_policy
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.report import Report
 
 OUTSIDE = np.array([1.5, 2.5]), np.arange(3)
 

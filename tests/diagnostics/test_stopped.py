@@ -10,13 +10,13 @@ import pytest
 
 import promoarray as pa
 from promoarray import cli
+from promoarray.diagnostics.exit_codes import FAILED
+from promoarray.diagnostics.model.finding import findings
+from promoarray.diagnostics.model.summary import PolicySummary
+from promoarray.diagnostics.render.words import message
 from promoarray.diagnostics.run.ending import last_line
 from promoarray.diagnostics.run.short_traceback import stopped_at
-from promoarray.diagnostics.exit_codes import FAILED
-from promoarray.diagnostics.findings.finding import findings
-from promoarray.diagnostics.findings.words import message
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
-from promoarray.diagnostics.shadow.policy_summary import PolicySummary
 from promoarray.diagnostics.shadow.stopped import Stopped, stopped_of
 
 

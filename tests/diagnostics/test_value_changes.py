@@ -20,7 +20,7 @@ def code(expression: str) -> CodeType:
     return compile(expression, file, "eval")
 
 
-def only(report: pa.diagnostics.shadow.report.Report) -> dict:
+def only(report: pa.Report) -> dict:
     (place,) = report.to_dict()["value_changes"]
     return place
 

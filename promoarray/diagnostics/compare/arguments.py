@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 
-from promoarray.diagnostics.findings.kinds import ANY, DEFAULT, NONE, SELECTORS
+from promoarray.diagnostics.model.kinds import ANY, DEFAULT, NONE, SELECTORS
 
 FORMATS = ("text", "json", "sarif", "github")
 

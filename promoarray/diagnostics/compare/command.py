@@ -16,9 +16,18 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
+from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
+from promoarray.diagnostics.findings.baseline import Baseline, read
+from promoarray.diagnostics.findings.judged import Judged, judge
+from promoarray.diagnostics.model.results import MAX_SITES
+from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
+from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run import rewritten
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, framework_of, imported_by, names
-from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.run.program import (
     STOPPED,
     Ended,
@@ -27,17 +36,9 @@ from promoarray.diagnostics.run.program import (
     of_module,
     of_script,
 )
-from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
 from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Task
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
-from promoarray.diagnostics.findings.baseline import Baseline, read
-from promoarray.diagnostics.findings.judged import Judged, judge
-from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
-from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.shadow.observer import DEFAULT
-from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 from promoarray.diagnostics.whole_file import require_place
 from promoarray.errors import UnknownPolicyError, quoted
 from promoarray.promotion.in_force import process_default

@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from promoarray.console import console
-from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes
-from promoarray.diagnostics.findings.baseline import stable
-from promoarray.diagnostics.findings.finding import Finding, findings
-from promoarray.diagnostics.findings.formats import as_github, as_sarif
 from promoarray.diagnostics.findings.judged import Judged
 from promoarray.diagnostics.findings.shown import without
+from promoarray.diagnostics.model.finding import findings
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.sarif import Invocation, Note, fingerprint
-from promoarray.diagnostics.shadow.report import Report
-from promoarray.diagnostics.spans import base_folder, relative, span_of
+from promoarray.diagnostics.render.findings_sarif import as_sarif
+from promoarray.diagnostics.render.github import as_commands
+from promoarray.diagnostics.render.json import finding_data
+from promoarray.diagnostics.render.sarif import Invocation, Note
+from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run.program import Ended
+from promoarray.diagnostics.spans import base_folder, relative
 from promoarray.diagnostics.whole_file import write_whole
 
 SCHEMA = Path(__file__).with_name("report.schema.json")
@@ -116,41 +117,11 @@ def report_data(compared: Compared) -> dict[str, Any]:
     return (
         {"schema_version": SCHEMA_VERSION, "exit_code": compared.status}
         | compared.report.to_dict()
-        | {"findings": [_finding(judged, each) for each in judged.every]}
+        | {"findings": [finding_data(judged, each) for each in judged.every]}
         | {"fail_on": list(judged.fail_on), "baseline": _baseline(judged)}
         | {"notices": [each._asdict() for each in judged.notices], "program": program}
         | compared.outcomes.to_dict()
     )
-
-
-def _finding(judged: Judged, finding: Finding) -> dict[str, Any]:
-    span, inside = span_of(finding.place), finding.inside
-    expression, kind, policy, operation, operands, run, answer = stable(finding)
-    file = relative(finding.place.file, base_folder())
-    return {
-        "kind": kind,
-        "root": finding.root,
-        "policy": policy or None,
-        "file": finding.place.file,
-        "line": span.line,
-        "column": span.column or None,
-        "end_line": span.end_line or None,
-        "end_column": span.end_column or None,
-        "expression": expression,
-        "inside": inside and {"file": inside.file, "line": inside.line, "source": inside.text},
-        "operation": operation or None,
-        "operands": list(operands),
-        "run": run or None,
-        "answer": answer or None,
-        "reason": finding.reason or None,
-        "edit": finding.edit or None,
-        "count": finding.count,
-        "fingerprint": fingerprint(
-            file, expression, kind, policy, operation, *operands, run, answer
-        ),
-        "state": judged.state(finding),
-        "fails": judged.fails(finding),
-    }
 
 
 def _baseline(judged: Judged) -> dict[str, Any] | None:
@@ -179,7 +150,7 @@ def _write_sarif(compared: Compared, args: argparse.Namespace, file: IO[str] | N
 
 def _write_github(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
     judged = compared.judged
-    for line in (*as_github(judged), compared.report.summary(), judged.left_out):
+    for line in (*as_commands(judged), compared.report.summary(), judged.left_out):
         if line:
             print(line, file=file)
 

@@ -8,15 +8,15 @@ import sys
 from dataclasses import replace
 
 from promoarray.console import console
-from promoarray.diagnostics.run import rewritten
-from promoarray.diagnostics.run.probe import Probe
-from promoarray.diagnostics.run.program import Ended, Program, as_module, of_module, of_script
-from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run import rewritten
+from promoarray.diagnostics.run.probe import Probe
+from promoarray.diagnostics.run.program import Ended, Program, as_module, of_module, of_script
+from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 

@@ -14,10 +14,10 @@ from promoarray.diagnostics.diff import stored
 from promoarray.diagnostics.diff.change import REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import At, Noted
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons
+from promoarray.diagnostics.model.finding import spelled
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.fixes import Fix
-from promoarray.diagnostics.shadow.place import spelled
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.value_changes import ValueChange
 from promoarray.promotion.policy import Policy
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from promoarray.console import counted
 from promoarray.diagnostics.findings.baseline import Baseline, Entry
 from promoarray.diagnostics.findings.comments import Comment, Notice, comments_in, told
-from promoarray.diagnostics.findings.finding import Finding, findings
-from promoarray.diagnostics.findings.kinds import selected
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.model.finding import Finding, findings
+from promoarray.diagnostics.model.kinds import selected
+from promoarray.diagnostics.report import Report
 
 
 @dataclass(frozen=True)

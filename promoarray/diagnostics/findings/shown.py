@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
-from promoarray.diagnostics.findings.finding import (
+from promoarray.diagnostics.model.finding import (
     Finding,
     findings,
     of_call,
@@ -14,9 +16,9 @@ from promoarray.diagnostics.findings.finding import (
     of_divergence,
     of_escape,
 )
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.divergence import Divergence
-from promoarray.diagnostics.shadow.report import Report
-from promoarray.diagnostics.shadow.value_changes import ValueChange
+from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
 
 Hidden = Collection[Finding]
 
@@ -28,7 +30,9 @@ def without(report: Report, hidden: Hidden) -> Report:
     """
     left = {each.policy for each in findings(report) if each not in hidden}
     gone = {each.policy for each in hidden} - left
-    kept, run = report.emptied(), report.run.name
+    run = report.run.name
+    bare: dict[str, Any] = {"escapes": Counter(), "signatures": Counter(), "decisions": Counter()}
+    kept = replace(report, _found={}, value_changes=ValueChanges(), **bare)
     kept.policies = tuple(policy for policy in report.policies if policy.name not in gone)
     for divergence in report.divergences:
         if (less := _divergence(divergence, hidden, gone)) is not None:

@@ -21,11 +21,11 @@ from promoarray.diagnostics.edits.occurrence import (
     Span,
 )
 from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.answers import OperationAnswers
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
 from promoarray.diagnostics.shadow.divergence import Divergence
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.diagnostics.shadow.value_changes import ValueChange
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.port.final import Unequal
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.report import Report
 
 
 def disputed(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.shadow.report import Report
+from promoarray.diagnostics.report import Report
 from promoarray.operations import Form
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from promoarray.core.operands import looked_on
 from promoarray.core.passes import Passes
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.shadow.decisions import Decided
+from promoarray.diagnostics.model.noted import Decided
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.divergence import (
     ASKED_DTYPE,
     DEFAULT_DTYPE,
@@ -38,7 +39,6 @@ from promoarray.diagnostics.shadow.questions import (
     seen_dtype,
     seen_operands,
 )
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_seen_by, record
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand, Rank

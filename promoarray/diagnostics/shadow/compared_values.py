@@ -15,9 +15,9 @@ from promoarray.core.call_site import sites
 from promoarray.core.cast import convert
 from promoarray.core.events import CastEvent, SetitemEvent
 from promoarray.diagnostics.port.routes import routes
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.divergence import ENTRY
 from promoarray.diagnostics.shadow.narrowing import Said, narrowed
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
 from promoarray.dtypes import INTEGERS, DType, Kind

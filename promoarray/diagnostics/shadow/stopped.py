@@ -7,30 +7,21 @@ is a finding of its own, the first of a report.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any
 
-from promoarray.console import listed, wrapped
+from promoarray.console import listed
 from promoarray.core.call_site import Site, sites
 from promoarray.core.events import Recovery, RefusalEvent
 from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.shadow.blocks import entry_lines
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
-from promoarray.diagnostics.shadow.place import as_data
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
-from promoarray.pages import prose
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,50 +91,6 @@ class Stopped:
     @property
     def _answers(self) -> Mapping[str, Answer]:
         return self.refused.place.answers if self.refused else {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as data."""
-        site, refused = self.site, self.refused
-        return {
-            "policy": self.run,
-            "file": site and site.file,
-            "line": site and site.line,
-            "source": site and site.text,
-            "error": self.error,
-            "refused": refused and as_data(refused.place),
-            "refuses": self.refuses,
-            "goes_on": self.goes_on,
-            "edit": self.edit or None,
-            "remedy": self.remedy or None,
-        }
-
-    def lines(self, console: Console, width: int) -> Iterator[Text]:
-        """Yield it as lines for the terminal."""
-        from rich.text import Text
-
-        yield from wrapped(Text(""), Text(self.headline, "bold red"), console, width)
-        if self.refused is None:
-            said = Text(f"{self.site.text}\n" if self.site else "", "bold")
-            yield from wrapped(Text("    "), said.append(self.error, "not bold"), console, width)
-            return
-        told: dict[str, str] = {}
-        yield from entry_lines(self.refused.place, told, console, width)
-        for word, what in (("write", self.edit), ("or run", self.remedy)):
-            if what:
-                yield from wrapped(Text(f"    {word:<12}", "green"), Text(what), console, width)
-
-    def html(self, *, answers: bool = True) -> str:
-        """Return it as a section of a page; ``answers`` tells what every policy says there."""
-        place = self.refused and self.refused.place
-        said = [f"{self.site}: <code>{escape(self.site.text)}</code>"] if self.site else []
-        said += [] if place else [prose(self.error)]
-        if place and answers:
-            each = place.answers.items()
-            said += [prose(f"{name}: {answer} {answer.reason}".strip()) for name, answer in each]
-        said += [f"write <code>{escape(self.edit)}</code>"] if self.edit else []
-        said += [f"or {prose(self.remedy)}"] if self.remedy else []
-        rows = "<br>".join(said)
-        return f'<h2>{escape(self.headline)}</h2><p class="stopped">{rows}</p>'
 
     @property
     def headline(self) -> str:

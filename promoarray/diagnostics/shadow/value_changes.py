@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +24,6 @@ from promoarray.diagnostics.shadow.clipping import all_beyond, clipped
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-TITLE = "Casts whose values differ by policy"
 
 
 class Example(NamedTuple):
@@ -213,37 +207,6 @@ class ValueChanges:
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the places as data, in the order of the source."""
         return [change.to_dict() for change in self]
-
-    def lines(self) -> Iterator[Text]:
-        """Yield the places as lines for the terminal, under a title."""
-        from rich.text import Text
-
-        if self.found:
-            yield Text(TITLE, style="bold")
-        for change in self:
-            site = change.place.site
-            head = Text(site.path, style="bold cyan")
-            head.append(f"  {site.expression or site.text}", style="bold")
-            yield head.append(f"  [{change.cast}]", style="dim")
-            yield from (Text(f"    {said}") for said in change.said())
-            if change.edit:
-                yield Text("    write       ", style="green").append(change.edit, style="default")
-
-    def html(self) -> str:
-        """Return the places as a section of a page; "" if there are none."""
-        rows = "".join(
-            f"<tr><td>{escape(str(change.place.site))}</td>"
-            f"<td><code>{escape(change.place.site.expression or change.place.site.text)}</code>"
-            f"<small>{escape(change.cast)}</small></td>"
-            f"<td>{'<br>'.join(map(escape, change.said()))}{_write(change.edit)}</td></tr>"
-            for change in self
-        )
-        head = "<tr><th>place</th><th>source</th><th>values</th></tr>"
-        return f"<h2>{TITLE}</h2><table>{head}{rows}</table>" if rows else ""
-
-
-def _write(edit: str) -> str:
-    return f"<br>write <code>{escape(edit)}</code>" if edit else ""
 
 
 def one_pass(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from promoarray.console import counted
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.escape_report import Escapes
-from promoarray.diagnostics.sarif import Result, Rule, document
+from promoarray.diagnostics.model.escapes import rows
+from promoarray.diagnostics.render.sarif import Result, Rule, document
 from promoarray.diagnostics.spans import span_of
 from promoarray.diagnostics.tracing.cast import Cast
 
@@ -40,7 +41,7 @@ RULES = (
 )
 
 
-def as_sarif(casts: Iterable[tuple[Cast, int]], escapes: Escapes) -> dict[str, Any]:
+def as_sarif(casts: Iterable[tuple[Cast, int]], escapes: Counter[Escape]) -> dict[str, Any]:
     """Return casts with their counts, and what left the policy, as a SARIF document."""
     results = [_of_cast(cast, count) for cast, count in casts]
     return document(RULES, [*results, *_of_escapes(escapes)])
@@ -57,9 +58,9 @@ def _of_cast(cast: Cast, count: int) -> Result:
     )
 
 
-def _of_escapes(escapes: Escapes) -> Iterator[Result]:
+def _of_escapes(escapes: Counter[Escape]) -> Iterator[Result]:
     first: Escape
-    for first, shapes, count in escapes.rows():
+    for first, shapes, count in rows(escapes):
         to = f" to {first.consumer}" if first.consumer else ""
         yield Result(
             rule="escape",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from promoarray.diagnostics.findings.words import Place
+from promoarray.diagnostics.render.words import Place
 from promoarray.errors import PromotionError, UnknownPolicyError
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.in_force import process_default, set_policy

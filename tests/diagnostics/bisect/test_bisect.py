@@ -32,10 +32,10 @@ from promoarray.diagnostics.bisect.rules import (
 )
 from promoarray.diagnostics.bisect.search import Found, Search, Stopped
 from promoarray.diagnostics.bisect.value import plain, same, shown
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.run.task import Findings, Task
 from promoarray.diagnostics.shadow.observer import ShadowObserver
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import as_policy
 from promoarray.promotion import in_force

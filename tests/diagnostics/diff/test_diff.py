@@ -16,8 +16,8 @@ from promoarray import cli
 from promoarray.core.observers import observing
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.observer import ShadowObserver
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.policies import as_policy
 
 PROGRAM = """\

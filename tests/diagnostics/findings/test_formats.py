@@ -16,10 +16,10 @@ from diagnostics.findings.programs import BITS, HALF, START, Command, write
 
 import promoarray as pa
 from promoarray import cli
-from promoarray.diagnostics import sarif
 from promoarray.diagnostics.compare import output
 from promoarray.diagnostics.findings import formats
-from promoarray.diagnostics.sarif import Result, Rule
+from promoarray.diagnostics.render import sarif
+from promoarray.diagnostics.render.sarif import Result, Rule
 from promoarray.diagnostics.spans import Span
 
 PROGRAM = f"""\

@@ -7,11 +7,11 @@ import linecache
 import numpy as np
 
 import promoarray as pa
-from promoarray.diagnostics.findings.finding import Finding, findings
-from promoarray.diagnostics.findings.kinds import KINDS
 from promoarray.diagnostics.findings.shown import without
+from promoarray.diagnostics.model.finding import Finding, findings
+from promoarray.diagnostics.model.kinds import KINDS
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.observer import shadowed
-from promoarray.diagnostics.shadow.report import Report
 from promoarray.promotion.registry import as_policy
 
 SOURCE = """\

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.shadow.place import as_data, spelled
+from promoarray.diagnostics.model.finding import spelled
+from promoarray.diagnostics.render.json import place_data as as_data
 
 
 def test_a_step_names_the_function_that_it_is_in() -> None:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.model.finding import edits
 from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.diagnostics.shadow.fixes import Fix
-from promoarray.diagnostics.shadow.place import edits
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
 

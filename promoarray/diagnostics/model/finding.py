@@ -1,7 +1,8 @@
-"""Findings: what a report says, one place and one policy at a time.
+"""Findings: everything a report says, one place and one policy at a time.
 
-Places that only inherit a difference are none, as the edit of an earlier line mends them; where a
-policy refuses such a place it is one, as the program would stop there. Numbers that a program
+Each channel (text, HTML, SARIF, GitHub, JSON, the pytest plugin) shows these. Places that only
+inherit a difference are *said*, and no findings, as the edit of an earlier line mends them; where
+a policy refuses such a place it is one, as the program would stop there. Numbers that a program
 makes Python's own (``float(loss)``) are none either: that is what they are written for.
 """
 
@@ -9,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.findings.kinds import ROOT
-from promoarray.diagnostics.shadow.decisions import Decided
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
-from promoarray.diagnostics.shadow.place import spelled
-from promoarray.diagnostics.shadow.report import Report
-from promoarray.diagnostics.shadow.signatures import Call
-from promoarray.diagnostics.shadow.stopped import Refused
-from promoarray.diagnostics.shadow.value_changes import ValueChange
+from promoarray.diagnostics.model.kinds import ROOT, UNKNOWN
+from promoarray.diagnostics.model.noted import Call, Decided
+from promoarray.diagnostics.shadow.divergence import ASKED_DTYPE, ENTRY, Answer, Divergence
+from promoarray.operations import OPERATIONS, Form
+
+if TYPE_CHECKING:
+    from promoarray.diagnostics.model.results import Results
+    from promoarray.diagnostics.shadow.stopped import Refused
+    from promoarray.diagnostics.shadow.value_changes import ValueChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Finding:
         The expression as it should be written; what to do, in words, where that is not known.
     count : int
         How often it was met.
+    inherited : bool
+        Whether only the operands differ, because of an earlier line.
     """
 
     kind: str
@@ -71,6 +76,7 @@ class Finding:
     edit: str = field(default="", compare=False)
     remedy: str = field(default="", compare=False)
     count: int = field(default=1, compare=False)
+    inherited: bool = field(default=False, compare=False)
 
     @property
     def names(self) -> frozenset[str]:
@@ -79,16 +85,22 @@ class Finding:
 
     @property
     def source(self) -> str:
-        """What the program reads there."""
+        """The text of the program there."""
         return self.place.expression or self.place.text
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is a finding, and not only said."""
+        return self.kind != UNKNOWN and not (self.kind == "dtype" and self.inherited)
 
-def findings(report: Report) -> list[Finding]:
+
+def findings(report: Results) -> list[Finding]:
     """Return the findings of a report, in the order of the source and of its policies."""
     found: dict[Finding, Finding] = {}
-    for each in _all(report):
-        known = found.get(each)
-        found[each] = replace(each, count=each.count + known.count) if known else each
+    for each in statements(report):
+        if each.counts:
+            known = found.get(each)
+            found[each] = replace(each, count=each.count + known.count) if known else each
     order = {policy.name: n for n, policy in enumerate(report.policies)}
 
     def place(each: Finding) -> tuple[object, ...]:
@@ -98,36 +110,39 @@ def findings(report: Report) -> list[Finding]:
     return sorted(found.values(), key=place)
 
 
-def _all(report: Report) -> Iterator[Finding]:
+def statements(report: Results) -> Iterator[Finding]:
+    """Yield all that a report says, what only inherits, too."""
+    run = report.run.name
     if report.stopped and report.stopped.refused:
         yield of_refused(report.stopped.refused)
     for divergence in report.divergences:
         yield from of_divergence(divergence)
     for change in report.value_changes:
-        yield from of_change(change, report.run.name)
-    for escape, count in tuple(report.escapes.items()):
+        yield from of_change(change, run)
+    for call, count in sorted([*report.signatures.items()]):
+        yield of_call(call, count, run)
+    for decided, count in sorted([*report.decisions.items()]):
+        yield of_decision(decided, count, run)
+    for escape, count in sorted([*report.escapes.items()]):
         if not escape.scalar:
-            yield of_escape(escape, count, report.run.name)
-    for call, count in tuple(report.signatures.items()):
-        yield of_call(call, count, report.run.name)
-    for decided, count in tuple(report.decisions.items()):
-        yield of_decision(decided, count, report.run.name)
+            yield of_escape(escape, count, run)
 
 
 def of_divergence(divergence: Divergence) -> Iterator[Finding]:
-    """Yield a finding for each policy that gives another dtype, or refuses."""
+    """Yield what each policy says that gives another dtype, or refuses."""
     under, run = next(iter(divergence.answers.items()))
     outside = divergence.shown_at != divergence.site
+    site = divergence.program if outside else divergence.site
     for name, answer in divergence.answers.items():
-        root = answer.origin == ROOT
-        if not (root or (answer.origin and answer.dtype is None)):
+        if not answer.origin:
             continue
         edit, remedy = _edit(divergence, answer)
+        unknown = UNKNOWN if answer.origin == UNKNOWN else ""
         yield Finding(
-            "dtype" if answer.dtype else "refuse",
-            root,
+            unknown or ("dtype" if answer.dtype else "refuse"),
+            answer.origin == ROOT,
             name,
-            *_places(divergence.program if outside else divergence.site, divergence.program),
+            *_places(site, divergence.program),
             spelled(divergence),
             divergence.name,
             divergence.operands,
@@ -138,6 +153,7 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
             edit,
             remedy,
             divergence.count,
+            answer.origin != ROOT,
         )
 
 
@@ -153,14 +169,14 @@ def of_change(change: ValueChange, run: str) -> Iterator[Finding]:
     """Yield a finding for each policy that makes other values of a cast."""
     site, program, operation, source, target = change.place
     places = _places(site, program)
+    edit = change.edit
     for each in tuple(change.differences.values()):
         at, given, mine, other = each.example
         first = f"{given} at [{', '.join(map(str, at))}]" if at else given
         of = f"{each.elements} of {counted(change.size, 'element')}"
         which = "the first" if each.largest is None else "the one that changes most"
-        becomes = f"becomes {other} and not {mine}"
-        reason = f"{of}; {which}, {first}, {becomes}"
-        said = *places, change.cast, operation, (source, target), run, "", "", reason
+        reason = f"{of}; {which}, {first}, becomes {other} and not {mine}"
+        said = *places, change.cast, operation, (source, target), run, "", "", reason, edit
         for name in each.policies:
             yield Finding("bits", False, name, *said, count=change.passes)
 
@@ -193,10 +209,45 @@ def _places(site: Site, program: Site) -> tuple[Site, Site | None]:
     return program, site if site != program else None
 
 
+# -- a place at which policies differ -------------------------------------------------------------
+
+
+def spelled(divergence: Divergence) -> str:
+    """Write a place's operation with its operands' dtypes, and what it is a step of."""
+    inside = f", in {divergence.part_of}" if divergence.part_of else ""
+    return _operation(divergence) + inside
+
+
+def _operation(divergence: Divergence) -> str:
+    operands, name = divergence.operands, divergence.name
+    if name == "setitem":
+        return "{}[...] = {}".format(*operands)
+    if name == ASKED_DTYPE:
+        return f"dtype={operands[0]}"
+    if name == ENTRY:
+        return f"{operands[0]} data"
+    symbol = OPERATIONS[name].symbol if name in OPERATIONS else ""
+    if symbol and len(operands) == 2 and divergence.form is not Form.FUNCTION:
+        return f" {symbol}{divergence.form} ".join(operands)
+    return f"{name}({', '.join(operands)})"
+
+
+def edits(divergence: Divergence) -> dict[str, list[str]]:
+    """Return the edits of a place, each with the policies that it is for.
+
+    Lines of a library are not the user's to edit, and have none.
+    """
+    found: dict[str, list[str]] = {}
+    for name, answer in divergence.answers.items():
+        written = next(filter(None, _edit(divergence, answer)), "")
+        if written:
+            found.setdefault(written, []).append(name)
+    return found
+
+
 def _edit(divergence: Divergence, answer: Answer) -> tuple[str, str]:
     """What to write, and else what to do in words: lines of a library are not the user's."""
-    site = divergence.site
-    if answer.fix is None or divergence.program != site:
+    if answer.fix is None or divergence.program != divergence.site:
         return "", ""
     edit = divergence.written(answer.fix)
     return edit, "" if edit else str(answer.fix)

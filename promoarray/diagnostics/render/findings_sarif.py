@@ -1,17 +1,15 @@
-"""Findings for other tools: SARIF, and the commands of a GitHub workflow."""
+"""Findings of ``promoarray compare`` as SARIF."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from promoarray.diagnostics import sarif
 from promoarray.diagnostics.findings.baseline import stable
-from promoarray.diagnostics.findings.comments import Notice
 from promoarray.diagnostics.findings.judged import Judged
-from promoarray.diagnostics.findings.kinds import KINDS
-from promoarray.diagnostics.findings.words import Place, by_place, message, title
-from promoarray.diagnostics.sarif import Edit, Invocation, Result, Rule
-from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
+from promoarray.diagnostics.model.kinds import KINDS
+from promoarray.diagnostics.render.sarif import Edit, Invocation, Note, Result, Rule, document
+from promoarray.diagnostics.render.words import Place, by_place, message
+from promoarray.diagnostics.spans import Span, span_of
 
 LEVELS = {
     "refuse": "error",
@@ -57,9 +55,6 @@ RULES = tuple(
 )
 
 
-# -- SARIF ----------------------------------------------------------------------------------------
-
-
 def as_sarif(judged: Judged, invocation: Invocation) -> dict[str, object]:
     """Return the findings that are not ignored as a SARIF document.
 
@@ -71,11 +66,10 @@ def as_sarif(judged: Judged, invocation: Invocation) -> dict[str, object]:
     """
     left = (each for each in judged.every if each not in judged.ignored)
     notes = [
-        sarif.Note("warning", notice.text, Span(notice.file, notice.line))
-        for notice in judged.notices
+        Note("warning", notice.text, Span(notice.file, notice.line)) for notice in judged.notices
     ]
     told = invocation._replace(configuration=(*invocation.configuration, *notes))
-    return sarif.document(RULES, (_result(judged, each) for each in by_place(left)), told)
+    return document(RULES, (_result(judged, each) for each in by_place(left)), told)
 
 
 def _result(judged: Judged, place: Place) -> Result:
@@ -107,52 +101,3 @@ def _edits(place: Place, span: Span) -> Iterator[Edit]:
             policies.setdefault(each.edit, []).append(each.policy)
     for edit, names in policies.items():
         yield Edit(f"Write {edit} for {', '.join(names)}", span, edit)
-
-
-# -- GitHub's workflow commands -------------------------------------------------------------------
-
-
-def as_github(judged: Judged) -> list[str]:
-    """Return the new findings as commands that annotate lines, what matters most first.
-
-    GitHub shows ten of a level in a step.
-    """
-    new = (each for each in judged.every if judged.state(each) == "new")
-    places = sorted(by_place(new), key=lambda place: _ORDER.index(place[0].kind))
-    told = [
-        _command(LEVELS[place[0].kind], span_of(place[0].place), title(place), message(place))
-        for place in places
-    ]
-    return [*told, *_notices(judged.notices)]
-
-
-_ORDER = tuple(LEVELS)
-_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
-
-
-def _notices(notices: Iterable[Notice]) -> Iterator[str]:
-    for notice in notices:
-        yield _command("warning", Span(notice.file, notice.line), "promoarray", notice.text)
-
-
-def _command(level: str, span: Span, title: str, message: str) -> str:
-    place = {
-        "file": relative(span.file, base_folder()),
-        "line": span.line,
-        "endLine": span.end_line,
-        "col": span.column,
-        "endColumn": span.end_column,
-        "title": title,
-    }
-    if span.end_line > span.line:  # of several lines no columns are taken
-        place |= {"col": 0, "endColumn": 0}
-    properties = ",".join(f"{name}={_property(str(what))}" for name, what in place.items() if what)
-    return f"::{_COMMANDS[level]} {properties}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,168 @@
+"""A report as data: its public attributes, and the findings of ``promoarray compare``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.findings.baseline import stable
+from promoarray.diagnostics.findings.judged import Judged
+from promoarray.diagnostics.model import escapes
+from promoarray.diagnostics.model.causes import shared_causes
+from promoarray.diagnostics.model.finding import Finding
+from promoarray.diagnostics.model.noted import Call, Decided
+from promoarray.diagnostics.model.results import Results
+from promoarray.diagnostics.model.summary import by_policy
+from promoarray.diagnostics.model.verdict import verdicts
+from promoarray.diagnostics.render.sarif import fingerprint
+from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.shadow.stopped import Stopped
+from promoarray.diagnostics.spans import base_folder, relative, span_of
+
+
+def report_data(report: Results) -> dict[str, Any]:
+    """Return a report as data."""
+    divergences = [place_data(d) for d in report.divergences]
+    return {
+        "run": report.run.name,
+        "policies": [p.name for p in report.policies],
+        "operations": report.operations,
+        "max_sites": report.max_sites,
+        "max_sites_reached": report.max_sites_reached,
+        "stopped": report.stopped and _stopped(report.stopped),
+        "verdicts": [each.to_dict() for each in verdicts(report)],
+        "summary": [each.to_dict() for each in by_policy(report)],
+        "shared_causes": [each.to_dict() for each in shared_causes(report).found],
+        "divergences": divergences,
+        "partings": divergences,  # the former name
+        "value_changes": report.value_changes.to_dict(),
+        "escapes": escapes.as_data(report.escapes),
+        "signatures": _signatures(report.signatures),
+        "decisions": _decisions(report.decisions),
+    }
+
+
+def place_data(divergence: Divergence) -> dict[str, Any]:
+    """Return a place at which policies differ as data."""
+    site, program = divergence.site, divergence.program
+    return {
+        "file": site.file,
+        "line": site.line,
+        "column": site.column,
+        "source": site.text,
+        "expression": site.expression,
+        "operation": divergence.name,
+        "operands": list(divergence.operands),
+        "part_of": divergence.part_of or None,
+        "called_from": _called_from(site, program),
+        "count": divergence.count,
+        "root": divergence.root,
+        "answers": {name: _answer(divergence, a) for name, a in divergence.answers.items()},
+    }
+
+
+def _answer(place: Divergence, answer: Answer) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "dtype": answer.dtype.name if answer.dtype else None,
+        "origin": answer.origin or "agrees",
+        "operands": list(answer.operands),
+    }
+    if answer.reason:
+        data["reason"] = answer.reason
+    if answer.fix:
+        edit = place.written(answer.fix) if place.program == place.site else ""
+        data["fix"] = answer.fix.to_dict() | {"edit": edit or None}
+    return data
+
+
+def _called_from(site: Site, program: Site) -> dict[str, Any] | None:
+    if program == site:
+        return None
+    return {"file": program.file, "line": program.line, "expression": program.expression}
+
+
+def _stopped(stopped: Stopped) -> dict[str, Any]:
+    site, refused = stopped.site, stopped.refused
+    return {
+        "policy": stopped.run,
+        "file": site and site.file,
+        "line": site and site.line,
+        "source": site and site.text,
+        "error": stopped.error,
+        "refused": refused and place_data(refused.place),
+        "refuses": stopped.refuses,
+        "goes_on": stopped.goes_on,
+        "edit": stopped.edit or None,
+        "remedy": stopped.remedy or None,
+    }
+
+
+def _signatures(counts: Counter[Call]) -> list[dict[str, Any]]:
+    """Calls that a framework's own function does not take, in the order of the source."""
+    return [
+        {
+            "file": call.site.file,
+            "line": call.site.line,
+            "expression": call.site.expression,
+            "policy": call.policy,
+            "reason": call.reason,
+            "count": counts[call],
+        }
+        for call in sorted([*counts])
+    ]
+
+
+def _decisions(counts: Counter[Decided]) -> list[dict[str, Any]]:
+    """Places that the run's dtype decides, in the order of the source, in a line as passed."""
+    places: dict[tuple[Any, ...], dict[str, list[str]]] = {}
+    for each in tuple(counts):
+        found = places.setdefault((each.site, each.program, each.run), {})
+        found[each.policy] = list(each.other)
+
+    def line(place: tuple[Any, ...]) -> tuple[object, ...]:
+        site, program, _ = place
+        return program.file, program.line, site.file, site.line
+
+    return [
+        {
+            "file": site.file,
+            "line": site.line,
+            "expression": site.expression or site.text,
+            "called_from": _called_from(site, program),
+            "dtypes": list(run),
+            "policies": places[site, program, run],
+        }
+        for site, program, run in sorted(places, key=line)
+    ]
+
+
+def finding_data(judged: Judged, finding: Finding) -> dict[str, Any]:
+    """Return a finding as data, and whether it is new."""
+    span, inside = span_of(finding.place), finding.inside
+    expression, kind, policy, operation, operands, run, answer = stable(finding)
+    file = relative(finding.place.file, base_folder())
+    return {
+        "kind": kind,
+        "root": finding.root,
+        "policy": policy or None,
+        "file": finding.place.file,
+        "line": span.line,
+        "column": span.column or None,
+        "end_line": span.end_line or None,
+        "end_column": span.end_column or None,
+        "expression": expression,
+        "inside": inside and {"file": inside.file, "line": inside.line, "source": inside.text},
+        "operation": operation or None,
+        "operands": list(operands),
+        "run": run or None,
+        "answer": answer or None,
+        "reason": finding.reason or None,
+        "edit": finding.edit or None,
+        "count": finding.count,
+        "fingerprint": fingerprint(
+            file, expression, kind, policy, operation, *operands, run, answer
+        ),
+        "state": judged.state(finding),
+        "fails": judged.fails(finding),
+    }

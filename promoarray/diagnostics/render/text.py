@@ -1,0 +1,280 @@
+"""Reports for the terminal: the most consequential lines first, within two screens."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from promoarray.console import counted, folded, listed, visible, wrapped
+from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, first_of, shared_causes
+from promoarray.diagnostics.model.summary import by_policy
+from promoarray.diagnostics.model.verdict import DIFFERS, Verdict, open_in_words, verdicts
+from promoarray.diagnostics.render.entries import Entry, Line, entry_of, grouped, heading, lines_of
+from promoarray.diagnostics.render.places import name_of, path_of
+from promoarray.diagnostics.render.stop import remedies
+from promoarray.diagnostics.render.words import LEFT_OUT, TITLES, legend, summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from promoarray.diagnostics.model.finding import Finding
+    from promoarray.diagnostics.model.results import Results
+    from promoarray.diagnostics.shadow.stopped import Stopped
+
+SCREENS = 60
+"""Lines of two screens, which a report fits unless all is asked for."""
+
+LEAST_LINES = 20
+"""So many are of places in any case."""
+
+STYLES = {"": "green", "refuse": "bold red", "bits": "bold red", "dtype": "bold red"}
+"""By kind; of other kinds "yellow", as of what only inherits."""
+
+
+class Page(NamedTuple):
+    """Where a report is shown."""
+
+    console: Console
+    width: int
+
+    def wrapped(self, start: Text | str, *said: tuple[str, str]) -> Iterator[Text]:
+        """Yield a text behind the beginning of its line: parts with their styles."""
+        from rich.text import Text
+
+        line = Text() + start if isinstance(start, Text) else Text(start)
+        yield from wrapped(line, Text.assemble(*said), *self)
+
+    def folded(self, words: str, style: str) -> Iterator[Text]:
+        """Yield a text whose further lines are indented."""
+        from rich.text import Text
+
+        yield from folded(Text(words, style), *self)
+
+
+def report_lines(report: Results, console: Console, width: int) -> Iterator[Text]:
+    """Yield a report as lines for the terminal."""
+    page, everything = Page(console, width), report.inherited
+    head = [*_stop(report, page), *_policies(report, page)]
+    tail = [*_causes(report, page), *_end(report, page)]
+    told: dict[str, str] = {}
+    lines = lines_of(report, everything=everything)
+    blocks = [
+        [*title, *line_text(line, page, told)]
+        for title, line in zip(_titles(lines), lines, strict=True)
+    ]
+    room = max(SCREENS - len(head) - len(tail), LEAST_LINES)
+    shown = len(blocks) if everything else _fitting(blocks, room)
+    yield from head
+    for block in blocks[:shown]:
+        yield from block
+    if lines[shown:]:
+        yield from page.folded(_more(lines[shown:]), "bold")
+    yield from tail
+
+
+def _titles(lines: list[Line]) -> Iterator[list[Text]]:
+    """Yield the title above each line: of the kinds that have one, above the first of a kind."""
+    from rich.text import Text
+
+    before = ""
+    for line in lines:
+        kind = line.kinds[0]
+        title = TITLES.get(kind, "") if kind != before else ""
+        yield [Text(title, "bold")] if title else []
+        before = kind
+
+
+def _fitting(blocks: list[list[Text]], room: int) -> int:
+    """How many blocks there is room for, the first in any case."""
+    shown = 0
+    for block in blocks:
+        room -= len(block)
+        if shown and room < 0:
+            break
+        shown += 1
+    return shown
+
+
+def _more(lines: list[Line]) -> str:
+    kinds = Counter(each.kinds[0] for each in lines)
+    of = [f"{n} {LEFT_OUT[kind]}" for kind, n in kinds.items()]
+    verb = "is" if len(lines) == 1 else "are"
+    return f"{counted(len(lines), 'more line')} {verb} not shown: {listed(of)} (--all shows them)."
+
+
+# -- what each policy asks for --------------------------------------------------------------------
+
+
+def _policies(report: Results, page: Page) -> Iterator[Text]:
+    """Say what each policy asks for, those together that ask for the same."""
+    from rich.text import Text
+
+    told = policies_in_words(report)
+    if len(told) == 1 and len(told[0][0]) == 1 and told[0][2]:
+        same = f"To run the same under {told[0][0][0]} as under {report.run.name}"
+        yield from page.wrapped("", (same, "bold"))
+    longest = max((len(names[0]) for names, *_ in told if len(names) == 1), default=0)
+    for names, words, _ in told:
+        if len(names) == 1:
+            start = Text(f"{names[0]:<{longest}}  ", "bold")
+            yield from page.wrapped(start, (words, ""))
+        else:
+            text = Text.assemble((", ".join(names), "bold"), f"  {words}")
+            yield from folded(text, *page)
+
+
+def policies_in_words(report: Results) -> list[tuple[list[str], str, bool]]:
+    """Return what policies ask for in words, with the names of those that ask for the same, and
+    whether that is an edit; those with the most root causes first."""
+    if not report.operations and not report.places:
+        return []
+    states = {each.policy: each for each in verdicts(report)}
+    found: dict[tuple[str, bool], list[str]] = {}
+    for each in by_policy(report):
+        verdict = states[each.policy]
+        some = bool(each.roots or each.values)
+        words = each.words() if some else _no_roots(verdict)
+        found.setdefault((visible(words), some), []).append(visible(each.policy))
+    return [(names, words, some) for (words, some), names in found.items()]
+
+
+def _no_roots(verdict: Verdict) -> str:
+    return "no root causes; what is found is below" if verdict.state == DIFFERS else verdict.words()
+
+
+# -- what stopped the program ---------------------------------------------------------------------
+
+
+def _stop(report: Results, page: Page) -> Iterator[Text]:
+    from rich.text import Text
+
+    stopped: Stopped | None = report.stopped
+    if stopped is None:
+        return
+    yield from page.wrapped("", (visible(stopped.headline), "bold red"))
+    if stopped.refused is None:
+        if stopped.site:
+            yield from page.wrapped("    ", (visible(stopped.site.text), "bold"))
+        yield from page.wrapped("    ", (visible(stopped.error), ""))
+    else:
+        place = stopped.refused.place
+        line = Line(place.program, visible(place.program.text), [entry_of(place)])
+        yield from line_text(line, page, {})
+    for word, what in remedies(report, stopped):
+        yield from page.wrapped(Text(f"    {word:<12}", "green"), (visible(what), ""))
+
+
+# -- a line of the program ------------------------------------------------------------------------
+
+
+def line_text(line: Line, page: Page, told: dict[str, str]) -> Iterator[Text]:
+    """Yield a line of the program with what is said of it.
+
+    Parameters
+    ----------
+    line : Line
+    page : Page
+    told : dict
+        From each reason that was quoted to where; here it is referred to. Is added to.
+    """
+    from rich.text import Text
+
+    alone = len(line.entries) == 1 and _same(line.entries[0], line)
+    path = Text(f"{path_of(line.site)}  ", "bold cyan")
+    if not alone:
+        yield from page.wrapped(path, (line.text, "bold"))
+    said = "" if alone else line.text
+    for entry in line.entries:
+        head = path if alone else Text("  ")
+        if (entry.site.file, entry.site.line) != (line.site.file, line.site.line):
+            head = Text.assemble(head, (f"{path_of(entry.site)}  ", "cyan"))
+        expression = "" if entry.text == said else f"{entry.text}  "
+        said = entry.text
+        yield from page.wrapped(head, (expression, "bold"), (heading(entry), "dim"))
+        yield from _entry(entry, page, told)
+
+
+def _same(entry: Entry, line: Line) -> bool:
+    """Whether an entry is its line, or one of its expressions."""
+    return entry.site == line.site or (entry.site.file, entry.site.line, entry.text) == (
+        line.site.file,
+        line.site.line,
+        line.text,
+    )
+
+
+def _entry(entry: Entry, page: Page, told: dict[str, str]) -> Iterator[Text]:
+    from rich.text import Text
+
+    at = name_of(entry.site)
+    for row in entry.rows:
+        style = "yellow" if row.inherited else STYLES.get(row.kind, "yellow")
+        start = Text(f"    {row.answer:<11} ", style)
+        names = ", ".join(row.policies)
+        more = ["(inherited)"] if row.inherited else []
+        more += filter(None, [_reason(row.reason, at, told)])
+        rest = "".join(f"  {words}" for words in more)
+        yield from page.wrapped(start, (names, ""), (rest if names else rest.lstrip(), "dim"))
+    for edit, names in entry.edits.items():
+        those = "" if entry.policies <= {*names} else f"  for {', '.join(names)}"
+        yield from page.wrapped(Text("    write       ", "green"), (edit, ""), (those, "dim"))
+
+
+def _reason(reason: str, at: str, told: dict[str, str]) -> str:
+    """A reason, or where it was told."""
+    if not reason:
+        return ""
+    first = told.get(reason)
+    told.setdefault(reason, at)
+    if first is None:
+        return reason
+    return "as above" if first == at else f"as at {first}"
+
+
+def finding_lines(found: Iterable[Finding], console: Console, width: int) -> Iterator[Text]:
+    """Yield findings by line of the program, as other reports have some, too."""
+    page, told = Page(console, width), dict[str, str]()
+    for line in grouped(found):
+        yield from line_text(line, page, told)
+
+
+# -- the rest -------------------------------------------------------------------------------------
+
+
+def _causes(report: Results, page: Page) -> Iterator[Text]:
+    for cause in shared_causes(report).found:
+        yield from _cause(cause, page, everything=report.inherited)
+
+
+def _cause(cause: SharedCause, page: Page, *, everything: bool) -> Iterator[Text]:
+    """Say a cause that many places share in one line; with all, its edits too."""
+    from rich.text import Text
+
+    start = Text(f"{counted(len(cause.places), 'line')}  ", "bold cyan")
+    what = f"{visible(cause.what)} ({', '.join(map(visible, cause.policies))})"
+    yield from page.wrapped(start, (what, ""))
+    at = visible(first_of(cause.places))
+    yield from page.wrapped("    at          ", (at, ""))
+    edits = [(site, edit) for site, edit in sorted(cause.edits.items()) if edit]
+    if cause.kind != DEFAULT or not everything or len(edits) < 2:
+        yield from page.wrapped(Text("    write       ", "green"), (visible(cause.write), ""))
+        return
+    for n, (site, edit) in enumerate(edits):
+        label = "" if n else "write"
+        start = Text(f"    {label:<12}", "green")
+        yield from page.wrapped(start, (f"{name_of(site)}  {visible(edit)}", ""))
+
+
+def _end(report: Results, page: Page) -> Iterator[Text]:
+    """Yield the counts, what was not examined, and the words that are used."""
+    counts = summary(report)
+    if counts:
+        yield from page.folded(visible(counts), "bold")
+    every = [each for verdict in verdicts(report)[:1] for each in verdict.open]
+    unseen = open_in_words(every, most=len(every) if report.inherited else 0)
+    if unseen:
+        yield from page.folded(visible(unseen), "")
+    for words in legend(report.divergences, inherited=report.inherited):
+        yield from page.folded(words, "dim")
