@@ -81,7 +81,7 @@ class InProcess:
         framework, wanted = self.recorded
         known = (FRAMEWORKS | REWRITTEN)[framework]
         home = known.home(import_module(framework).__version__)
-        names = dict.fromkeys((*asked, wanted or home.name))
+        names = dict.fromkeys((wanted or home.name, *asked))
         policies = tuple(map(as_policy, names if framework in REWRITTEN else asked))
         recorder = ProbedRecorder(home, policies, framework=framework, listener=probe)
         if framework in FRAMEWORKS:

@@ -23,13 +23,13 @@ from promoarray.diagnostics.edits.source import (
     SourceText,
     called_name,
     cast_dtype,
+    is_fold,
     is_simple,
     number_text,
     symbol_of,
 )
 from promoarray.diagnostics.edits.spelling import SPELLINGS, Spelling
 from promoarray.diagnostics.edits.writing import Wrap, Writer, dtype_argument, spliced
-from promoarray.diagnostics.shadow.shared_causes import MODULES, default_named
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Rank
@@ -72,6 +72,11 @@ class Edit(NamedTuple):
     optional: bool = False
     text: str = ""
     changes: tuple[Change, ...] = ()
+
+    @property
+    def rebinds(self) -> bool:
+        """Whether it makes another array where the program writes into one: ``x = x - y``."""
+        return any(wrap.how in ("result", "target") for wrap in self.wraps)
 
 
 class NoEdit(NamedTuple):
@@ -143,6 +148,10 @@ class _Place:
     def wrap(self, node: Any, dtype: DType, how: str = "astype", **more: Any) -> Wrap:
         return Wrap(node, dtype, how, name=self.name, **more)
 
+    def operand(self, index: int) -> Any:
+        """An operand as the source has it; None if it stands nowhere."""
+        return self.operands[index] if index < len(self.operands) else None
+
     def ranks(self, index: int) -> set[Rank]:
         return {asked.operands[index].rank for asked in self.every}
 
@@ -192,14 +201,13 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Edit | 
 def _not_in_the_source(source: SourceText, first: Occurrence, node: Any) -> str:
     if first.inside:
         why = "it is carried out inside of a library"
-        if first.asked.name == DEFAULT_DTYPE and first.framework in MODULES:
-            named = default_named(first.framework, first.results[0].name)
+        named = SPELLINGS[first.framework].default_of(first.results[0])
+        if first.asked.name == DEFAULT_DTYPE and named:
             why += f": write {named} before it"
         return why
-    if not first.edited:
-        return "it is a part of what is called there"
     if node is None:
-        return "it is one of several operations of what the source calls"
+        several = "it is one of several operations of what the source calls"
+        return several if first.edited else "it is a part of what is called there"
     return "its source is printed: f'{...=}'" if source.in_debug_text(node) else ""
 
 
@@ -400,9 +408,10 @@ def _guarded(place: _Place, casts: Mapping[int, DType]) -> dict[int, str]:
     """The operands that are arrays in one pass and Python numbers in another, and what to write."""
     found = {}
     for index, to in casts.items():
-        if index >= len(place.operands) or to.weak:
+        node = place.operand(index)
+        if node is None or to.weak:
             continue
-        node, ranks = place.operands[index], place.ranks(index)
+        ranks = place.ranks(index)
         if len(ranks) > 1 and Rank.SCALAR in ranks:
             numbers = {a.operands[index].type for a in place.every if index in a.scalars}
             stays = all(
@@ -440,7 +449,8 @@ def _numbers(place: _Place, shared: set[int]) -> dict[int, DType]:
     """
     found: dict[int, DType] = {}
     for index, node in enumerate(place.operands):
-        if index in shared or any(index >= len(asked.operands) for asked in place.every):
+        known = node and all(index < len(asked.operands) for asked in place.every)
+        if index in shared or not known or is_fold(place.node):
             continue
         ranks, types = place.ranks(index), {asked.operands[index].type for asked in place.every}
         literal = type(number_text(node)) is int and place.source.quoted(node)[-1:].isdecimal()
@@ -535,9 +545,8 @@ def _wraps(
     if rebinds and (form is Form.INPLACE or not is_simple(node.target)):
         return None
     for index, dtype in found.casts:
-        if index >= len(place.operands):
+        if (operand := place.operand(index)) is None:
             return None
-        operand = place.operands[index]
         if augmented and index == 0:
             wraps.append(place.wrap(node, dtype, "target"))
         elif (how := guarded.get(index)) is not None:
@@ -559,7 +568,7 @@ def _of_operand(place: _Place, node: Any, index: int, dtype: DType, *, rows: boo
         return place.wrap(node, dtype, how, outer=True)
     if any(index in s.wrapped for s in place.concerned):
         return place.wrap(node, dtype, "wrapped", outer=True)
-    if place.ranks(index) == {Rank.SCALAR}:
+    if place.ranks(index) == {Rank.SCALAR} or is_fold(place.node):
         return place.wrap(node, dtype, "row" if rows else "asarray", outer=True)
     if (named := _named_dtype(place, node, index)) is not None:
         return place.wrap(named, dtype, "retyped")
@@ -600,7 +609,7 @@ def _conditional(place: _Place, rules: Rules | str) -> tuple[Wrap, ...]:
     wraps = []
     for index, rule in rules.items():
         used = {index, *rule.operands}
-        if max(used) >= len(place.operands):
+        if any(place.operand(i) is None for i in used) or is_fold(place.node):
             raise _Unedited("it is passed with several dtypes, which need casts of their own")
         if not all(is_simple(place.operands[i]) for i in used):
             raise _Unedited("it is passed with several dtypes; give its operand a name first")

@@ -6,6 +6,7 @@ Python counts the columns of its positions in bytes of UTF-8; offsets into a tex
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
@@ -108,11 +109,11 @@ class SourceText:
 
     def node(self, seen: Occurrence) -> Any:
         """Return the operation that was recorded, as the source has it; None if it is no such."""
-        if not seen.edited:
-            return None
         line, column, end_line, end_column = seen.span[1:5]
-        found = [n for n in self._at.get((line, column, end_line, end_column), []) if _is(n, seen)]
         call = self._calls.get((end_line, end_column))
+        if not seen.edited:
+            return call if call is not None and is_fold(call) else None
+        found = [n for n in self._at.get((line, column, end_line, end_column), []) if _is(n, seen)]
         if not found and call is not None and _is(call, seen):
             return call  # of a method on a line of its own, which begins there
         return found[0] if found else None
@@ -130,6 +131,8 @@ class SourceText:
                 pair = [left, *comparators][seen.span.part :][:2]
                 op = node.ops[seen.span.part]
                 return _in_order(pair, op, seen) if len(node.ops) == 1 else pair
+            case ast.Call() if is_fold(node):
+                return [None, node.args[0]]  # what was computed so far stands nowhere
         return operand_nodes(node, {*self.modules, *seen.names, "xp"})
 
     def shared(self, node: Any, seen: Occurrence) -> set[int]:
@@ -316,6 +319,15 @@ def called_name(call: ast.Call) -> str:
     return ""
 
 
+def is_fold(call: ast.AST) -> bool:
+    """Whether Python adds or multiplies the elements of an array: ``sum(x)``, ``math.prod(x)``."""
+    if not isinstance(call, ast.Call) or not call.args:
+        return False
+    if isinstance(call.args[0], (ast.GeneratorExp, ast.Starred)):
+        return False
+    return ast.unparse(call.func) in ("sum", "math.prod")
+
+
 def number_text(node: ast.AST) -> Any:
     """Return the value of a number that stands in the source; None of all else."""
     match node:
@@ -375,10 +387,16 @@ def _is(node: Any, seen: Occurrence) -> bool:
         case ast.UnaryOp():
             return _UNARY.get(type(node.op)) == name
         case ast.Call() if seen.framework:  # its calls are known by the tables of the recorder
+            if isinstance(node.func, ast.Name) and node.func.id in _OF_PYTHON:
+                return False
             return name != DEFAULT_DTYPE or not any(word.arg == "dtype" for word in node.keywords)
         case ast.Call():
             return _calls(node, name)
     return False
+
+
+_OF_PYTHON = {*dir(builtins)} - {"abs", "divmod", "pow", "round"}
+"""Python's functions whose arguments are not what they compute with, one by one."""
 
 
 def _calls(call: ast.Call, name: str) -> bool:

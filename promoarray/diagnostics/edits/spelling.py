@@ -32,6 +32,8 @@ class Spelling(NamedTuple):
         The functions that make arrays and take a dtype; if empty, all do.
     scalars : bool
         Whether ``int(x)`` of a 0-d array is a number that a person would write there.
+    default : str
+        What makes a dtype the default of the framework's modules; empty if nothing does.
     """
 
     module: str
@@ -43,6 +45,11 @@ class Spelling(NamedTuple):
     either: str = ""
     typed: frozenset[str] = frozenset()
     scalars: bool = False
+    default: str = ""
+
+    def default_of(self, dtype: DType) -> str:
+        """Write what makes a dtype that of the parameters of modules; "" if nothing does."""
+        return self.default.format(dtype.name)
 
     def around(self, template: str, name: str, dtype: str = "") -> tuple[str, str]:
         """Return what stands before and behind the expression ``x`` of a template."""
@@ -79,11 +86,14 @@ OWN = Spelling("promoarray", "xp", "ns.astype(x, dtype)", *_MADE)
 SPELLINGS = {
     "": OWN,
     "torch": Spelling(  # ``tensor`` would copy, off its graph, what is a tensor in other passes
-        *("torch", "torch", "x.to(dtype)"), "ns.as_tensor(x, dtype=dtype)", "ns.as_tensor(x)"
+        *("torch", "torch", "x.to(dtype)"),
+        *("ns.as_tensor(x, dtype=dtype)", "ns.as_tensor(x)"),
+        default="torch.set_default_dtype(torch.{})",
     ),
     "paddle": Spelling(
         *("paddle", "paddle", "x.astype(dtype)"),
         *("ns.to_tensor(x, dtype=dtype)", "ns.to_tensor(x)"),
+        default='paddle.set_default_dtype("{}")',
         either=(  # as ``to_tensor`` would copy, off its graph, what is a tensor
             "({x}.astype(dtype) if ns.is_tensor({x}) else ns.to_tensor({x}, dtype=dtype))"
         ),

@@ -1,89 +1,131 @@
-"""Smaller sets of edits, which are worth to be tried."""
+"""Fewer edits that do the same: what others make needless, and one cast in place of several."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import Occurrence, Span
+from promoarray.diagnostics.edits.answers import answer_of
+from promoarray.diagnostics.edits.occurrence import Asked, Occurrence, Span
 from promoarray.diagnostics.edits.planner import Edit, is_exact
 from promoarray.diagnostics.edits.source import SourceText, position_of
-from promoarray.diagnostics.port.sources import Source
+from promoarray.dtypes import WEAK, Kind
+from promoarray.operations import OPERATIONS
+from promoarray.promotion.policy import Policy
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
 
-
-def not_needed(
+def simplified(
     edits: list[Edit],
-    seen: list[Occurrence],
-    files: Mapping[Path, tuple[Source, SourceText]],
+    seen: Sequence[Occurrence],
+    files: Mapping[Path, SourceText],
     final: Collection[str],
-) -> Iterator[Edit]:
-    """Yield the edits that may not be needed: without them nothing is rounded otherwise.
-
-    These are casts of weakly typed arrays, and of exact results that no policy has fewer bits of,
-    unless they are what a global is in the end.
-    """
-    for edit in edits:
-        own = [s for s in seen if (s.span, s.asked.name) == (edit.span, edit.operation)]
-        exact = all(
-            is_exact(s.asked.wanted)
-            and all(
-                dtype is not None and is_exact(dtype) and dtype.bits >= s.asked.wanted.bits
-                for dtype in s.answers.values()
-            )
-            for s in own
-        )
-        weak = bool(own) and all(s.weak for s in own)
-        if not weak and (not exact or _is_final(edit, files[Path(edit.span.file)][1], final)):
-            continue
-        if own and not any(s.values or s.computed for s in own):
-            yield edit
-
-
-def _is_final(edit: Edit, places: SourceText, final: Collection[str]) -> bool:
-    """Whether what an edit casts is all that a global is given."""
-    whole = {
-        position_of(node.value)
-        for node in places.tree.body
-        if isinstance(node, ast.Assign)
-        and any(isinstance(n, ast.Name) and n.id in final for n in node.targets)
-    }
-    return tuple(edit.span[1:5]) in whole
-
-
-def one_for_several(
-    edits: list[Edit], places: SourceText, final: Collection[str]
-) -> Iterator[tuple[list[Edit], Edit]]:
-    """Yield several edits that cast one name to one dtype, and one where the name gets its value.
+) -> list[Edit]:
+    """Return edits without those that others make needless, and with one in place of several.
 
     Parameters
     ----------
     edits : list of Edit
-        Of one file.
-    places : SourceText
+    seen : sequence of Occurrence
+        What they are for.
+    files : mapping
+        The files that they are of.
     final : collection of str
         The globals that are compared at the end: they keep their dtypes.
+    """
+    by_place: dict[tuple[Span, str], list[Occurrence]] = {}
+    for each in seen:
+        by_place.setdefault(each.place, []).append(each)
+    outer = {id(w.node) for e in edits for w in e.wraps if w.outer and w.how == "astype"}
+    edits = [e for e in edits if not (_cast_again(e, outer) and _is_exact(by_place[e[:2]]))]
+    for path, source in files.items():
+        own = [e for e in edits if Path(e.span.file) == path]
+        for several, one in _one_for_several(own, source, final):
+            edits = [*(e for e in edits if e not in several), one]
+    return edits
+
+
+def needed(
+    optional: list[Edit],
+    seen: Sequence[Occurrence],
+    files: Mapping[Path, SourceText],
+    policies: Sequence[Policy],
+) -> list[Edit]:
+    """Return the edits of arrays that policies hold weakly where an operation differs by that."""
+    found = []
+    for edit in optional:
+        path = Path(edit.span.file)
+        made = edit.wraps[0].node
+        parent = files[path].parents.get(made)
+        named = {n.id for n in getattr(parent, "targets", ()) if isinstance(n, ast.Name)}
+        for each in seen:
+            computes = each.span.file == edit.span.file and each.asked.name in OPERATIONS
+            node = files[path].node(each) if computes else None
+            operands = files[path].operands(node, each) if node else []
+            weak = [
+                i
+                for i, x in enumerate(operands)
+                if x is made or (isinstance(x, ast.Name) and x.id in named)
+            ]
+            if any(_differs(policy, each.asked, weak) for policy in policies):
+                found.append(edit)
+                break
+    return found
+
+
+def _differs(policy: Policy, asked: Asked, weak: Sequence[int]) -> bool:
+    """Whether a policy answers otherwise where some operands are weakly typed."""
+    operands = [*asked.operands]
+    for index in weak:
+        kind = operands[index].type.kind if index < len(operands) else None
+        if not policy.weak_arrays or kind not in _WEAK:
+            return False
+        operands[index] = operands[index]._replace(type=_WEAK[kind])
+    answer = answer_of(policy, asked._replace(operands=tuple(operands)), {})
+    return bool(weak) and answer is not asked.wanted
+
+
+_WEAK = {Kind.INT: WEAK[int], Kind.FLOAT: WEAK[float], Kind.COMPLEX: WEAK[complex]}
+
+
+def _cast_again(edit: Edit, outer: Collection[int]) -> bool:
+    """Whether what an edit casts as a result is cast once more as an operand."""
+    (wrap, *more) = edit.wraps or (None,)
+    return wrap is not None and not more and not wrap.outer and id(wrap.node) in outer
+
+
+def _is_exact(own: list[Occurrence]) -> bool:
+    """Whether results are exact under all policies, and none has fewer bits of them."""
+    return all(
+        is_exact(s.asked.wanted)
+        and not (s.values or s.computed)
+        and all(
+            dtype is not None and is_exact(dtype) and dtype.bits >= s.asked.wanted.bits
+            for dtype in s.answers.values()
+        )
+        for s in own
+    )
+
+
+def _one_for_several(
+    edits: list[Edit], source: SourceText, final: Collection[str]
+) -> Iterator[tuple[list[Edit], Edit]]:
+    """Yield several edits that cast one name to one dtype, and one where the name gets its value.
+
+    Wherever the name is used, it is cast so.
     """
     uses: dict[tuple[Any, str, str], list[Edit]] = {}
     for edit in edits:
         (wrap, *others) = edit.wraps or (None,)
-        node = wrap and wrap.node
-        if (
-            not wrap
-            or others
-            or not isinstance(node, ast.Name)
-            or wrap.text
-            or wrap.how != "astype"
-        ):
+        if wrap is None or others or not isinstance(wrap.node, ast.Name):
             continue
-        scope = _scope(places, node)
-        if not (isinstance(scope, ast.Module) and node.id in final):
-            uses.setdefault((scope, node.id, wrap.dtype.name), []).append(edit)
+        scope = source.scope(wrap.node)
+        plain = wrap.how == "astype" and not wrap.text
+        if plain and not (isinstance(scope, ast.Module) and wrap.node.id in final):
+            uses.setdefault((scope, wrap.node.id, wrap.dtype.name), []).append(edit)
     for (scope, name, _), several in uses.items():
-        value = _value(places, scope, name)
+        value = _value(source, scope, name, {id(edit.wraps[0].node) for edit in several})
         if len(several) > 1 and value is not None:
             wrap = several[0].wraps[0]._replace(node=value)
             policies = tuple(dict.fromkeys(p for edit in several for p in edit.policies))
@@ -91,21 +133,16 @@ def one_for_several(
             yield several, Edit(span, f"{name} =", (wrap,), policies)
 
 
-def _scope(places: SourceText, node: ast.AST) -> Any:
-    while not isinstance(node, _SCOPES):
-        node = places.parents[node]
-    return node
-
-
-def _value(places: SourceText, scope: ast.AST, name: str) -> Any:
-    """What a name of a scope is given, if that is once and by an assignment to it alone."""
-    given = [
-        n
-        for n in ast.walk(scope)
-        if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-    ]
+def _value(source: SourceText, scope: ast.AST, name: str, cast: Collection[int]) -> Any:
+    """What a name is given, if that is by one assignment to it alone, and all uses are cast."""
+    given = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name]
+    loads = [n for n in given if isinstance(n.ctx, ast.Load)]
+    stores = [n for n in given if n not in loads]
     arguments = [n for n in ast.walk(scope) if isinstance(n, ast.arg) and n.arg == name]
-    if len(given) != 1 or arguments or _scope(places, given[0]) is not scope:
+    if len(stores) != 1 or arguments or source.scope(stores[0]) is not scope:
         return None
-    parent = places.parents[given[0]]
-    return parent.value if isinstance(parent, ast.Assign) and parent.targets == given else None
+    if any(id(n) not in cast for n in loads):
+        return None
+    parent = source.parents[stores[0]]
+    alone = isinstance(parent, ast.Assign) and parent.targets == stores
+    return parent.value if alone and isinstance(parent, ast.Assign) else None

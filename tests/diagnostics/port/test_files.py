@@ -15,8 +15,9 @@ from ported import ported
 
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.writing import Unkept, Wrap, rewritten
-from promoarray.diagnostics.run import edited as launch, sources
+from promoarray.diagnostics.port import sources
 from promoarray.diagnostics.port.sources import patch, put_all
+from promoarray.diagnostics.run import edited as launch
 from promoarray.dtypes import BY_NAME
 
 SOURCE = (

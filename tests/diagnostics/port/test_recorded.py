@@ -73,7 +73,7 @@ def from_torch(tmp_path: Path, source: str, *to: str) -> Ported:
         ("y = torch.ones(3) * f", "numpy@2", "y = torch.ones(3, dtype=torch.float32) * f"),
         ("y = (x  # here\n     .view(3)\n     * f)", "paddle@3.3", ".view(3).to(torch.float32)\n"),
         ("y = (f\n     * x)", "paddle@3.3", "     * x.to(torch.float32))"),
-        ("def g(a):\n    return-a*f\ny = g(x)", "paddle@3.3", "return((-a).to(torch.float32))*f"),
+        ("def g(a):\n    return-a*f\ny = g(x)", "paddle@3.3", "return(-a).to(torch.float32)*f"),
         ("é = 'é'; y = x * f", "paddle@3.3", "é = 'é'; y = x.to(torch.float32) * f"),
         ("y = [a * f for a in (x, f)]", "paddle@3.3", "y = [a.to(torch.float32) * f for a in"),
         ("y = torch.add(input=x, other=f)", "paddle@3.3", "input=x.to(torch.float32), other=f)"),
