@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from promoarray.diagnostics.explore.order import order_of
-from promoarray.diagnostics.policy_table import table
+from promoarray.diagnostics.policy_tables import table
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.policies import as_policy
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
-    from promoarray.diagnostics.policy_table import table
+    from promoarray.diagnostics.policy_tables import table
     from promoarray.diagnostics.record.block import record
     from promoarray.diagnostics.report import Report
     from promoarray.diagnostics.shadow.observer import shadow
@@ -99,7 +99,7 @@ backends.computing           no_compute
 core.escape                  no_escape
 diagnostics.cast_report      cast_report
 diagnostics.explain.question explain
-diagnostics.policy_table     table
+diagnostics.policy_tables    table
 diagnostics.record.block     record
 diagnostics.shadow.observer  shadow
 diagnostics.report    Report

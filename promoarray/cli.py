@@ -190,17 +190,17 @@ def _check_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _list(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics import policy_list
+    from promoarray.diagnostics import policy_tables
 
     if args.json:
-        _print_json(policy_list.facts())
+        _print_json(policy_tables.policy_facts())
     else:
-        policy_list.show_all()
+        policy_tables.show_policies()
     return 0
 
 
 def _table(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.policy_table import table
+    from promoarray.diagnostics.policy_tables import table
 
     if len(args.policies) > 2:
         raise UsageError(f"table takes one policy, or two, not {len(args.policies)}")

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from promoarray import pages
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.measure import Measurement
+    from rich.table import Table
     from rich.text import Text
 
 PIPE_WIDTH = 100
@@ -39,10 +41,16 @@ def console(file: IO[str] | None = None) -> Console:
 
 
 def show(renderable: Any, file: IO[str] | None = None) -> None:
-    """Print a table as wide as it needs: a terminal may fold its lines, but no cell is cut."""
+    """Print a table: folded to the screen, or as wide as it needs where there is none."""
     target = console(file)
-    _widen(target, renderable)
+    if not _has_screen(target):
+        _widen(target, renderable)
     target.print(renderable)
+
+
+def _has_screen(console: Console) -> bool:
+    """Return whether lines have an end: in a terminal, or where ``COLUMNS`` names it."""
+    return console.is_terminal or "COLUMNS" in os.environ
 
 
 def _widen(target: Console, renderable: Any) -> None:
@@ -128,6 +136,67 @@ def folded(text: Text, console: Console, width: int) -> Iterator[Text]:
 LEAST, INDENT, HANGING = 24, 8, 4
 """Columns that a wrapped text has at least, its indentation below a long beginning, and that of
 folded lines."""
+
+
+class Matrix:
+    """Table of narrow columns, in parts below each other where the screen ends; no cell is cut.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str or Text
+        First the head. Texts that overflow by "fold" may go on in another line where that spares
+        parts.
+    gap : int
+        Blanks between columns.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[str | Text]], gap: int = 1) -> None:
+        from rich.text import Text
+
+        made = ([x if isinstance(x, Text) else Text(visible(x)) for x in row] for row in rows)
+        self.columns = list(zip(*made, strict=True))
+        self.gap = gap
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        whole = sum(self._widths(whole=True))
+        return Measurement(whole, min(whole, console.width) if _has_screen(console) else whole)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first, *widths = self._widths(whole=True)
+        if first + sum(widths) > options.max_width:
+            first, *widths = self._widths(whole=False)
+        parts: list[list[int]] = [[]]
+        for index, width in enumerate(widths):
+            if parts[-1] and first + width + sum(widths[i] for i in parts[-1]) > options.max_width:
+                parts.append([])
+            parts[-1].append(index)
+        for number, part in enumerate(parts):
+            if number:
+                yield ""
+            yield self._part([(self.columns[i + 1], widths[i]) for i in part], first)
+
+    def _part(self, columns: list[tuple[Sequence[Text], int]], first: int) -> Table:
+        from rich.table import Table
+
+        shown = Table(show_edge=False, padding=(0, self.gap, 0, 0), box=None)
+        for index, (column, width) in enumerate([(self.columns[0], first), *columns]):
+            style = "" if index else "bold"
+            shown.add_column(column[0], width=width - self.gap, overflow="fold", style=style)
+        for row in zip(self.columns[0], *(column for column, _ in columns), strict=True):
+            if row[0] is not self.columns[0][0]:
+                shown.add_row(*row)
+        return shown
+
+    def _widths(self, *, whole: bool) -> list[int]:
+        """Columns of the screen that each of the table takes."""
+
+        def width(cell: Text) -> int:
+            words = cell.split() if cell.overflow == "fold" and not whole else [cell]
+            return max((word.cell_len for word in words), default=0)
+
+        return [max(map(width, column)) + self.gap for column in self.columns]
 
 
 class Printable:

@@ -34,7 +34,7 @@ MODULES = {
     "policies.registry": ("promotion.registry", "promotion.in_force"),
     "policies.rules": ("promotion.rules",),
     "policies.scalars": ("promotion.scalars",),
-    "policies.showing": ("diagnostics.policy_table",),
+    "policies.showing": ("diagnostics.policy_tables",),
     "sets": ("functions.sets",),
 }
 """From a module to those that have its classes now."""

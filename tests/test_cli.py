@@ -15,7 +15,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import Policy, cli
-from promoarray.diagnostics.policy_table import table_of
+from promoarray.diagnostics.policy_tables import table_of
 from promoarray.policies import as_policy
 
 Output = pytest.CaptureFixture[str]
@@ -299,7 +299,7 @@ def test_a_wrong_question_is_one_line_on_stderr(
     ("argv", "inner"),
     [
         ("explain add int8 1", "promoarray.diagnostics.explain.question.explain_operation"),
-        ("table torch", "promoarray.diagnostics.policy_table.table_of"),
+        ("table torch", "promoarray.diagnostics.policy_tables.table_of"),
         ("cast 1 --from f32 --to f16", "promoarray.diagnostics.cast_command.run"),
         ("check torch", "promoarray.promotion.policy.Policy.check"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import Policy
-from promoarray.diagnostics.policy_table import table_of
+from promoarray.diagnostics.policy_tables import table_of
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.registry import as_policy

@@ -1,0 +1,398 @@
+"""Tables: the policies, and what one or two of them answer for every pair of dtypes.
+
+Python scalars are among the dtypes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import Matrix, Printable, console, show, text, visible
+from promoarray.dtypes import WEAK_TYPES, DType
+from promoarray.operations import operation
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy, families
+from promoarray.promotion.rules import fold
+from promoarray.promotion.table_text import cell_dtype
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+Cell = DType | None
+"""The dtype of a result; None where the policy refuses."""
+
+SAME, OTHER, ONE, BOTH = "the same", "another dtype", "refused by one", "refused by both"
+REFUSED, THIRD = "refused", "neither operand's dtype"
+_STYLES = {OTHER: "bold yellow", ONE: "bold red", BOTH: "dim", REFUSED: "dim", THIRD: "yellow"}
+_CLASSES = {OTHER: "differs", ONE: "refused"}
+
+
+class _Table(Printable):
+    """Rows and columns by dtype; the row is the left operand."""
+
+    __slots__ = ()
+
+    dtypes: tuple[DType, ...]
+
+    def summary(self) -> str:
+        """Return the counts of a comparison in a sentence, else nothing."""
+        return ""
+
+    def codes(self) -> list[list[str]]:
+        """Return the cells by code, ``-`` where there is no result."""
+        raise NotImplementedError
+
+    def _kinds(self) -> list[list[str]]:
+        """What to know about each cell."""
+        raise NotImplementedError
+
+    def _lines(self) -> list[list[str]]:
+        """The cells with their rows' and columns' names."""
+        rows = zip(self.dtypes, self.codes(), strict=True)
+        return [["", *(d.code for d in self.dtypes)], *([d.code, *row] for d, row in rows)]
+
+    def to_csv(self) -> str:
+        """Return the table as CSV; ``Policy.from_table`` reads that of one policy back."""
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(self._lines())
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, columns in line."""
+        lines = [[cell.replace("|", "\\|") for cell in row] for row in self._lines()]
+        widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
+        ruled = [lines[0], ["-" * width for width in widths], *lines[1:]]
+        padded = ([c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in ruled)
+        return "".join(f"| {' | '.join(row)} |\n" for row in padded)
+
+    def html(self) -> str:
+        """Return the table as a part of a page, cells that differ marked."""
+        (_, *names), *lines = self._lines()
+        head = "".join(f"<th>{name}</th>" for name in ("", *names))
+        rows = "".join(
+            f"<tr><th>{name}</th>{''.join(map(_html_cell, codes, kinds))}</tr>"
+            for (name, *codes), kinds in zip(lines, self._kinds(), strict=True)
+        )
+        said = f"<p>{escape(self.summary())}</p>" if self.summary() else ""
+        return f'{said}<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        head, *lines = self._lines()
+        rows: list[list[str | Text]] = [
+            [name, *(Text(c, _STYLES.get(k, "")) for c, k in zip(codes, kinds, strict=True))]
+            for (name, *codes), kinds in zip(lines, self._kinds(), strict=True)
+        ]
+        summary = (Text(self.summary()),) if self.summary() else ()
+        return Group(Text(self.headline), Matrix([head, *rows]), *summary)
+
+    def __str__(self) -> str:
+        return text(self, wide=True)
+
+    def __repr__(self) -> str:
+        return text(self, wide=True)
+
+
+def _html_cell(code: str, kind: str) -> str:
+    marked = _CLASSES.get(kind, "")
+    return f'<td class="{marked}">{f"<b>{code}</b>" if marked else code}</td>'
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PolicyTable(_Table):
+    """A policy's table.
+
+    Attributes
+    ----------
+    policy : str
+    operation : str
+        "" for promotion whatever the operation.
+    dtypes : tuple of DType
+        Rows and columns; the row is the left operand. Weak ones are Python scalars.
+    cells : tuple of tuples of DType or None
+        None where the policy refuses.
+    """
+
+    policy: str
+    operation: str
+    dtypes: tuple[DType, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+
+    def codes(self) -> list[list[str]]:
+        """Return the cells by code, ``-`` where there is no result."""
+        return [list(map(_code, row)) for row in self.cells]
+
+    def _kinds(self) -> list[list[str]]:
+        rows = zip(self.dtypes, self.cells, strict=True)
+        return [
+            [
+                REFUSED if cell is None else "" if cell in (a, b) else THIRD
+                for b, cell in zip(self.dtypes, row, strict=True)
+            ]
+            for a, row in rows
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as data."""
+        return {
+            "policy": self.policy,
+            "operation": self.operation or None,
+            "dtypes": [d.code for d in self.dtypes],
+            "table": [[cell and cell.code for cell in row] for row in self.cells],
+        }
+
+    @property
+    def headline(self) -> str:
+        """The policy and the operation."""
+        what = self.operation or "promotion"
+        return f"{visible(self.policy)}: {what}; the row is the left operand"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TablePair(_Table):
+    """Two policies' tables on the same dtypes, side by side in every cell.
+
+    Attributes
+    ----------
+    first, second : PolicyTable
+    """
+
+    first: PolicyTable
+    second: PolicyTable
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:  # type: ignore[override]
+        """Rows and columns of both."""
+        return self.first.dtypes
+
+    def pairs(self) -> list[list[tuple[Cell, Cell]]]:
+        """Return both answers of each cell."""
+        rows = zip(self.first.cells, self.second.cells, strict=True)
+        return [list(zip(*row, strict=True)) for row in rows]
+
+    def _kinds(self) -> list[list[str]]:
+        return [[_difference(*pair) for pair in row] for row in self.pairs()]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many cells are the same, of another dtype, and refused by one or both."""
+        found = Counter(chain(*self._kinds()))
+        return {kind: found[kind] for kind in (SAME, OTHER, ONE, BOTH)}
+
+    def codes(self) -> list[list[str]]:
+        """Return the cells by code: one where both answer the same, else as ``f32|f64``."""
+        return [["|".join(dict.fromkeys(map(_code, pair))) for pair in row] for row in self.pairs()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both tables as data, and the cells in which they differ."""
+        first, second = self.first.to_dict(), self.second.to_dict()
+        tables = {each["policy"]: each["table"] for each in (first, second)}
+        codes = first["dtypes"]
+        return {
+            "policies": [first["policy"], second["policy"]],
+            "operation": first["operation"],
+            "dtypes": codes,
+            "tables": tables,
+            "counts": self.counts(),
+            "differences": [
+                {"operands": [a, b], **{name: rows[i][j] for name, rows in tables.items()}}
+                for i, a in enumerate(codes)
+                for j, b in enumerate(codes)
+                if first["table"][i][j] != second["table"][i][j]
+            ],
+        }
+
+    @property
+    def headline(self) -> str:
+        """The policies and the operation."""
+        names = visible(f"{self.first.policy} | {self.second.policy}")
+        return f"{names}: {self.first.operation or 'promotion'}; the row is the left operand"
+
+    def summary(self) -> str:
+        """Return the counts in a sentence."""
+        counts = self.counts()
+        said = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+        return f"{sum(counts.values())} pairs: {said}."
+
+
+def _difference(first: Cell, second: Cell) -> str:
+    if first is second:
+        return SAME if first else BOTH
+    return OTHER if first and second else ONE
+
+
+def _code(cell: Cell) -> str:
+    return cell.code if cell else "-"
+
+
+def table(
+    policy: str | Policy | None = None,
+    other: str | Policy | None = None,
+    *,
+    op: str = "",
+    dtypes: Iterable[object] = (),
+) -> PolicyTable | TablePair:
+    """Return a policy's promotion table, or that of two side by side.
+
+    Parameters
+    ----------
+    policy : str or Policy, optional
+        Else the one in force.
+    other : str or Policy, optional
+        A policy to compare it with.
+    op : str, optional
+        A binary operation or its operator, such as ``"divide"`` or ``"/"``; else the common dtype
+        whatever the operation.
+    dtypes : iterable of dtype_like, optional
+        Rows and columns; codes such as ``"i8"`` count bits, ``"i*"`` is a Python int. Else the
+        policy's own dtypes and the Python scalars; of two policies the dtypes that both have.
+
+    Returns
+    -------
+    PolicyTable or TablePair
+        Which prints and shows in a notebook; ``to_dict()``, ``to_csv()`` and ``to_markdown()`` give
+        it as data and text.
+
+    Raises
+    ------
+    ValueError
+        If there is no such operation or dtype, or the operation is not binary.
+    UnknownPolicyError
+        If there is no such policy.
+
+    Examples
+    --------
+    >>> import promoarray as pa
+    >>> print(pa.table("torch", "paddle@3.3", op="divide", dtypes=["int8", "float16", "f*"]))
+    torch@2.13 | paddle@3.3: divide; the row is the left operand
+         i8    f16   f*
+    i8   f32   f16|- f32
+    f16  f16|- f16   f16
+    f*   f32   f16   f32
+    9 pairs: 7 the same, 2 refused by one.
+    """
+    first = get_policy() if policy is None else as_policy(policy)
+    rows = tuple(map(cell_dtype, dtypes))
+    if other is None:
+        return table_of(first, op, rows)
+    second = as_policy(other)
+    common = tuple(d for d in first.dtypes if d in second.dtypes)
+    rows = rows or (*common, *WEAK_TYPES)
+    return TablePair(table_of(first, op, rows), table_of(second, op, rows))
+
+
+def table_of(policy: Policy, op: str = "", dtypes: Iterable[DType] = ()) -> PolicyTable:
+    """Return a policy's table; see ``table`` for the parameters and errors."""
+    name = operation(op).name if op else ""
+    if name and operation(name).arity not in (0, 2):
+        raise ValueError(
+            f"{name} takes one operand, so it has no table; see `explain {name} DTYPE`"
+        )
+    rows = tuple(dtypes) or (*policy.dtypes, *WEAK_TYPES)
+    cells = tuple(tuple(_cell(policy, name, a, b) for b in rows) for a in rows)
+    return PolicyTable(policy.name, name, rows, cells)
+
+
+def _cell(policy: Policy, name: str, a: DType, b: DType) -> Cell:
+    operands = tuple(Operand(d, Rank.SCALAR if d.weak else Rank.ARRAY) for d in (a, b))
+    if name:
+        plan = policy.plan(name, operands)
+        return plan.result if isinstance(plan, Plan) else None
+    entered = policy.operand_types(policy, operands)
+    common = None if isinstance(entered, Refusal) else fold(policy.promote, entered)
+    return common if common is None or policy.weak_arrays else policy.strong(common)
+
+
+# -- the list of policies -------------------------------------------------------------------------
+
+
+def policy_facts() -> list[dict[str, Any]]:
+    """Return the facts of every policy as plain data, defaults first."""
+    return [
+        {
+            "policy": policy.name,
+            "title": policy.title,
+            "default": policy is found[0],
+            "dtypes": [d.name for d in policy.dtypes],
+            "sources": [
+                {"title": s.title, "section": s.section, "version": s.version}
+                for s in policy.sources
+            ],
+            "notes": list(policy.notes),
+            "casts": list(policy.cast.notes),
+            "quirks": [
+                {"name": q.name, "changes": q.sentence, "source": q.source}
+                for q in policy.cast.quirks
+            ],
+        }
+        for found in _policies().values()
+        for policy in found
+    ]
+
+
+def show_policies() -> None:
+    """Print the families with their editions, and the bugs of frameworks they can be asked for."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(show_edge=False)
+    for name in ("policy", "editions", "what it reproduces", "source"):
+        shown.add_column(name, overflow="fold", style="dim" if name == "source" else "")
+    found = _policies()
+    for family, policies in found.items():
+        names = [p.name for p in policies]
+        editions = ", ".join(n.partition("@")[2] or n for n in names[:4])
+        editions = "" if editions == family else editions  # a name without an edition
+        editions += f" … ({len(names)} in all)" if names[4:] else ""
+        source = policies[0].sources[0].title if policies[0].sources else ""
+        shown.add_row(*map(_text, (family, editions, policies[0].title, source)))
+    show(shown)
+    quirks = Table("quirk", "what it changes, in which policies (source)", show_edge=False)
+    for (name, sentence), where in _quirks(found).items():
+        quirks.add_row(_text(name), Text(visible(sentence)).append(f"\n{visible(where)}", "dim"))
+    if quirks.row_count:
+        print()
+        show(quirks)
+        off = "\nOff by default; on with policy.with_quirks(...), or as policy POLICY+QUIRK."
+        console().print(off)
+
+
+def _text(words: str) -> Text:
+    from rich.text import Text
+
+    return Text(visible(words))
+
+
+def _quirks(found: dict[str, list[Policy]]) -> dict[tuple[str, str], str]:
+    """From a quirk's name and sentence to the policies that have it, with their sources."""
+    rows: dict[tuple[str, str], dict[tuple[str, str], list[str]]] = {}
+    for family, policies in found.items():
+        for policy in policies:
+            for quirk in policy.cast.quirks:
+                row = rows.setdefault((quirk.name, quirk.sentence), {})
+                row.setdefault((family, quirk.source), []).append(policy.name)
+
+    def those(family: str, names: list[str]) -> str:
+        if len(names) == len(found[family]):
+            return family
+        return ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
+
+    return {
+        key: ", ".join(f"{those(of, names)} ({source})" for (of, source), names in row.items())
+        for key, row in rows.items()
+    }
+
+
+def _policies() -> dict[str, list[Policy]]:
+    return {family: [as_policy(name) for name in names] for family, names in families().items()}
