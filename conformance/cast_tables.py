@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.core.cast import convert
-from promoarray.diagnostics.explain.cast_values import cells
+from promoarray.diagnostics.casts import cells
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy

@@ -242,11 +242,11 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _cast(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics import cast_command
+    from promoarray.diagnostics import casts
 
     source, target = (_read(partial(_real, name)) for name in (args.source, args.target))
-    policies, given = _read(partial(cast_command.question, args, source))
-    answer = cast_command.run(args, policies, given, source, target)
+    policies, given = _read(partial(casts.question, args, source))
+    answer = casts.run(args, policies, given, source, target)
     _print(answer, args, wide=True)
     return 0 if answer.answered else 1
 

@@ -193,7 +193,7 @@ class Matrix:
         """Columns of the screen that each of the table takes."""
 
         def width(cell: Text) -> int:
-            words = cell.split() if cell.overflow == "fold" and not whole else [cell]
+            words = cell.split(" ") if cell.overflow == "fold" and not whole else [cell]
             return max((word.cell_len for word in words), default=0)
 
         return [max(map(width, column)) + self.gap for column in self.columns]

@@ -300,7 +300,7 @@ def test_a_wrong_question_is_one_line_on_stderr(
     [
         ("explain add int8 1", "promoarray.diagnostics.explain.question.explain_operation"),
         ("table torch", "promoarray.diagnostics.policy_tables.table_of"),
-        ("cast 1 --from f32 --to f16", "promoarray.diagnostics.cast_command.run"),
+        ("cast 1 --from f32 --to f16", "promoarray.diagnostics.casts.run"),
         ("check torch", "promoarray.promotion.policy.Policy.check"),
     ],
 )

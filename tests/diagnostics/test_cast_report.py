@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import promoarray as pa
 from promoarray import cli
-from promoarray.diagnostics import cast_command
+from promoarray.diagnostics import casts
 from promoarray.diagnostics.cast_report import CastReport
 from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.policies import as_policy
@@ -340,10 +340,10 @@ def test_casts_that_no_source_defines_are_marked_wherever_they_are_shown(policy:
     others = pa.explain("astype", x, "float8_e4m3fn", policy="torch")
     assert marked in str(others)
     assert marked in others.html()
-    values = cast_command.read(["500"], pa.float32)
+    values = casts.read(["500"], pa.float32)
     arguments = Namespace(saturate=None, round_mode=None)
     policies = [as_policy(policy), as_policy("torch")]
-    table = cast_command.run(arguments, policies, values, pa.float32, pa.float8_e4m3fn)
+    table = casts.run(arguments, policies, values, pa.float32, pa.float8_e4m3fn)
     assert list(table.to_dict()["notes"]) == [policy]
     assert marked in str(table)
     assert marked in table.html()

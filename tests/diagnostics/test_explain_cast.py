@@ -12,8 +12,8 @@ import pytest
 
 import promoarray as pa
 from promoarray import cli
+from promoarray.diagnostics.casts import cells
 from promoarray.diagnostics.explain.cast import edges
-from promoarray.diagnostics.explain.cast_values import cells
 from promoarray.dtypes import CONCRETE, DType
 from promoarray.promotion.registry import as_policy, list_policies
 from promoarray.promotion.source import Note

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from promoarray.core.events import OperationEvent
-from promoarray.diagnostics.explain.operation import ExplainedCase
+from promoarray.diagnostics.explain.case import Case
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 
@@ -51,7 +51,7 @@ Step = tuple[str, list[str]]
 
 def _steps(name: str, form: Form, operands: tuple[Any, ...], policy: Policy) -> list[Step]:
     """The steps but the general rule and the result, which the report shows by itself."""
-    steps = ExplainedCase(name, form, operands, policy, supposed=True).steps()
+    steps = Case(name, form, operands, policy, supposed=True).steps()
     own = (step.rstrip(".") for step in steps if step != policy.principle)
     parts = (step.partition(": ") for step in own if not step.startswith(_SHOWN))
     return [(label, said.split("; ")) for label, _, said in parts]

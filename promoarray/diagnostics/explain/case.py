@@ -1,33 +1,50 @@
-"""One operation on its operands, as a policy sees it, and what the policy answers."""
+"""One operation on its operands: what a policy answers, as the dispatcher asks it, and why."""
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from promoarray import dtypes as dt
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.explain.report import Answer, Cast
-from promoarray.dtypes import INTEGERS, WEAK, DType
-from promoarray.operations import Form, operation
+from promoarray.diagnostics.explain.report import Answer, Cast, Explanation, other_policies
+from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
+from promoarray.kernels.float_state import in_default_float_state
+from promoarray.operations import Family, Form, operation
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
-from promoarray.promotion.overrides import ChangedOperation
-from promoarray.promotion.plan import Operand, Plan, Refusal
+from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
+from promoarray.promotion.source import Note
+from promoarray.promotion.type_rules import TypeRule, common_dtype
+from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from promoarray.promotion.policy_like import OperationRule
+    from promoarray.promotion.policy_like import OperandTypes, OperationRule
+
+
+@in_default_float_state
+def explain_operation(
+    name: str, form: Form, entered: tuple[Any, ...], policy: Policy
+) -> Explanation:
+    """Explain an operation of arrays, scalars and the Operands that dtypes stand for."""
+    return Case(name, form, entered, policy).explanation()
 
 
 class Case:
     """One operation on its operands under one policy.
 
-    Attributes
+    Parameters
     ----------
     name : str
     form : Form
@@ -36,8 +53,11 @@ class Case:
     policy : Policy
     supposed : bool
         Whether the arrays were made under another policy.
-    seen : tuple of Operand
-        What the policy sees of them.
+    seen : tuple of Operand, optional
+        What the policy sees of the operands, where that is known.
+
+    Attributes
+    ----------
     plan : Plan or Refusal
         What it decides by their dtypes.
     decided : Decision or Refusal
@@ -54,22 +74,36 @@ class Case:
         supposed: bool = False,
         seen: tuple[Operand, ...] | None = None,
     ) -> None:
-        self.name = name
-        self.form = form
-        self.entered = entered
-        self.policy = policy
-        self.inplace = form is Form.INPLACE
+        self.name, self.form, self.entered, self.policy = name, form, entered, policy
         self.supposed = supposed
-        self.seen = tuple(map(self.described, entered)) if seen is None else seen
-        self.plan = self.planned(form)
+        self.seen = tuple(map(self._see, entered)) if seen is None else seen
+        self.plan = self._planned(form)
         self.decided = policy.decided(name, self.plan, self.seen, entered)
-        self._answer: Answer | None = None
-        self._by_value: tuple[Operand, ...] | None = None
-        self._rule: OperationRule | None = None
+
+    def explanation(self) -> Explanation:
+        """Return the answer with its reasons, and every other policy's."""
+        policy = self.policy
+        return Explanation(
+            operation=self.name,
+            policy=policy.name,
+            title=policy.title,
+            expression=self.written(self.form),
+            answer=self.answer,
+            steps=tuple(self.steps()),
+            casts=tuple(self.casts()),
+            function=self.otherwise(Form.FUNCTION),
+            operator=self.otherwise(Form.OPERATOR),
+            sources=tuple(map(str, policy.sources)),
+            notes=tuple(self.notes()),
+            others=tuple(other_policies(policy, self._ask)),
+        )
+
+    def _ask(self, policy: str) -> Answer:
+        return Case(self.name, self.form, self.entered, as_policy(policy), supposed=True).answer
 
     # -- what is asked ----------------------------------------------------------------------------
 
-    def described(self, x: Any) -> Operand:
+    def _see(self, x: Any) -> Operand:
         """What the policy sees; arrays it would have made itself are of dtypes that it holds."""
         policy = self.policy
         if not isinstance(x, Operand):
@@ -80,46 +114,48 @@ class Case:
             operand = x if policy.by_value else x._replace(value=None)
         return operand._replace(type=policy.canonical.get(operand.type, operand.type))
 
-    def shown(self, index: int) -> str:
-        """An operand as it stands in the expression."""
+    def _planned(self, form: Form) -> Plan | Refusal:
+        counted = self.policy.squared(self.name, self.seen, self.entered, form)
+        return self.policy.plan(self.name, counted, form)
+
+    @cached_property
+    def by_value(self) -> tuple[Operand, ...]:
+        """What is promoted in place of the operands."""
+        policy, seen = self.policy, self.seen
+        if policy.by_value is None or all(o.value is None for o in seen):
+            return policy.squared(self.name, seen, self.entered, self.form)
+        return policy.by_value(policy, self.name, seen, self.form)
+
+    @cached_property
+    def rule(self) -> OperationRule:
+        """The operation's own rule, without what ``derive`` laid over it."""
+        rule = self.policy.rule(self.name, self.seen, self.form)
+        while isinstance(rule, ChangedOperation):
+            rule = rule.base
+        return rule
+
+    def written(self, form: Form) -> str:
+        """Return the operation with its operands, as it is written in a form."""
+        symbol = operation(self.name).symbol
+        shown = [self._shown(i) for i in range(len(self.seen))]
+        if symbol and len(shown) == 2 and form is not Form.FUNCTION:
+            return f" {symbol}{form} ".join(shown)
+        return f"{self.name}({', '.join(shown)})"
+
+    def _shown(self, index: int) -> str:
         x, seen = self.entered[index], self.seen[index]
         if isinstance(x, Operand):
             return str(x)
         if type(x) in WEAK:
             return worded(x)
-        if isinstance(x, PArray) and x.weak_type:
-            return f"{x.dtype} (weak)"
-        return str(Operand(seen.type, seen.rank))
-
-    def source(self, index: int) -> tuple[DType, str]:
-        """The dtype an operand has before any cast, and how to call it."""
-        x = self.entered[index]
-        if type(x) in WEAK:
-            return WEAK[type(x)], f"Python {type(x).__name__} {worded(x).removeprefix('int ')}"
-        dtype = self.seen[index].type if isinstance(x, Operand) else storage_dtype(x)
-        return dtype, dtype.name
-
-    def expression(self) -> str:
-        """The operation with its operands, as it was asked about."""
-        return self.written_as(self.form)
-
-    def written_as(self, form: Form) -> str:
-        """The operation with its operands, as it is written in a form."""
-        symbol = operation(self.name).symbol
-        shown = [self.shown(i) for i in range(len(self.seen))]
-        if symbol and len(shown) == 2 and form is not Form.FUNCTION:
-            return f" {symbol}{form} ".join(shown)
-        return f"{self.name}({', '.join(shown)})"
+        weak = isinstance(x, PArray) and x.weak_type
+        return f"{x.dtype} (weak)" if weak else str(Operand(seen.type, seen.rank))
 
     # -- what is answered -------------------------------------------------------------------------
 
+    @cached_property
     def answer(self) -> Answer:
         """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
-        if self._answer is None:
-            self._answer = self._answered()
-        return self._answer
-
-    def _answered(self) -> Answer:
         names = (self.policy.name,)
         if isinstance(self.decided, Refusal):
             error = self.decided.error
@@ -129,97 +165,228 @@ class Case:
         dtype = self.policy.strong(result).name
         return Answer(names, dtype, result.weak, signature=self.signature())
 
-    def fitted(self, index: int) -> Any:
-        """What a Python scalar becomes, as a Python value; None where nothing is to fit.
+    def signature(self) -> str:
+        """Return what the framework's function does not take, though promoarray's does."""
+        inplace = self.form is Form.INPLACE
+        refusal = None if inplace else self.policy.signature_refusal(self.name, self.seen)
+        return "" if refusal is None else f"{refusal.reason}: make an array of it first there"
+
+    def otherwise(self, form: Form) -> str:
+        """Return what the operator or function of that name does, if it is another one."""
+        if form is self.form or self.form is Form.INPLACE or not operation(self.name).symbol:
+            return ""
+        plan = self._planned(form)
+        if plan == self.plan:
+            return ""
+        if isinstance(plan, Refusal):
+            return f"{self.written(form)} is refused: {plan.reason}"
+        return f"{self.written(form)} is {self.policy.strong(plan.result).name}"
+
+    def notes(self) -> Iterator[str]:
+        """Yield what to know about operations on these operands."""
+        for note in self.policy.notes:
+            if not isinstance(note, Note) or note.about_operands(self.seen):
+                yield note
+
+    # -- the casts --------------------------------------------------------------------------------
+
+    def casts(self) -> Iterator[Cast]:
+        """Yield the casts that the plan inserts, and what they lose."""
+        if isinstance(self.plan, Refusal) or self.answer.dtype is None:
+            return
+        for index, target in enumerate(self.plan.inputs):
+            x, source, called = self.entered[index], self.seen[index].type, ""
+            if type(x) in WEAK:
+                source = WEAK[type(x)]
+                called = f"Python {type(x).__name__} {worded(x).removeprefix('int ')}"
+            elif not isinstance(x, Operand):
+                source = storage_dtype(x)
+            if source is target or self._beyond(index):
+                continue
+            lost = self._scalar_loss(index) if source.weak else loss(source, target)
+            yield Cast(f"x{index + 1}", called or source.name, target.name, lost)
+        made = self.policy.plan(self.name, self.seen)
+        if self.form is Form.INPLACE and isinstance(made, Plan):
+            result, target = self.policy.strong(made.result), self.plan.result
+            if made.result is not target:
+                yield Cast("result", result.name, target.name, loss(result, target))
+
+    def _scalar_loss(self, index: int) -> str:
+        """What becomes of a scalar whose very value does not come through."""
+        x = self.entered[index]
+        if type(x) not in WEAK:
+            return ""  # a weak dtype without a value
+        got = self._fitted(index)
+        same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
+        return "" if same else f"{worded(x)} becomes {got!r}"
+
+    def _fitted(self, index: int) -> Any:
+        """What a Python scalar becomes, as a Python value.
 
         An infinity in an integer dtype stands for an int compared as the number it is.
         """
-        if type(self.entered[index]) not in WEAK or isinstance(self.decided, Refusal):
-            return None
+        assert not isinstance(self.decided, Refusal)
         target, value = self.decided.plan.inputs[index], self.decided.values[index]
         if type(value) is float and math.isinf(value) and target.kind in INTEGERS:
             return value
         return host.decoded(scalar(self.policy, value, target), target).item()
 
-    def compares_exactly(self, index: int) -> bool:
+    def _beyond(self, index: int) -> bool:
         """Whether an int out of range is compared as the number it is."""
         if type(self.entered[index]) is not int or isinstance(self.decided, Refusal):
             return False
         integers = self.decided.plan.inputs[index].kind in INTEGERS
-        return integers and self.fitted(index) in (math.inf, -math.inf)
+        return integers and self._fitted(index) in (math.inf, -math.inf)
 
-    # -- what it is decided by --------------------------------------------------------------------
+    # -- why --------------------------------------------------------------------------------------
 
-    def planned(self, form: Form) -> Plan | Refusal:
-        """What is done with the operands as they are, in some form."""
-        counted = self.policy.squared(self.name, self.seen, self.entered, form)
-        return self.policy.plan(self.name, counted, form)
+    def steps(self) -> Iterator[str]:
+        """Yield the rule in words: entering, promoting, the operation's own rule, the result."""
+        yield from self.entering()
+        yield from self.rule_said()
+        yield from self.ending()
 
-    def by_value(self) -> tuple[Operand, ...]:
-        """What is promoted in place of the operands."""
-        if self._by_value is None:
-            policy, seen = self.policy, self.seen
-            self._by_value = (
-                policy.squared(self.name, seen, self.entered, self.form)
-                if policy.by_value is None or all(o.value is None for o in seen)
-                else policy.by_value(policy, self.name, seen, self.form)
-            )
-        return self._by_value
+    def entering(self) -> Iterator[str]:
+        """Yield the general rule, how the operands enter, and the way to their common dtype."""
+        if self.policy.principle:
+            yield self.policy.principle
+        for x, seen in zip(self.entered, self.seen, strict=True):
+            if isinstance(x, Operand) and x.type is not seen.type:
+                yield f"{self.policy.title} holds {x.type.name} as {seen.type.name}"
+        if self.by_value != self.seen:
+            types = ", ".join(f"x{i + 1} as {o.type.name}" for i, o in enumerate(self.by_value))
+            yield f"by value: {types}"
+        if len(self.by_value) > 1 and self._promotes():
+            yield from self._promotion(*self._promoting())
 
-    def rule(self) -> OperationRule:
-        """The operation's own rule, without what ``derive`` laid over it."""
-        if self._rule is None:
-            self._rule = _below_changes(self.policy.rule(self.name, self.seen, self.form))
-        return self._rule
+    def entering_by(self) -> Hashable:
+        """Return all that ``entering`` says of the operands hangs on."""
+        return self.by_value, *map(id, self._promoting()), self._promotes()
 
-    # -- what is done -----------------------------------------------------------------------------
+    def _promoting(self) -> tuple[OperandTypes, PromotionRule]:
+        """What operands count as and how they promote: the rule's own, or the policy's."""
+        rule, policy = self.rule, self.policy
+        if not isinstance(rule, TypeRule):
+            return policy.operand_types, policy.promote
+        return rule.operand_types or policy.operand_types, rule.promote or policy.promote
 
-    def casts(self) -> Iterator[Cast]:
-        """The casts that the plan inserts, and what they lose."""
-        if isinstance(self.plan, Refusal) or self.answer().dtype is None:
+    def _promotes(self) -> bool:
+        """Whether the plan came from promoting the operands."""
+        if isinstance(self.rule, TypeRule):
+            return True
+        common = common_dtype(self.policy, *self._promoting(), self.by_value)
+        if isinstance(self.plan, Refusal) or isinstance(common, Refusal) or common is None:
+            return isinstance(self.plan, Refusal) and not isinstance(common, DType)
+        return all(d is self.policy.strong(common) for d in self.plan.inputs)
+
+    def _promotion(self, enter: OperandTypes, promote: PromotionRule) -> Iterator[str]:
+        """How the operands enter, and the way to their common dtype."""
+        operands = self.by_value
+        entered = enter(self.policy, operands)
+        types = tuple(o.type for o in operands)
+        refused = isinstance(entered, Refusal)  # told apart first: a dtype equals texts, slowly
+        if (refused or entered != types) and _doc(enter):
+            yield f"enter: {_doc(enter)}"
+        if isinstance(entered, Refusal):
+            arrays = all(o.rank is Rank.ARRAY for o in operands)
+            if entered.reason != self.policy.refusal or not arrays:
+                return
+            entered = types
+        pairwise = fold(promote, types)
+        if len(entered) == len(types):
+            types = entered
+        elif pairwise is None or pairwise is not entered[0]:
+            one = entered[0]
+            called = one.name if one.code in BY_NAME else f"{one.code} ({one.name})"
+            yield f"promote: together they count as {called}"
             return
-        for index, target in enumerate(self.plan.inputs):
-            source, called = self.source(index)
-            if source is target or self.compares_exactly(index):
-                continue
-            lost = self.scalar_loss(index) if source.weak else loss(source, target)
-            yield Cast(f"x{index + 1}", called, target.name, lost)
-        made = self.policy.plan(self.name, self.seen)
-        if self.inplace and isinstance(made, Plan) and made.result is not self.plan.result:
-            result = self.policy.strong(made.result)
-            lost = loss(result, self.plan.result)
-            yield Cast("result", result.name, self.plan.result.name, lost)
+        common: DType | None = types[0]
+        for dtype in types[1:]:
+            if common is None:
+                return
+            yield f"promote: {_path(promote, common, dtype)}"
+            common = promote(common, dtype)
 
-    def scalar_loss(self, index: int) -> str:
-        """Whether a scalar's very value comes through."""
-        x = self.entered[index]
-        if type(x) not in WEAK:
-            return ""  # a weak dtype without a value
-        got = self.fitted(index)
-        same = got == x or (isinstance(x, float) and math.isnan(x) and got != got)
-        return "" if same else f"{worded(x)} becomes {got!r}"
+    def rule_said(self) -> Iterator[str]:
+        """Yield the operation's own rule."""
+        rule = self.rule
+        said = rule.note if isinstance(rule, TypeRule) else _doc(rule)
+        if said:
+            yield f"{self.name}: {said}"
+        if self.form is not Form.INPLACE:
+            return
+        plan = self.policy.plan(self.name, self.seen)
+        if self.policy.inplace is None:
+            yield "in place: the name is bound to the result, a new array"
+        elif isinstance(plan, Refusal) or isinstance(self.plan, Refusal):
+            yield "in place: the result has to fit into the first operand"
+        else:
+            made, target = self.policy.strong(plan.result).name, self.plan.result.name
+            yield f"in place: the result, {made}, is written into the {target} of the first operand"
 
-    def otherwise(self, form: Form) -> str:
-        """What the operator or function of that name does, where it is another one than asked."""
-        if form is self.form or self.inplace or not operation(self.name).symbol:
-            return ""
-        plan = self.planned(form)
-        if plan == self.plan:
-            return ""
-        does = (
-            f"is refused: {plan.reason}"
-            if isinstance(plan, Refusal)
-            else f"is {self.policy.strong(plan.result).name}"
-        )
-        return f"{self.written_as(form)} {does}"
+    def ending(self) -> Iterator[str]:
+        """Yield what is computed in, and what comes out."""
+        if isinstance(self.plan, Refusal):
+            yield f"refused: {self.plan.reason}"
+            return
+        if self.answer.reason:
+            yield f"raises {self.answer.reason}"
+            return
+        result, compute = self.policy.strong(self.plan.result), self.plan.compute
+        beyond = [x for i, x in enumerate(self.entered) if self._beyond(i)]
+        variant = self.policy.kernel(self.name, self.plan)
+        if variant != self.name:
+            yield f"values: {VARIANTS[variant].sentence}"
+        if compute is None:
+            yield "compared as the integers they are"
+        elif beyond:
+            given = worded(beyond[0])
+            yield f"{given} lies beyond {compute.name}: the numbers themselves are compared"
+        elif compute is not result:
+            verb = "compared" if self._compares and result is dt.bool else "computed"
+            narrowed = compute.kind is result.kind and compute.bits > result.bits
+            yield f"{verb} in {compute.name}" + f", rounded once to {result.name}" * narrowed
+        weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
+        more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.extra_results)
+        yield f"result{'s' * bool(more)}: {result.name}{weak}{more}"
 
-    def signature(self) -> str:
-        """What the framework's function does not take, though promoarray's does."""
-        refusal = None if self.inplace else self.policy.signature_refusal(self.name, self.seen)
-        return "" if refusal is None else f"{refusal.reason}: make an array of it first there"
+    def ending_by(self) -> Hashable:
+        """Return all that the answer, the casts and ``ending`` hang on."""
+        if isinstance(self.plan, Refusal):
+            return self.plan.reason
+        decided: Hashable = self.decided
+        if isinstance(self.decided, Refusal):
+            decided = self.decided.reason, type(self.decided.error)
+        else:  # 1 is True, and 1.0
+            decided = decided, tuple(map(type, self.decided.values))
+        variant = self.policy.kernel(self.name, self.plan)
+        return self.plan, decided, self._compares, variant if variant != self.name else ""
+
+    @property
+    def _compares(self) -> bool:
+        return operation(self.name).family in (Family.EQUALITY, Family.ORDER)
 
 
-def _below_changes(rule: OperationRule) -> OperationRule:
-    while isinstance(rule, ChangedOperation):
-        rule = rule.base
-    return rule
+def _path(promote: PromotionRule, a: DType, b: DType) -> str:
+    """The way from two dtypes to their common one."""
+    path = getattr(promote, "path", None)
+    if path is not None:
+        return str(path(a, b))
+    common, said = promote(a, b), _doc(promote).rstrip(".")
+    cell = f"row {a.code}, column {b.code}: {common.code if common else '-'}"
+    return f"{said}; {cell}" if said else cell
+
+
+def _doc(step: Any) -> str:
+    """The first sentence of what a step says of itself; nothing for the step that does nothing."""
+    while isinstance(step, ChangedOperandTypes):
+        step = step.base
+    step = inspect.unwrap(step)
+    if not inspect.isfunction(step):
+        step = type(step).__dict__.get("__call__")
+    return _first_line(step.__doc__ or "") if inspect.isfunction(step) else ""
+
+
+@lru_cache(maxsize=1024)
+def _first_line(doc: str) -> str:
+    return inspect.cleandoc(doc).partition("\n")[0].replace("``", "")

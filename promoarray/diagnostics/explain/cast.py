@@ -14,9 +14,8 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
-from promoarray.diagnostics.explain.cast_values import CastValue, answers, cells
-from promoarray.diagnostics.explain.other_policies import other_policies
-from promoarray.diagnostics.explain.report import Answer, Cast, Explanation
+from promoarray.diagnostics.casts import answers, cells, rounded
+from promoarray.diagnostics.explain.report import Answer, Cast, Explanation, other_policies
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions.data_types import finfo
@@ -24,7 +23,6 @@ from promoarray.kernels.cast_mode import CastMode, ScaleRounding
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
-from promoarray.promotion.cast_rules import CastPlan, Quirk
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -37,51 +35,31 @@ SHOWN = 6
 
 @in_default_float_state
 def explain_cast(
-    x: PArray | Operand,
-    target: DType,
-    policy: Policy,
-    *,
-    saturate: bool | int | None = None,
-    round_mode: str | None = None,
+    x: PArray | Operand, target: DType, policy: Policy, **settings: Any
 ) -> Explanation:
     """Explain a cast of an array's first values, or of those on which policies differ."""
-    return Case(x, target, policy, {"saturate": saturate, "round_mode": round_mode}).explanation()
+    return CastCase(x, target, policy, settings).explanation()
 
 
-class Case:
-    """One cast under one policy."""
+class CastCase:
+    """One cast under one policy, with ``saturate`` and ``round_mode`` as its settings."""
 
     def __init__(
         self, x: PArray | Operand, target: DType, policy: Policy, settings: dict[str, Any]
     ) -> None:
         self.x, self.asked, self.policy, self.settings = x, target, policy, settings
         self.target = policy.canonical.get(target, target)
-        self.own = isinstance(x, PArray) and x.size > 0
         if isinstance(x, Operand):
             self.source = policy.canonical.get(x.type, x.type)
         else:
             self.source = storage_dtype(x)
-        self.given = self.values() if self.own else edges(self.source, self.target)
+        self.own = isinstance(x, PArray) and x.size > 0
+        self.given = self._first() if self.own else edges(self.source, self.target)
 
-    def under(self, name: str) -> Case:
-        """The same cast, of an array that another policy has made of the values."""
-        policy, settings = as_policy(name), self.settings
-        known = {k: v if k in policy.cast.knobs else None for k, v in settings.items()}
-        other = copy(self)
-        other.policy, other.settings = policy, known
-        other.target = policy.canonical.get(self.asked, self.asked)
-        first = self.x.type if isinstance(self.x, Operand) else self.source
-        other.source = policy.canonical.get(first, first)
-        whole = convert(as_policy("numpy"), self.given, self.source, first)
-        other.given = convert(policy, whole, first, other.source)
-        return other
-
-    def values(self) -> Any:
+    def _first(self) -> Any:
         """The first values of the array, on the CPU."""
         assert isinstance(self.x, PArray)
-        buffer = self.x._buffer
-        if not buffer.ndim:
-            buffer = buffer.reshape(1)
+        buffer = self.x._buffer if self.x._buffer.ndim else self.x._buffer.reshape(1)
         first = np.unravel_index(np.arange(min(buffer.size, SHOWN)), buffer.shape)
         backend = backend_of(buffer)
         device = backend.device_of(buffer)
@@ -89,41 +67,42 @@ class Case:
         return backend.to_numpy(backend.read(buffer, key), self.source)
 
     def explanation(self) -> Explanation:
-        policy, rule = self.policy, self.policy.cast
-        answer = self.answer()
+        """Return the answer with its reasons, and every other policy's."""
+        policy, rule, answer = self.policy, self.policy.cast, self.answer()
         lost = "" if answer.dtype is None else loss(self.source, self.target)
+        given = {name: value for name, value in self.settings.items() if value is not None}
+        said = "".join(f", {name}={quoted(value)}" for name, value in given.items())
         return Explanation(
             operation="astype",
             policy=policy.name,
             title=policy.title,
-            expression=self.expression(),
+            expression=f"astype({self.source.name}, {self.target.name}{said})",
             answer=answer,
             steps=tuple(self.steps(answer)),
             casts=(Cast("x", self.source.name, self.target.name, lost),) if answer.dtype else (),
             sources=tuple(map(str, rule.sources or policy.sources)),
             notes=tuple(self.notes()),
-            others=tuple(other_policies(policy, self.asking)),
+            others=tuple(other_policies(policy, self._ask)),
             quirks=tuple(self.quirks()) if answer.dtype else (),
             given=tuple(cells(self.given, self.source)),
             source=self.source.name,
         )
 
-    def expression(self) -> str:
-        given = {name: value for name, value in self.settings.items() if value is not None}
-        said = "".join(f", {name}={quoted(value)}" for name, value in given.items())
-        return f"astype({self.source.name}, {self.target.name}{said})"
-
-    def notes(self) -> Iterator[str]:
-        """What to know about casts of the pair."""
-        for note in self.policy.cast.notes:
-            if not isinstance(note, Note) or note.about_cast(self.source, self.target):
-                yield note
-
-    def asking(self, name: str) -> Answer:
-        return self.under(name).answer()
+    def _ask(self, name: str) -> Answer:
+        """The same cast, of an array that another policy has made of the values."""
+        policy = as_policy(name)
+        other = copy(self)
+        other.policy = policy
+        other.settings = {k: v for k, v in self.settings.items() if k in policy.cast.knobs}
+        other.target = policy.canonical.get(self.asked, self.asked)
+        first = self.x.type if isinstance(self.x, Operand) else self.source
+        other.source = policy.canonical.get(first, first)
+        whole = convert(as_policy("numpy"), self.given, self.source, first)
+        other.given = convert(policy, whole, first, other.source)
+        return other.answer()
 
     def answer(self) -> Answer:
-        """What the values become, or why they are not cast."""
+        """Return what the values become, or why they are not cast."""
         names = (self.policy.name,)
         try:
             self.policy.cast.settings(**self.settings)
@@ -135,70 +114,55 @@ class Case:
         note = self.policy.cast.borrowed(self.source, self.target)
         return Answer(names, self.target.name, values=tuple(made), note=note)
 
-    @property
-    def chosen(self) -> dict[str, object]:
-        """The settings of the knobs, given or by default."""
-        return self.policy.cast.settings(**self.settings)
-
-    @property
-    def plan(self) -> CastPlan:
-        return self.policy.cast.plan(self.source, self.target, self.chosen)
-
     def steps(self, answer: Answer) -> Iterator[str]:
-        """The rule in words."""
-        if isinstance(self.x, Operand) and self.x.type is not self.source:
-            yield f"{self.policy.title} holds {self.x.type.name} as {self.source.name}"
+        """Yield the rule in words."""
+        policy, source, target = self.policy, self.source, self.target
+        if isinstance(self.x, Operand) and self.x.type is not source:
+            yield f"{policy.title} holds {self.x.type.name} as {source.name}"
         if answer.dtype is None:
             yield f"refused: {answer.reason}"
             return
-        yield _rounding(self.source, self.target, self.plan.mode)
-        values = edges(self.source, self.target)
+        chosen = policy.cast.settings(**self.settings)
+        yield _rounding(source, target, policy.cast.plan(source, target, chosen).mode)
+        values = edges(source, target)
         if self.own and values.size:  # else they are the values shown
-            pairs = zip(cells(values, self.source), self.made(values), strict=True)
+            made = answers(policy, values, source, target, **self.settings)
+            assert not isinstance(made, str)
+            pairs = zip(cells(values, source), made, strict=True)
             yield "at the edges: " + ", ".join(f"{a.value} becomes {b.value}" for a, b in pairs)
-        for quirk in self.quirks_about():
-            if quirk.name in self.policy.cast.on:
-                yield f"with the quirk {quirk}"
-        yield from self.knobs()
+        yield from (f"with the quirk {said}" for on, said in self._quirks() if on)
+        for name, knob in policy.cast.knobs.items():
+            choices = ({**chosen, name: choice} for choice in knob.choices)
+            if len({policy.cast.plan(source, target, choice) for choice in choices}) > 1:
+                others = " or ".join(repr(c) for c in knob.choices if c != chosen[name])
+                default = ", the default" * (chosen[name] == knob.default)
+                yield f"{name}={chosen[name]!r}{default}; it may be {others}"
 
-    def made(self, values: Any) -> list[CastValue]:
-        made = answers(self.policy, values, self.source, self.target, **self.settings)
-        assert not isinstance(made, str)
-        return made
-
-    def knobs(self) -> Iterator[str]:
-        """The arguments of the cast that change anything here."""
-        for name, knob in self.policy.cast.knobs.items():
-            plans = {
-                self.policy.cast.plan(self.source, self.target, {**self.chosen, name: choice})
-                for choice in knob.choices
-            }
-            if len(plans) > 1:
-                others = " or ".join(repr(c) for c in knob.choices if c != self.chosen[name])
-                default = ", the default" * (self.chosen[name] == knob.default)
-                yield f"{name}={self.chosen[name]!r}{default}; it may be {others}"
-
-    def quirks_about(self) -> list[Quirk]:
-        """The bugs of the framework that this cast would show."""
-        return [
-            quirk
-            for quirk in self.policy.cast.quirks
-            if any(case.holds(self.source, self.target, self.chosen) for case in quirk.cases)
-        ]
+    def notes(self) -> Iterator[str]:
+        """Yield what to know about casts of the pair."""
+        for note in self.policy.cast.notes:
+            if not isinstance(note, Note) or note.about_cast(self.source, self.target):
+                yield note
 
     def quirks(self) -> Iterator[str]:
-        for quirk in self.quirks_about():
-            state = "on" if quirk.name in self.policy.cast.on else "off"
-            yield f"{state}: {quirk}"
+        """Yield the bugs of the framework that this cast would show."""
+        yield from (f"{'on' if on else 'off'}: {said}" for on, said in self._quirks())
+
+    def _quirks(self) -> Iterator[tuple[bool, str]]:
+        rule = self.policy.cast
+        chosen = rule.settings(**self.settings)
+        for quirk in rule.quirks:
+            if any(case.holds(self.source, self.target, chosen) for case in quirk.cases):
+                yield quirk.name in rule.on, str(quirk)
 
 
 def edges(source: DType, target: DType) -> Any:
-    """Values of the source at which casts to the target differ, as a buffer; none of strings."""
+    """Return values of the source at which casts to the target differ; none of strings."""
     return exact_in(source, edge_numbers(source, target))
 
 
 def exact_in(source: DType, numbers: Iterable[bool | int | float]) -> Any:
-    """Those of some numbers that a dtype holds exactly, as a buffer; of integers its ends, too."""
+    """Return those of some numbers that a dtype holds exactly; of integers its ends, too."""
     numbers = tuple(numbers)
     if numbers and source.kind in INTEGERS:
         low, high = bounds(source)
@@ -206,8 +170,7 @@ def exact_in(source: DType, numbers: Iterable[bool | int | float]) -> Any:
         numbers = tuple(dict.fromkeys((*inside, low, high)))
     kept: dict[bytes, Any] = {}  # by their bits
     for number in numbers:
-        buffer, wide = host.wide(number, source)
-        made = np.asarray(convert(as_policy("numpy"), buffer, wide, source)).reshape(1)
+        made = rounded(number, source)
         back = host.decoded(made, source).item()
         if back == number or (back != back and number != number):
             kept.setdefault(made.tobytes(), made)
@@ -215,7 +178,7 @@ def exact_in(source: DType, numbers: Iterable[bool | int | float]) -> Any:
 
 
 def edge_numbers(source: DType, target: DType) -> tuple[bool | int | float, ...]:
-    """Numbers at which casts to the target differ, whether or not the source holds them."""
+    """Return numbers at which casts to the target differ, whether or not the source has them."""
     if source is target or dt.string in (source, target):
         return ()
     if source.kind is Kind.BOOL:

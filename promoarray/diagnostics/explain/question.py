@@ -1,4 +1,4 @@
-"""``explain``: reads the question; ``operation`` and ``cast`` answer it."""
+"""``explain``: reads the question; ``case`` and ``cast`` answer it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import OF_UFUNC  # users ask about NumPy's ufuncs
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.operands import array_class, as_operand
+from promoarray.diagnostics.explain.case import explain_operation
 from promoarray.diagnostics.explain.cast import explain_cast
-from promoarray.diagnostics.explain.operation import explain_operation
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.errors import quoted

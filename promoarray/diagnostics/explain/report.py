@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import ZERO_D, Printable, html_table
-from promoarray.diagnostics.explain.cast_values import CastValue
+from promoarray.console import ZERO_D, Printable, html_table, visible
+from promoarray.diagnostics.casts import CastTable, CastValue
 from promoarray.diagnostics.former_pickles import loads_former_pickles
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import families
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,9 +75,10 @@ class Answer:
     @property
     def who(self) -> str:
         """The policies, long runs of editions shortened."""
-        if len(self.policies) < 4:
-            return ", ".join(self.policies)
-        return f"{self.policies[0]} … {self.policies[-1]} ({len(self.policies)} editions)"
+        names = self.policies
+        if len(names) < 4:
+            return visible(", ".join(names))
+        return visible(f"{names[0]} … {names[-1]} ({len(names)} editions)")
 
     @property
     def why(self) -> str:
@@ -190,7 +192,7 @@ class Explanation(Printable):
         }
 
     def sections(self) -> Iterator[tuple[str, tuple[str | Cast, ...]]]:
-        """The parts that have something to say, each under its heading."""
+        """Yield the parts that have something to say, each under its heading."""
         refused_at_once = self.refused and not self.casts
         parts: tuple[tuple[str, tuple[str | Cast, ...]], ...] = (
             ("legend", (ZERO_D,) if "[]" in self.expression else ()),
@@ -208,7 +210,15 @@ class Explanation(Printable):
     @property
     def headline(self) -> str:
         """The expression and its result."""
-        return f"{self.expression} is {self.answer.what} under {self.policy}"
+        return visible(f"{self.expression} is {self.answer.what} under {self.policy}")
+
+    def _values(self) -> CastTable:
+        """What every policy makes of the values of a cast, but for the refusal explained."""
+        shown = self.others if self.refused else (self.answer, *self.others)
+        made = {a.who: a.reason if a.dtype is None else a.values for a in shown}
+        notes = {a.who: a.note for a in self.others if a.note}
+        target = self.dtype or ""
+        return CastTable(self.source, target, self.given, made, notes, self.answer.values)
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
@@ -217,84 +227,62 @@ class Explanation(Printable):
 
         body = Table.grid(padding=(0, 2))
         body.add_column(style="dim", no_wrap=True)
-        body.add_column()
+        body.add_column(overflow="fold")
         for heading, lines in self.sections():
             for line in lines:
                 lossy = isinstance(line, Cast) and line.loss
-                body.add_row(heading, Text(str(line), style="yellow" if lossy else ""))
+                body.add_row(heading, Text(visible(str(line)), style="yellow" if lossy else ""))
                 heading = ""
         head = Text(self.headline, "bold red" if self.refused else "bold")
-        others = self._values() if self.source else self._others()
-        return Group(head, body, *others)
+        return Group(head, body, self._values().body("values") if self.source else self._others())
 
-    def _others(self) -> Iterator[RenderableType]:
+    def _others(self) -> RenderableType:
         """What the other policies answer: yellow another dtype, red a refusal."""
         from rich.table import Table
         from rich.text import Text
 
         others = Table(title=_OTHERS, title_justify="left", title_style="dim", show_edge=False)
-        others.add_column("policy")
-        others.add_column("result", no_wrap=True)
-        others.add_column("why")
+        for name in ("policy", "result", "why"):
+            others.add_column(name, no_wrap=name == "result", overflow="fold")
         for a in self.others:
             style = "red" if a.dtype is None else "" if a.dtype == self.dtype else "yellow"
-            others.add_row(a.who, Text(a.what, style), Text(a.why, "dim"))
-        if self.others:
-            yield others
-
-    def _values(self) -> Iterator[RenderableType]:
-        """What every policy makes of the values of a cast, yellow where it is something else."""
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(
-            title="values", title_justify="left", title_style="dim", box=None, padding=(0, 2, 0, 0)
-        )
-        table.add_column("", no_wrap=True)
-        for cell in self.given:
-            table.add_column(Text(cell.value), overflow="fold")
-        bits = (_BREAK.sub(r"\1 ", cell.bits) for cell in self.given)
-        table.add_row(Text(self.source, "bold"), *map(Text, bits))
-        refused: dict[str, list[str]] = {}
-        for a in (self.answer, *self.others):
-            own = self.answer.values or a.values
-            cells = (
-                Text(str(x), "" if x == y else "yellow") for x, y in zip(a.values, own, strict=True)
-            )
-            if a.dtype is not None:
-                table.add_row(Text(a.who, "bold"), *cells)
-            elif a is not self.answer:
-                refused.setdefault(a.reason, []).append(a.who)
-        if self.given:
-            yield table
-        for reason, who in refused.items():
-            yield Text(f"{', '.join(who)}: {reason}", "dim")
-        for a in self._noted():
-            yield Text(f"{a.who}: {a.note}", "dim")
-
-    def _noted(self) -> list[Answer]:
-        """The other policies whose cast is not their own; the one asked has it in its notes."""
-        return [a for a in self.others if a.note]
+            others.add_row(Text(a.who), Text(a.what, style), Text(visible(a.why), "dim"))
+        return others if self.others else Text(end="")
 
     def html(self) -> str:
         """Return the explanation as a part of a page."""
-        parts = [(heading, "\n".join(map(str, lines))) for heading, lines in self.sections()]
+        parts = [
+            (heading, "\n".join(visible(str(line)) for line in lines))
+            for heading, lines in self.sections()
+        ]
         body = html_table(("", ""), parts, stacked=True).replace("\n", "<br>")
-        return (
-            f"{body}<b>{_OTHERS}</b>{self._values_html() if self.source else self._others_html()}"
-        )
-
-    def _others_html(self) -> str:
-        rows = [(a.who, a.what, a.why) for a in self.others]
-        return html_table(("policy", "result", "why"), rows, stacked=True)
-
-    def _values_html(self) -> str:
-        every = (self.answer, *self.others)
-        rows = [(a.who, *(map(str, a.values) if a.values else (a.reason,))) for a in every]
-        noted = "".join(f"<p>{escape(f'{a.who}: {a.note}')}</p>" for a in self._noted())
-        return html_table((self.source, *(cell.value for cell in self.given)), rows) + noted
+        rows = [(a.who, a.what, visible(a.why)) for a in self.others]
+        others = html_table(("policy", "result", "why"), rows, stacked=True)
+        return f"{body}<b>{_OTHERS}</b>{self._values().html() if self.source else others}"
 
 
 _OTHERS = "other policies"
-_BREAK = re.compile(r"([0-9a-f]{8})(?=_?[0-9a-f])")
-"""Where the bits of a value may go on in another line."""
+
+
+def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:
+    """Yield every family's answer, and those of its editions that give another.
+
+    Parameters
+    ----------
+    asked : Policy
+        Left out: its answer is known.
+    ask : callable
+        From a policy's name to its answer.
+    """
+    for names in families().values():
+        groups: dict[Hashable, list[Answer]] = {}
+        first, *rest = map(ask, names)
+        for answer in (first, *rest):
+            # Answers are the same but for the edition that a reason names.
+            key = answer.dtype, answer.weak, answer.values, re.sub(r"\d+", "", answer.reason)
+            if answer is first or key[:3] != (first.dtype, first.weak, first.values):
+                groups.setdefault(key, []).append(answer)
+        for group in groups.values():
+            who = tuple(a.policies[0] for a in group if a.policies[0] != asked.name)
+            if who:
+                yield replace(group[0], policies=who)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from promoarray.core.proposed_casts import FRACTIONS, ON_BITS
 from promoarray.core.refusals import remedy
-from promoarray.diagnostics.explain.operation import ExplainedCase
+from promoarray.diagnostics.explain.case import Case
 from promoarray.diagnostics.explain.report import Cast
 from promoarray.diagnostics.explore.pool import NUMBERS, Pool
 from promoarray.diagnostics.explore.questions import Entry, Question, entries, pair_of_scalars
@@ -270,16 +270,14 @@ class _Asking:
     def cell(self, operands: Operands) -> tuple[int, int]:
         """Both parts of a cell."""
         seen = operands.seen[0] if operands.seen else None
-        case = ExplainedCase(
-            self.name, self.question.form, operands.entered, self.policy, seen=seen
-        )
+        case = Case(self.name, self.question.form, operands.entered, self.policy, seen=seen)
         if seen is None:
             operands.seen.append(case.seen)
         # In this order, as lines are numbered when they are first written.
         answering = self.answering(case, operands)
         return self.entering(case, operands), self.pools.answering.number(answering)
 
-    def entering(self, case: ExplainedCase, operands: Operands) -> int:
+    def entering(self, case: Case, operands: Operands) -> int:
         """How the operands enter and promote."""
         key = case.entering_by()
         number = operands.entering.get(key)
@@ -288,7 +286,7 @@ class _Asking:
             number = operands.entering[key] = self.pools.entering.number(lines)
         return number
 
-    def answering(self, case: ExplainedCase, operands: Operands) -> tuple[Hashable, ...]:
+    def answering(self, case: Case, operands: Operands) -> tuple[Hashable, ...]:
         """What the operation answers; the page reads it in this order."""
         refused = isinstance(case.plan, Refusal)  # the words on a scalar that does not fit advise
         write = remedy(self.policy, self.name, case.seen, case.form) if refused else ""
@@ -307,12 +305,12 @@ class _Asking:
             operands.notes[0],
         )
 
-    def ending(self, case: ExplainedCase, operands: Operands) -> Ending:
+    def ending(self, case: Case, operands: Operands) -> Ending:
         """What it answers, and how it is computed."""
         key = case.ending_by()
         ending = operands.ending.get(key)
         if ending is None:
-            answer, texts, casts = case.answer(), tuple(case.ending()), tuple(case.casts())
+            answer, texts, casts = case.answer, tuple(case.ending()), tuple(case.casts())
             ending = Ending(
                 self.dtype(answer.dtype, operands.entries),
                 int(answer.weak),

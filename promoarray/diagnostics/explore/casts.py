@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.diagnostics.explain.cast import Case, edge_numbers, exact_in
-from promoarray.diagnostics.explain.cast_values import answers, cells
+from promoarray.diagnostics.casts import answers, cells
+from promoarray.diagnostics.explain.cast import CastCase, edge_numbers, exact_in
 from promoarray.diagnostics.explore.pool import DTYPES, Pool
 from promoarray.diagnostics.explore.questions import held
 from promoarray.dtypes import BY_NAME, DType, Kind
@@ -64,7 +64,7 @@ class Casts:
         return self.values.number(tuple(numbers))
 
     def _answer(self, policy: Policy, source: DType, target: DType) -> int:
-        case, line = Case(Operand(source), target, policy, {}), self.lines.number
+        case, line = CastCase(Operand(source), target, policy, {}), self.lines.number
         made = self._made(policy, case.source, case.target)
         refused = isinstance(made, str)
         answer = case.answer()

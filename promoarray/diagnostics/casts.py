@@ -1,0 +1,292 @@
+"""Bits and values of casts under several policies: ``promoarray cast``, and part of ``explain``."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import re
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray import dtypes as dt
+from promoarray.console import Matrix, Printable, html_table, visible
+from promoarray.core import host
+from promoarray.core.cast import convert, explicit
+from promoarray.core.refusals import cast_refusal
+from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.errors import quoted
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.scalars import bounds
+from promoarray.promotion.table_text import python_scalar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+Buffer = np.ndarray[Any, Any]
+
+DEFAULT = "numpy,jax,torch,tensorflow,paddle,mindspore,aclnn,onnx"
+"""One policy of every framework."""
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CastValue:
+    """One value.
+
+    Attributes
+    ----------
+    bits : str
+        In hexadecimal, two digits per byte, the real part of a complex number first; "" for a
+        string.
+    value : str
+        As Python writes it.
+    """
+
+    bits: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.bits} {self.value}".lstrip()
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the value as data."""
+        return {"bits": self.bits, "value": self.value}
+
+
+def cells(buffer: Buffer, dtype: DType) -> list[CastValue]:
+    """Return the bits and values of a buffer."""
+    if dtype is dt.string:
+        return [CastValue("", repr(text)) for text in buffer.reshape(-1).tolist()]
+    parts = 2 if dtype.kind is Kind.COMPLEX else 1
+    width = dtype.storage.itemsize // parts
+    codes = np.ascontiguousarray(buffer).view(f"u{width}").reshape(-1, parts)
+    mask = (1 << dtype.bits) - 1 if dtype.bits < 8 else -1
+    return [
+        CastValue("0x" + "_".join(f"{int(c) & mask:0{2 * width}x}" for c in row), _shown(value))
+        for row, value in zip(codes, host.decoded(buffer, dtype).reshape(-1).tolist(), strict=True)
+    ]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.9g}" if type(value) is float and math.isfinite(value) else str(value)
+
+
+def answers(
+    policy: Policy, values: Buffer, source: DType, target: DType, **settings: Any
+) -> list[CastValue] | str:
+    """Return what a policy makes of values, or why it does not cast them.
+
+    ``saturate`` and ``round_mode`` apply to the policies that have them; the others ignore them.
+    """
+    known = {name: value for name, value in settings.items() if name in policy.cast.knobs}
+    refused = cast_refusal(policy, source, target)
+    if refused:
+        return refused
+    try:
+        return cells(explicit(policy, values, source, target, **known), target)
+    except (TypeError, ValueError, OverflowError) as error:
+        if dt.string not in (source, target):  # else some text is not a number, or does not fit
+            raise
+        return str(error)
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class CastTable(Printable):
+    """What values become in a cast, under several policies.
+
+    Attributes
+    ----------
+    source, target : str
+        Dtypes.
+    given : sequence of CastValue
+    made : dict
+        From policy name to what the values become, or to why it refuses.
+    notes : dict
+        From the name of a policy whose sources do not define the cast to what it is then.
+    usual : sequence of CastValue
+        What is not marked as other; by default what most policies make of each value.
+    """
+
+    source: str
+    target: str
+    given: Sequence[CastValue]
+    made: Mapping[str, Sequence[CastValue] | str]
+    notes: Mapping[str, str]
+    usual: Sequence[CastValue] = ()
+
+    @property
+    def headline(self) -> str:
+        """The cast."""
+        return f"{self.source} to {self.target}"
+
+    @property
+    def answered(self) -> dict[str, Sequence[CastValue]]:
+        """What the policies that make the cast answer."""
+        return {name: found for name, found in self.made.items() if not isinstance(found, str)}
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why the others refuse."""
+        return {name: found for name, found in self.made.items() if isinstance(found, str)}
+
+    def remarks(self) -> list[str]:
+        """Return why policies refuse, and whose casts are not their own, each thing once."""
+        said: dict[str, list[str]] = {}
+        for name, why in (*self.refused.items(), *self.notes.items()):
+            said.setdefault(why, []).append(name)
+        return [visible(f"{', '.join(names)}: {why}") for why, names in said.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values as data."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "values": [
+                {
+                    "given": given.to_dict(),
+                    "policies": {
+                        name: found[index].to_dict() for name, found in self.answered.items()
+                    },
+                }
+                for index, given in enumerate(self.given)
+            ],
+            "refused": self.refused,
+            "notes": self.notes,
+        }
+
+    def _rows(self) -> list[list[str | Text]]:
+        """The head, the values given, and a row per policy; yellow is what is unusual."""
+        from rich.text import Text
+
+        usual = self.usual or [
+            Counter(each).most_common(1)[0][0] for each in zip(*self.answered.values(), strict=True)
+        ]
+        rows: list[list[str | Text]] = [["", *(cell.value for cell in self.given)]]
+        bits = (_BREAK.sub(r"\1 ", cell.bits) for cell in self.given)
+        rows.append([self.source, *(Text(each, overflow="fold") for each in bits)])
+        for name, found in self.answered.items():
+            marks = ("" if a == b else "yellow" for a, b in zip(found, usual, strict=True))
+            rows.append([name, *map(Text, map(visible, map(str, found)), marks)])
+        return rows
+
+    def __rich__(self) -> RenderableType:
+        return self.body(self.headline)
+
+    def body(self, title: str) -> RenderableType:
+        """Return the table and the remarks below a title of one's own."""
+        from rich.console import Group
+        from rich.text import Text
+
+        said = (Text(each, "dim") for each in self.remarks())
+        shown = (Text(title), Matrix(self._rows(), gap=2)) if self.given else ()
+        return Group(*shown, *said)
+
+    def html(self) -> str:
+        """Return the values as a part of a page."""
+        rows = [(name, *map(str, found)) for name, found in self.answered.items()]
+        said = "".join(f"<p>{escape(each)}</p>" for each in self.remarks())
+        given = (self.source, *(cell.bits for cell in self.given))
+        return html_table(("", *(cell.value for cell in self.given)), [given, *rows]) + said
+
+
+_BREAK = re.compile(r"([0-9a-f]{8})(?=_?[0-9a-f])")
+"""Where the bits of a value may go on in another line."""
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def question(args: Namespace, source: DType) -> tuple[list[Policy], Buffer]:
+    """Read the arguments: the policies, and the values as the source has them.
+
+    Raises
+    ------
+    ValueError
+        If a text is not a value of the source, or no policy has an argument that is given.
+    """
+    policies = [as_policy(name.strip()) for name in (args.policy or DEFAULT).split(",")]
+    for name, least in (("saturate", 19), ("round_mode", 24)):
+        if getattr(args, name) is not None and not any(name in p.cast.knobs for p in policies):
+            raise ValueError(f"none of these policies has {name}; onnx@{least} and later have")
+    return policies, read([text.strip() for text in args.values], source)
+
+
+def run(
+    args: Namespace, policies: list[Policy], given: Buffer, source: DType, target: DType
+) -> CastTable:
+    """Answer the command."""
+    settings = {"saturate": args.saturate, "round_mode": args.round_mode}
+    made = {p.name: answers(p, given, source, target, **settings) for p in policies}
+    notes = {p.name: p.cast.borrowed(source, target) for p in policies}
+    shown = {name: note for name, note in notes.items() if note and not isinstance(made[name], str)}
+    return CastTable(source.name, target.name, cells(given, source), made, shown)
+
+
+def read(texts: list[str], source: DType) -> Buffer:
+    """Return values as the source has them: numbers rounded once, or bits such as ``bits:7f``.
+
+    Of strings each text is a value as it stands.
+
+    Raises
+    ------
+    ValueError
+        If a text is not a number, or does not fit.
+    """
+    if source is dt.string:
+        return np.array(texts, source.storage)
+    made = (_bits(t, source) if t.startswith("bits:") else _number(t, source) for t in texts)
+    return np.concatenate([np.zeros(0, source.storage), *made])
+
+
+def _bits(text: str, source: DType) -> Buffer:
+    if source.kind is Kind.COMPLEX:
+        raise ValueError(f"{quoted(text)}: bits are for real dtypes only")
+    try:
+        code = int(text.removeprefix("bits:"), 16)
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is not a hexadecimal number; write bits:7f") from None
+    top = 1 if source is dt.bool else (1 << source.bits) - 1
+    if not 0 <= code <= top:
+        raise ValueError(
+            f"{quoted(text)} is not a code of {source.name}: write bits:0 to bits:{top:x}"
+        )
+    return np.array([code], f"u{source.storage.itemsize}").view(source.storage)
+
+
+def _number(text: str, source: DType) -> Buffer:
+    value = python_scalar(text)
+    if value is None:
+        raise ValueError(f"{quoted(text)} is not a number; write 1.5, -0.0, inf, nan, or bits:7f")
+    if source.kind in INTEGERS:
+        low, high = bounds(source)
+        if type(value) is not int or not low <= value <= high:
+            raise ValueError(
+                f"{quoted(text)} is not a value of {source.name}, which holds {low} to {high}"
+            )
+    if type(value) is complex and source.kind is not Kind.COMPLEX:
+        raise ValueError(f"{quoted(text)} is not a value of {source.name}")
+    made = rounded(value, source)
+    if cmath.isfinite(value) and not cmath.isfinite(host.decoded(made, source).item()):
+        raise ValueError(
+            f"{quoted(text)} is out of the range of {source.name}; write its bits, as in bits:7f"
+        )
+    return made
+
+
+def rounded(value: complex, dtype: DType) -> Buffer:
+    """Return the nearest value of a dtype, in a buffer."""
+    buffer, wide = host.wide(value, dtype)
+    return np.asarray(convert(as_policy("numpy"), buffer, wide, dtype)).reshape(1)
