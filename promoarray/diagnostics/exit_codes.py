@@ -13,7 +13,10 @@ USAGE = 2
 """Wrong arguments, or a file that cannot be read or written."""
 
 FAILED = 3
-"""The program failed, or promoarray itself: the answer is about a part of the program."""
+"""The program failed, computed nothing, or promoarray failed: the answer is about a part of it."""
+
+INCOMPLETE = 4
+"""Nothing was found, and not all of the program was examined."""
 
 SIGNAL = 128
 """What is added to a signal's number."""

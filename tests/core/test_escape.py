@@ -254,7 +254,7 @@ def test_a_shadow_run_tells_too() -> None:
     (escape,) = report.escapes
     assert escape.dtype == "float64"
     assert "Data left the policy once (1 place)." in report.summary()
-    assert "Where data left the policy" in str(report)
+    assert "leaves      taken by the program itself" in str(report)
     assert "Where data left the policy" in report.to_html()
     (row,) = report.to_dict()["escapes"]
     assert row["door"] == row["channel"] == "__array__"  # door is the former name

@@ -1,4 +1,4 @@
-"""How a report reads: a block a line, the most consequential first, within the terminal's width."""
+"""How a report reads: a line of the program each, the most consequential first, within the terminal's width."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_lines_that_feed_the_most_come_first(tmp_path: Path) -> None:
     report = report_of(tmp_path, PROGRAM, "torch")
     feeds = {d.site.line: reached(report.divergences).get(d.key) for d in report.roots}
     assert feeds == {9: 0, 10: 3, 15: 1}  # twice, both in the function, both in the loop
-    assert [block.line.line for block in report.blocks()] == [10, 15, 9]
+    assert [line.site.line for line in report.lines()] == [10, 15, 9]
 
 
 def test_a_line_too_deep_to_be_walked_leaves_the_order_of_the_source(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_line_too_deep_to_be_walked_leaves_the_order_of_the_source(tmp_path: P
         f"    z = 1{' + 1' * 900}\n"
     )
     report = report_of(tmp_path, text, "torch")
-    assert [block.line.line for block in report.blocks()] == [3, 4]
+    assert [line.site.line for line in report.lines()] == [3, 4]
 
 
 def test_a_refusal_comes_before_what_feeds_as_much(tmp_path: Path) -> None:
@@ -76,10 +76,13 @@ def test_a_refusal_comes_before_what_feeds_as_much(tmp_path: Path) -> None:
         "    y = xp.mean(xp.asarray([1, 2], dtype=xp.int8))\n"
     )
     report = report_of(tmp_path, text, "torch")
-    assert [block.line.line for block in report.blocks()] == [4, 3]
+    assert [line.site.line for line in report.lines()] == [4, 3]
 
 
-def test_a_line_is_one_block_however_many_dtypes_pass(tmp_path: Path) -> None:
+def test_a_line_is_one_block_however_many_dtypes_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = (
         "import promoarray as xp\n"
         "def half(x):\n"
@@ -89,11 +92,11 @@ def test_a_line_is_one_block_however_many_dtypes_pass(tmp_path: Path) -> None:
         "        half(xp.asarray([1, 2], dtype=dtype))\n"
     )
     report = report_of(tmp_path, text, "torch")
-    (block,) = report.blocks()
-    assert block.line.line == 3
-    operations = [(e.site.expression, e.count) for e in block.entries]
+    (line,) = report.lines()
+    assert line.site.line == 3
+    operations = [(e.text, e.count) for e in line.entries]
     assert operations == [("xp.mean(x)", 4), ("x / 2", 4)]
-    assert block.entries[-1].operands == [f"{d} / Python int" for d in ("int8", "int16", "uint8")]
+    assert line.entries[-1].operations == [f"{d} / Python int" for d in ("int8", "int16", "uint8")]
     text = str(report)
     assert text.count("return xp.mean(x) + xp.mean(x / 2)") == 1
     assert text.count("write       xp.astype(x, xp.float64) / 2") == 1
@@ -107,8 +110,8 @@ def test_the_report_fits_the_terminal(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv("COLUMNS", str(columns))
         lines = str(report).splitlines()
         assert max(map(len, lines)) <= columns
-        assert any(line.startswith(" " * 25) for line in lines)  # reasons go on below themselves
-        assert sum(line.startswith("root: ") for line in lines) == 1
+        assert any(line.startswith(" " * 16) for line in lines)  # reasons go on below themselves
+        assert sum(line.startswith("Root cause: ") for line in lines) == 1
 
 
 def test_one_policy_makes_it_the_porting_report(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +16,10 @@ import promoarray as pa
 from promoarray.console import Printable
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
-from promoarray.diagnostics import cast_command
+from promoarray.diagnostics import casts
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes
-from promoarray.diagnostics.model.escapes import Escapes
-from promoarray.diagnostics.model.noted import Call, Signatures
-from promoarray.diagnostics.policy_table import table_of
+from promoarray.diagnostics.model.noted import Call
+from promoarray.diagnostics.policy_tables import table_of
 from promoarray.promotion.registry import as_policy
 
 
@@ -43,8 +42,8 @@ def _outcomes() -> Printable:
 def _cast() -> Printable:
     args = argparse.Namespace(saturate=None, round_mode=None)
     policies = [as_policy(name) for name in ("numpy", "torch", "array_api")]
-    given = cast_command.read(["500"], pa.complex64)
-    return cast_command.run(args, policies, given, pa.complex64, pa.float8_e4m3fn)
+    given = casts.read(["500"], pa.complex64)
+    return casts.run(args, policies, given, pa.complex64, pa.float8_e4m3fn)
 
 
 REPORTS: dict[str, tuple[Callable[[], Printable], str]] = {
@@ -119,27 +118,26 @@ def test_the_table_in_python() -> None:
 SITE, LATER = (Site("program.py", line, 0, "x + y", "x + y") for line in (1, 2))
 
 
-class Met(NamedTuple):
-    """What a report counts; when it is read, another thread counts something else."""
+class Met(Counter[Any]):
+    """What a report counts; while it is read, another thread counts something else."""
 
-    counts: Counter[Any]
     later: Any
 
-    @property
-    def site(self) -> Site:
-        self.counts[self.later] += 1
-        return SITE
-
-    policy, reason = "torch", "it takes no scalar"
-    __hash__ = object.__hash__
+    def items(self) -> Any:
+        for item in list(super().items()):
+            self[self.later] += 1
+            yield item
 
 
 def test_reports_are_written_while_other_threads_add_to_them() -> None:
-    escapes, signatures = Escapes(), Signatures()
-    escapes.counts[Met(escapes.counts, Escape(LATER, LATER, "", "item", "int8", ()))] = 1
-    signatures.counts[Met(signatures.counts, Call(LATER, "torch", "it takes no scalar"))] = 1
-    assert escapes.summary == "Data left the policy 2 times (1 place)."
-    assert "it takes no scalar" in signatures.html()
+    with pa.shadow("torch") as report:
+        pass
+    report.escapes = Met({Escape(SITE, SITE, "", "item", "int8", ()): 1})
+    report.signatures = Met({Call(SITE, "torch", "it takes no scalar"): 1})
+    report.escapes.later = Escape(LATER, LATER, "", "item", "int8", ())
+    report.signatures.later = Call(LATER, "torch", "it takes no scalar")
+    assert "Data left the policy" in report.summary()
+    assert "it takes no scalar" in report.html()
 
 
 def test_no_cell_of_a_table_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:

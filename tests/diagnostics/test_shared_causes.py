@@ -39,7 +39,7 @@ def test_what_a_policy_never_holds_is_one_cause() -> None:
     )
     lines = map(line_of, ("x = pa", "y = pa", "_ = pa.asarray(OUT", 'dtype="int32")'))
     assert cause.places == [f"{Path(__file__).name}:{line}" for line in lines]
-    assert report.blocks() == []
+    assert report.lines() == []
     (summary,) = report.by_policy()
     assert (summary.roots, summary.shared) == (1, 1)
     assert summary.words().startswith("1 root cause, 1 of several lines")
@@ -59,17 +59,17 @@ def test_other_policies_have_their_own_causes_in_the_same_lines() -> None:
     report = ran("jax@x32", "torch@2.13")
     (cause,) = report.shared_causes().found
     assert [*cause.policies] == ["jax@x32"]
-    (block,) = report.blocks()
-    (entry,) = block.entries
-    assert block.line.line == line_of('dtype="int32")')
-    assert entry.roots == {"torch@2.13"}
+    (line,) = report.lines()
+    (entry,) = line.entries
+    assert line.site.line == line_of('dtype="int32")')
+    assert entry.policies == {"torch@2.13"}
     assert {s.policy: s.roots for s in report.by_policy()} == {"jax@x32": 1, "torch@2.13": 1}
 
 
 def test_every_place_is_there_with_those_that_only_inherit() -> None:
     report = ran("jax@x32")
     report.inherited = True
-    assert len(report.blocks()) == len({d.program.line for d in report.divergences})
+    assert len(report.lines()) == len({d.program.line for d in report.divergences})
 
 
 def test_with_the_edit_nothing_differs() -> None:
@@ -112,7 +112,7 @@ def test_arrays_made_with_no_dtype_are_one_cause_with_an_edit_at_each() -> None:
         _ = pa.ones(2), pa.linspace(0, 1, 5)
         _ = pa.asarray([1, 2])
     (cause,) = report.shared_causes().found
-    assert report.blocks() == []
+    assert report.lines() == []
     assert cause.what == (
         "arrays made with no dtype named have the default one: float64 in the run, float32 under "
         "other policies"
@@ -122,17 +122,23 @@ def test_arrays_made_with_no_dtype_are_one_cause_with_an_edit_at_each() -> None:
     assert [(site.line, edit) for site, edit in cause.edits.items()] == [
         (line, f"{call}, dtype=pa.float64)") for line, call in zip(at, made, strict=True)
     ]
+    assert "pa.ones(2, dtype=pa.float64)" not in str(report)
+    report.inherited = True
     assert "pa.ones(2, dtype=pa.float64)" in str(report)
     assert {s.words() for s in report.by_policy()} == {
         f"1 root cause, 1 of several lines; 3 dtype= to insert (lines {at[0]}, {at[1]})"
     }
 
 
-def test_an_array_made_with_no_dtype_alone_is_a_place_as_any_other() -> None:
+def test_default_dtypes_are_told_once_and_last() -> None:
     with pa.policy("numpy@2"), pa.shadow("torch@2.13") as report:
-        _ = pa.zeros(3)
-    assert report.shared_causes().found == []
-    assert len(report.blocks()) == 1
+        x = pa.zeros(3, dtype="int8") / 2
+        _ = pa.zeros(3), x + x
+    (cause,) = report.shared_causes().found
+    assert cause.write == "pa.zeros(3, dtype=pa.float64)"
+    assert len(report.lines()) == 1
+    text = str(report)
+    assert text.index(' / 2') < text.index("arrays made with no dtype named")
 
 
 def test_policies_that_ask_for_the_same_are_told_together() -> None:

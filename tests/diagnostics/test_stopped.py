@@ -13,9 +13,10 @@ from promoarray import cli
 from promoarray.diagnostics.exit_codes import FAILED
 from promoarray.diagnostics.model.finding import findings
 from promoarray.diagnostics.model.summary import PolicySummary
+from promoarray.diagnostics.render.json import stopped_data
 from promoarray.diagnostics.render.words import message
 from promoarray.diagnostics.run.ending import last_line
-from promoarray.diagnostics.run.short_traceback import stopped_at
+from promoarray.diagnostics.run.ending import stopped_at
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.stopped import Stopped, stopped_of
 
@@ -108,7 +109,7 @@ def test_who_refuses_is_told_with_the_edit_and_the_policies_that_go_on(
     told: tuple[int, list[str], list[str]],
     edit: str | None,
 ) -> None:
-    found = stopped(tmp_path, *program).to_dict()
+    found = stopped_data(stopped(tmp_path, *program))
     assert (found["line"], found["refuses"], found["goes_on"]) == told
     assert found["edit"] == edit
     assert found["remedy"].startswith(f"--run {told[2][0]}, which goes on here")
@@ -137,7 +138,7 @@ def test_the_report_begins_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert first == "The program stopped at program.py:3 under numpy@2, which refuses"
     assert where.startswith(f"{script}:3")
     text = "\n".join(lines)
-    assert "    refuses              numpy@2  the result is float64" in text
+    assert "    refuses     numpy@2 (the run)  the result is float64" in text
     assert "    write       x[...] = xp.astype(x + 1.5, xp.uint8)" in text
     assert "    or run      --run jax@x64, which goes on here" in text
     assert "there is nothing to compare" not in text

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import difflib
 
-from promoarray.diagnostics.model.kinds import ANY, DEFAULT, NONE, SELECTORS
+from promoarray.diagnostics.model.kinds import ANY, DEFAULT, INCOMPLETE, NONE, SELECTORS
 
 FORMATS = ("text", "json", "sarif", "github")
 
 EPILOG = (
     "Exit codes: 0 nothing found, 1 findings that --fail-on selects and that are neither ignored "
-    "nor in the baseline, 2 usage error, 3 the program failed (its own status is told) or "
-    "promoarray did, 128 + N where signal N ended the program: 130 after Ctrl-C. However it "
+    "nor in the baseline, 2 usage error, 3 the program failed (its own status is told), computed "
+    "nothing, or promoarray failed, 4 nothing was found, but not all was examined, if --fail-on "
+    "has incomplete, 128 + N where signal N ended the program: 130 after Ctrl-C. However it "
     "ended, what was found until then is reported."
 )
 
@@ -29,8 +30,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add(
         "--policies",
         metavar="A,B,C",
-        help="the policies to compare with; default: the editions of every framework that people "
-        "have installed",
+        help="the policies to compare with, or all: the editions of every framework that people "
+        "have installed; default: those that programs of its framework are ported to, of one "
+        "written with promoarray all",
     )
     add(
         "--run",
@@ -88,7 +90,7 @@ def _add_for_ci(command: argparse.ArgumentParser) -> None:
         default=DEFAULT,
         help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
         "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
-        f"decision, {ANY} or {NONE}; default: {','.join(DEFAULT)}",
+        f"decision, {INCOMPLETE} (exit code 4), {ANY} or {NONE}; default: {','.join(DEFAULT)}",
     )
     ci.add_argument(
         "--baseline", metavar="FILE", help="the findings that are known, which do not fail"

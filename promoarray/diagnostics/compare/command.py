@@ -16,18 +16,34 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from promoarray.console import visible
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
+from promoarray.diagnostics.compare.targets import named, policies_for
+from promoarray.diagnostics.exit_codes import (
+    FAILED,
+    FINDINGS,
+    INCOMPLETE,
+    NOTHING,
+    SIGNAL,
+    USAGE,
+)
 from promoarray.diagnostics.findings.baseline import Baseline, read
 from promoarray.diagnostics.findings.judged import Judged, judge
+from promoarray.diagnostics.model import kinds, verdict
 from promoarray.diagnostics.model.results import MAX_SITES
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run import rewritten
-from promoarray.diagnostics.run.frameworks import AUTO, OWN, framework_of, imported_by, names
+from promoarray.diagnostics.run.frameworks import (
+    AUTO,
+    OWN,
+    framework_of,
+    imported_by,
+    names,
+    others_of,
+)
 from promoarray.diagnostics.run.program import (
     STOPPED,
     Ended,
@@ -38,7 +54,6 @@ from promoarray.diagnostics.run.program import (
 )
 from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Task
-from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.whole_file import require_place
 from promoarray.errors import UnknownPolicyError, quoted
 from promoarray.promotion.in_force import process_default
@@ -46,6 +61,9 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 INTERRUPTED = SIGNAL + signal.SIGINT
+
+ARRAYS = {OWN, *RECORDED, "tensorflow", "cupy", "dask", "mxnet", "mindspore", "onnx"}
+"""Libraries that compute with arrays; what imports one and computes nothing was not understood."""
 
 
 class UsageError(Exception):
@@ -76,7 +94,7 @@ def main(args: argparse.Namespace) -> int:
     linecache.checkcache()  # where the files are read from, which the program may have written
     baseline = comparison.updated(report, ended)
     judged = comparison.judged(report, ended, baseline)
-    status = _status(ended, every, judged)
+    status = _status(ended, every, judged, comparison, report)
     outcomes = Outcomes(tuple(every), named=bool(args.show))
     write(Compared(report, judged, outcomes, ended, status), args)
     _tell(report, ended, comparison)
@@ -120,6 +138,7 @@ class Comparison:
             all_frames=full,
             max_sites=self._max_sites,
             framework=self.framework,
+            others=self._others,
             packages=self.args.packages,
         )
         return self.program.run(asked, given, quiet=False, aside=self._aside)
@@ -130,7 +149,7 @@ class Comparison:
         run = _named(own) if own else process_default()
         made = [each.report for each in ended.findings if isinstance(each.report, RecordedReport)]
         run = next((each.run for each in made if each.calls), run)  # JAX chooses as it begins
-        kind = RecordedReport if self.framework else Report
+        kind = RecordedReport if self.framework or made else Report
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
         report = kind(run, self.policies, max_sites=self._max_sites, script=script)
@@ -172,6 +191,18 @@ class Comparison:
         return self.baseline.updated(left, [policy.name for policy in self.policies])
 
     @property
+    def imports(self) -> set[str]:
+        """The libraries of arrays that the program imports."""
+        return ARRAYS & imported_by(self.args.script, self.args.module)
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        """What may turn out to be what the program computes with."""
+        if self.args.framework != AUTO:
+            return ()
+        return others_of(self.args.script, self.args.module, self.framework)
+
+    @property
     def _aside(self) -> bool:
         """Whether standard output is for the report alone."""
         return self.args.format in ("json", "sarif") and not self.args.output
@@ -209,9 +240,8 @@ def _read(args: argparse.Namespace) -> Comparison:
     args.format = "json" if args.json else args.format or "text"
     if args.html and not Path(args.html).resolve().parent.is_dir():
         raise UsageError(f"no such folder for {args.html}")
-    names = DEFAULT if args.policies is None else args.policies.split(",")
-    policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in names if n.strip()))
-    if not policies:
+    policies = () if args.policies is None else named(args.policies)
+    if args.policies is not None and not policies:
         raise UsageError("--policies names no policy; write --policies torch@2.13,paddle@3.3")
     if args.html and Path(args.html).is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
@@ -219,8 +249,7 @@ def _read(args: argparse.Namespace) -> Comparison:
         require_place(Path(args.output))
     run = as_policy(args.run) if args.run else None
     framework = _recorded(args)
-    if framework in REWRITTEN:
-        of = rewritten.rewriting(of)
+    policies = policies or policies_for(framework, args.script)
     return Comparison(of, policies, run, _baseline(args), args, framework)
 
 
@@ -293,15 +322,20 @@ def _whole(ended: Ended) -> bool:
     return not ended.status and not ended.bugs
 
 
-def _status(ended: Ended, every: list[Outcome], judged: Judged) -> int:
+def _status(
+    ended: Ended, every: list[Outcome], judged: Judged, of: Comparison, report: Report
+) -> int:
     """Return the exit status: how the program ended goes before what was found."""
     if ended.status < 0:
         return SIGNAL - ended.status
     if every and every[-1].error == STOPPED:
         return INTERRUPTED
-    if not _whole(ended):
+    if not _whole(ended) or (not report.operations and not report.places and of.imports):
         return FAILED
-    return FINDINGS if judged.failing else NOTHING
+    if judged.failing:
+        return FINDINGS
+    open_ = any(each.state == verdict.INCOMPLETE for each in verdict.verdicts(report))
+    return INCOMPLETE if open_ and kinds.INCOMPLETE in judged.fail_on else NOTHING
 
 
 def _tell(report: Report, ended: Ended, of: Comparison) -> None:
@@ -315,7 +349,7 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
             imported = imported_by(of.args.script, of.args.module)
             others = [name for name in REWRITTEN if name in imported and name != of.framework]
             hints = [f"; it imports {name}, too: write --framework {name}" for name in others]
-            _say(nothing + "".join(hints))
+            _say(nothing + ("".join(hints) or _ELSEWHERE))
     elif not report.operations:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "
@@ -323,9 +357,15 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
             f"elsewhere takes --framework {' or '.join(RECORDED)}"
         )
     for bug in ended.bugs:
-        print(bug, file=sys.stderr)
+        print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
         _say("this is a bug in promoarray. Please report it with the lines above")
 
 
+_ELSEWHERE = (
+    ": write --framework NAME for what it computes with, --packages NAME for a library of its own "
+    "that computes with NumPy, or run the part that computes"
+)
+
+
 def _say(what: str) -> None:
-    print(f"promoarray compare: {what}", file=sys.stderr)
+    print(visible(f"promoarray compare: {what}"), file=sys.stderr)

@@ -12,7 +12,7 @@ from promoarray.diagnostics.findings.baseline import Baseline, Entry
 from promoarray.diagnostics.findings.comments import Comment, Notice, comments_in, told
 from promoarray.diagnostics.model.finding import Finding, findings
 from promoarray.diagnostics.model.kinds import selected
-from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.model.results import Results
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Judged:
 
 
 def judge(
-    report: Report,
+    report: Results,
     files: Collection[str],
     baseline: Baseline | None,
     fail_on: tuple[str, ...],
@@ -96,7 +96,7 @@ def judge(
 
     Parameters
     ----------
-    report : Report
+    report : Results
     files : collection of str
         Those of the program, in which comments are looked for besides those with findings.
     baseline : Baseline or None

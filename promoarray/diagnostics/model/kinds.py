@@ -23,7 +23,7 @@ UNKNOWN = "unknown"
 ROOT = "root"
 """A dtype or a refusal that does not come of an earlier line."""
 
-NAMES = (ROOT, *KINDS)
+NAMES = (ROOT, "dtype", "refuse", "bits", "escape", "signature", "decision")
 """What findings are selected by."""
 
 INCOMPLETE = "incomplete"

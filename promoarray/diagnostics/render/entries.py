@@ -129,7 +129,8 @@ def lines_of(report: Results, *, everything: bool = False) -> list[Line]:
         return everything or not (each.inherited or _key(each) in told_once)
 
     names = [policy.name for policy in report.policies]
-    return _ordered(grouped(statements(report), shown, names), report)
+    said = (each for each in statements(report) if each.policy != each.under)  # the stop is apart
+    return _ordered(grouped(said, shown, names), report)
 
 
 def grouped(

@@ -45,7 +45,7 @@ def report_page(report: Results, extra: str = "", command: str = "") -> str:
     command : str
         How the report was made; "" if it was not by a command.
     """
-    lines, first = lines_of(report, everything=True), lines_of(report)
+    lines, first = _with_stop(report, lines_of(report, everything=True)), lines_of(report)
     files = "".join(
         f"<section><h2>{escape(each.path)}</h2>{each.html}</section>"
         for each in listings(lines, entry_html)
@@ -59,6 +59,19 @@ def report_page(report: Results, extra: str = "", command: str = "") -> str:
     )
     title = f"Where the policies differ from {report.run.name}"
     return pages.page(title, body, styles=("report.css",), scripts=("report.js",))
+
+
+def _with_stop(report: Results, lines: list[Line]) -> list[Line]:
+    """Put the operation that stopped the run to its line."""
+    place = report.stopped and report.stopped.refused and report.stopped.refused.place
+    if not place:
+        return lines
+    entry = entry_of(place)
+    for line in lines:
+        if (line.site.file, line.site.line) == (place.program.file, place.program.line):
+            line.entries.insert(0, entry)
+            return lines
+    return [Line(place.program, visible(place.program.text), [entry]), *lines]
 
 
 def _facts(command: str) -> str:

@@ -30,7 +30,7 @@ def report_data(report: Results) -> dict[str, Any]:
         "operations": report.operations,
         "max_sites": report.max_sites,
         "max_sites_reached": report.max_sites_reached,
-        "stopped": report.stopped and _stopped(report.stopped),
+        "stopped": report.stopped and stopped_data(report.stopped),
         "verdicts": [each.to_dict() for each in verdicts(report)],
         "summary": [each.to_dict() for each in by_policy(report)],
         "shared_causes": [each.to_dict() for each in shared_causes(report).found],
@@ -82,7 +82,8 @@ def _called_from(site: Site, program: Site) -> dict[str, Any] | None:
     return {"file": program.file, "line": program.line, "expression": program.expression}
 
 
-def _stopped(stopped: Stopped) -> dict[str, Any]:
+def stopped_data(stopped: Stopped) -> dict[str, Any]:
+    """Return what stopped a program as data."""
     site, refused = stopped.site, stopped.refused
     return {
         "policy": stopped.run,

@@ -213,12 +213,12 @@ def _entry(entry: Entry, page: Page, told: dict[str, str]) -> Iterator[Text]:
         style = "yellow" if row.inherited else STYLES.get(row.kind, "yellow")
         start = Text(f"    {row.answer:<11} ", style)
         names = ", ".join(row.policies)
-        more = ["(inherited)"] if row.inherited else []
+        more = ["(inherited)"] * row.inherited
         more += filter(None, [_reason(row.reason, at, told)])
         rest = "".join(f"  {words}" for words in more)
         yield from page.wrapped(start, (names, ""), (rest if names else rest.lstrip(), "dim"))
-    for edit, names in entry.edits.items():
-        those = "" if entry.policies <= {*names} else f"  for {', '.join(names)}"
+    for edit, of in entry.edits.items():
+        those = "" if entry.policies <= {*of} else f"  for {', '.join(of)}"
         yield from page.wrapped(Text("    write       ", "green"), (edit, ""), (those, "dim"))
 
 

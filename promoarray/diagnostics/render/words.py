@@ -114,8 +114,8 @@ def legend(divergences: Sequence[Divergence], *, inherited: bool) -> Iterator[st
 
 
 _ROOT = (
-    "Root cause: this policy gives another dtype for the same operand dtypes. Refusals come first, "
-    "then other values, then other dtypes, each sorted by how many later lines depend on it."
+    "Root cause: this policy gives another dtype for the same operand dtypes. Sorted by how many "
+    "later lines depend on it, refusals first."
 )
 _INHERITED = (
     "Inherited: only the operands differ, because of an earlier line. After a refusal a policy "

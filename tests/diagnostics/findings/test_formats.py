@@ -17,8 +17,7 @@ from diagnostics.findings.programs import BITS, HALF, START, Command, write
 import promoarray as pa
 from promoarray import cli
 from promoarray.diagnostics.compare import output
-from promoarray.diagnostics.findings import formats
-from promoarray.diagnostics.render import sarif
+from promoarray.diagnostics.render import findings_sarif, sarif
 from promoarray.diagnostics.render.sarif import Result, Rule
 from promoarray.diagnostics.spans import Span
 
@@ -190,7 +189,7 @@ def test_rules_lead_to_the_documentation_where_the_package_has_one(
 
 def test_each_rule_has_its_paragraph_in_the_docs() -> None:
     docs = Path(__file__).resolve().parents[3] / "docs"
-    for rule in formats.RULES:
+    for rule in findings_sarif.RULES:
         page, _, anchor = rule.help.partition("#")
         headings = re.findall(r"^#+ (.*)$", (docs / page).read_text(encoding="utf-8"), re.MULTILINE)
         assert anchor in [heading.lower().replace(" ", "-") for heading in headings]
