@@ -19,12 +19,13 @@ from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.recording import Recording
-from promoarray.diagnostics.port.runs import Ran, Recordings, Texts
+from promoarray.diagnostics.port.runs import Ran, Recordings
 from promoarray.diagnostics.port.sources import Source
 from promoarray.diagnostics.record.block import FRAMEWORKS, REWRITTEN, recording
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
+from promoarray.diagnostics.run.program import Texts
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.report import RecordedReport

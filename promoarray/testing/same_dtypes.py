@@ -10,7 +10,7 @@ import numpy as np
 
 from promoarray.diagnostics.model.finding import edits, spelled
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.short_traceback import stopped_at
+from promoarray.diagnostics.run.ending import stopped_at
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
 from promoarray.errors import PromotionError, clipped, kind_of

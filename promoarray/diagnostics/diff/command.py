@@ -13,7 +13,6 @@ from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run import rewritten
 from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.program import Ended, Program, as_module, of_module, of_script
 from promoarray.diagnostics.run.task import Task
@@ -37,8 +36,6 @@ def main(args: argparse.Namespace) -> int:
     before, after = as_policy(args.before), as_policy(args.after)
     framework = framework_recorded(args.script, args.module, before, after)
     program, asked = program_of(args), _asked(before, after, framework, args.packages)
-    if framework:
-        program = rewritten.rewriting(program)
     sys.stdout.flush()
     sys.stderr.flush()
     ended = program.run(asked, None, quiet=False, aside=args.json)

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
-from promoarray.diagnostics.run.program import Ended, Program
-from promoarray.diagnostics.run.rewritten import rewriting
-from promoarray.diagnostics.run.standard_input import StandardInput
-from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.edits.occurrence import Occurrence
-from promoarray.diagnostics.run import edited as launch
-from promoarray.diagnostics.run import edited_rewritten as rewritten
 from promoarray.diagnostics.port.final import Final
 from promoarray.diagnostics.port.recording import Recorded, Recording
-from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.shadow.report import Report
-
-Texts = Mapping[Path, bytes]
-"""The edited files."""
+from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run.program import Ended, Program, Texts
+from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.task import Task
 
 
 class Ran(NamedTuple):
@@ -104,17 +93,7 @@ class Runner:
         casts = " with casts" if texts else ""
         self.step(f"run {self.count}: the program{casts}" + (f" under {policy}" if policy else ""))
         task = self._task(policy, asked)
-        again = task.framework in REWRITTEN  # each run rewrites it anew
-        if not texts:
-            program = rewriting(self.program) if again else self.program
-            return _ran(program.run(task, self.given, quiet=True))
-        with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
-            kept = os.path.join(folder, "texts")
-            edited = {os.path.realpath(path): data for path, data in texts.items()}
-            Path(kept).write_bytes(pickle.dumps(edited))
-            beginning = ("-c", rewritten.COMMAND) if again else (launch.__file__,)
-            program = Program((*beginning, kept, *self.program.command))
-            return _ran(program.run(task, self.given, quiet=True))
+        return _ran(self.program.run(task, self.given, quiet=True, texts=texts))
 
     def _task(self, policy: str | None, asked: tuple[str, ...]) -> Task:
         """What a run is asked for."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from promoarray.core.call_site import Site, current_site
-from promoarray.core.events import Observer, OperationEvent, Recovery, RefusalEvent, Repeat, Repeats
-from promoarray.core.passes import Passes
+from promoarray.core.events import Observer, Recovery, RefusalEvent
 from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
-from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.promotion.policy import Policy
 
 
 @dataclass(eq=False)
@@ -32,29 +28,6 @@ class AutoCast(Observer):
         if found is not None:
             self.recovered[current_site(), refused(event)] = worded(event, found)
         return found
-
-
-class Indifferent(Observer):
-    """Hears of each sort of operation once, so that the others take the fast path.
-
-    Parameters
-    ----------
-    run : Policy
-        The policy that the program runs under.
-    """
-
-    def __init__(self, run: Policy) -> None:
-        self.repeats = Repeats(magnitude, by_value=run.by_value is not None)
-        self._tally = Passes[Any]().tally()
-
-    def on_operation(self, event: OperationEvent) -> Repeat:
-        """Say that nothing is to be done."""
-        made = event.result, *event.extra_results
-        return Repeat(tuple(x._type for x in made), _nothing_new, self._tally)
-
-
-def _nothing_new() -> bool:
-    return False
 
 
 def refused(event: RefusalEvent) -> str:

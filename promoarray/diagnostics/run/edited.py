@@ -1,4 +1,4 @@
-"""Runs a program whose edited text is not on the disk: ``python launch.py TEXTS SCRIPT ARGS``.
+"""Runs a program whose edited text is not on the disk: ``python edited.py TEXTS SCRIPT ARGS``.
 
 TEXTS is a pickle: from the real path of each edited file to its bytes. All else is as under
 ``python SCRIPT ARGS``; ``-m MODULE`` may stand in place of SCRIPT. It imports nothing of
@@ -67,7 +67,7 @@ def install(path: str) -> Texts:
 def _install_in_children(path: str) -> None:
     """Have the processes of ``multiprocessing`` begin with this, which run a text of its own."""
     start: Any = _posixsubprocess.fork_exec
-    names = {"__name__": "launch", "__file__": __file__}
+    names = {"__name__": "edited", "__file__": __file__}
     first = f"n = {names}; exec(open({__file__!r}).read(), n); n['install']({path!r}); del n; "
 
     def fork_exec(args: Any, *others: Any) -> Any:

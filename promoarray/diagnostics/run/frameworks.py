@@ -1,4 +1,4 @@
-"""Which framework a program computes with: told by the user, or by what the program imports."""
+"""The framework that a program computes with, by what its source imports."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import ast
 import os
 import sys
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
 from promoarray.diagnostics.run import notebook
-from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 
 OWN = "promoarray"
 AUTO = "auto"
@@ -20,28 +20,46 @@ AUTO = "auto"
 def framework_of(script: str | None, module: str | None) -> str:
     """Return what a program computes with: the first of ``names`` that it imports at top level.
 
-    If it imports none, it is what the modules beside it import. Those of which none does compute
-    with promoarray, if with anything.
+    If it imports none, it is what the modules beside it import, in folders below, too; else what
+    its functions import. Those of which none does compute with promoarray, if with anything.
     """
+    path = _path_of(script, module)
     found = imported_by(script, module)
     if REWRITTEN.keys() & found or not found & {*names()}:  # which those of others import as well
-        found |= _imported_beside(_path_of(script, module), found)
+        found |= _imported_beside(path)
+    if not found & {*names()}:
+        found |= _roots(each for text in _sources(path) for each in _imported(text, within=True))
     return next((name for name in names() if name in found), OWN)
+
+
+def others_of(script: str | None, module: str | None, framework: str) -> tuple[str, ...]:
+    """Return what a program may turn out to compute with, though its source does not tell."""
+    if framework in REWRITTEN:
+        return tuple(FRAMEWORKS)
+    own = framework == "" and OWN in imported_by(script, module)
+    return () if framework or own else tuple(FRAMEWORKS)
 
 
 def imported_by(script: str | None, module: str | None) -> set[str]:
     """Return the packages that a program itself imports at top level."""
     path = _path_of(script, module)
-    return {name for source in _sources(path) for name in _imported(source)}
+    return _roots(name for source in _sources(path) for name in _imported(source))
 
 
 def names() -> tuple[str, ...]:
-    """What a program may compute with, that first which decides if it imports several."""
+    """Return what a program may compute with, that first which decides if it imports several."""
     return (OWN, *RECORDED)
 
 
-def _imported(source: str) -> Iterator[str]:
-    """The packages that a source imports, but for what only its functions import."""
+def _roots(modules: Iterable[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+def _imported(source: str, *, within: bool = False) -> Iterator[str]:
+    """Yield the modules that a source imports; those of functions only if they are asked for.
+
+    Modules of the package itself begin with as many dots as are written.
+    """
     try:
         waiting: list[ast.AST] = [ast.parse(source)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -49,41 +67,67 @@ def _imported(source: str) -> Iterator[str]:
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield (node.module or "").partition(".")[0]
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield module
+            dot = "" if module.endswith(".") else "."
+            yield from (f"{module}{dot}{alias.name}" for alias in node.names)
+        elif within or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
             waiting += ast.iter_child_nodes(node)
+            yield from _by_name(node)
 
 
-def _imported_beside(path: Path | None, names: set[str]) -> set[str]:
-    """The packages that the modules import which lie beside a program, and those that they do."""
+def _by_name(node: ast.AST) -> Iterator[str]:
+    """Yield the module that ``import_module("name")`` or ``__import__("name")`` imports."""
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        function = ast.unparse(node.func).rpartition(".")[2]
+        if function in ("import_module", "__import__") and type(node.args[0].value) is str:
+            yield node.args[0].value
+
+
+def _imported_beside(path: Path | None) -> set[str]:
+    """Return the packages that a program's own modules import, beside it and in folders below."""
+    if path is None:
+        return set()
     found: set[str] = set()
-    waiting, seen = set(names), set[str]()
-    while path is not None and waiting - seen:
-        name = (waiting - seen).pop()
-        seen.add(name)
-        each = path.parent / name
-        files = sorted(each.glob("*.py")) if each.is_dir() else [each.with_suffix(".py")]
-        for file in files[:_MOST]:
-            imported = {name for source in _sources(file) for name in _imported(source)}
-            found |= imported
-            waiting |= imported
-    return found
+    waiting, seen = [path], set[Path]()
+    while waiting and len(seen) < _MOST:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        for module in {name for source in _sources(file) for name in _imported(source)}:
+            found.add(module)
+            waiting += _files(module, file, path.parent)
+    return _roots(found)
 
 
-_MOST = 100
-"""So many files of a package are looked at."""
+def _files(module: str, file: Path, folder: Path) -> Iterator[Path]:
+    """Yield the files of a module of the program's own, as one of its files in a folder imports it."""
+    name = module.lstrip(".")
+    level = len(module) - len(name)
+    for _ in range(level):
+        folder = file = file.parent
+    parts = name.split(".") if name else []
+    for n in range(len(parts) + 1):
+        at = folder.joinpath(*parts[:n])
+        beside = at.with_suffix(".py") if n else at
+        yield from (each for each in (beside, at / "__init__.py") if each.is_file())
+
+
+_MOST = 300
+"""So many files of a program are looked at."""
 
 
 def _path_of(script: str | None, module: str | None) -> Path | None:
-    """The file of a program."""
+    """Return the file of a program."""
     path = Path(script) if script else _file_of(module or "")
     return path / "__main__.py" if path is not None and path.is_dir() else path
 
 
 def _sources(path: Path | None) -> Iterator[str]:
-    """The source of a program, or of each cell of a notebook; nothing if it cannot be read."""
+    """Yield the source of a program, or of each cell of a notebook; nothing if it cannot be read."""
     if path is None:
         return
     if path.suffix == ".ipynb":
@@ -99,7 +143,7 @@ def _sources(path: Path | None) -> Iterator[str]:
 
 
 def _file_of(module: str) -> Path | None:
-    """The file that ``python -m`` runs, found without importing anything."""
+    """Return the file that ``python -m`` runs, found without importing anything."""
     path: list[str] | None = [os.getcwd(), *sys.path]
     spec = None
     for part in module.split("."):

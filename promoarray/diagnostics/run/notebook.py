@@ -20,8 +20,8 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
+from promoarray.diagnostics.run.ending import shorten
 from promoarray.diagnostics.run.magics import Say, translator
-from promoarray.diagnostics.run.short_traceback import shorten
 
 COMMAND = "from promoarray.diagnostics.run import notebook; notebook.main()"
 """What ``python -c`` runs; the notebook and its arguments follow."""

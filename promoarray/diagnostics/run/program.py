@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any
 
-from promoarray.diagnostics.run import notebook
+from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.run import edited, notebook
 from promoarray.diagnostics.run.standard_input import StandardInput
-from promoarray.diagnostics.run.task import Findings, Task, found
+from promoarray.diagnostics.run.task import Findings, Task, found, imported
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""
+
+Texts = Mapping[Path, bytes]
+"""From the path of each edited file to its text."""
 
 _OUTPUT, _ERRORS = 1, 2  # the file descriptors, whatever sys.stdout and sys.stderr are
 
@@ -39,7 +44,13 @@ class Program:
     command: tuple[str, ...]
 
     def run(
-        self, task: Task, given: StandardInput | None, *, quiet: bool, aside: bool = False
+        self,
+        task: Task,
+        given: StandardInput | None,
+        *,
+        quiet: bool,
+        aside: bool = False,
+        texts: Texts | None = None,
     ) -> Ended:
         """Run it to its end.
 
@@ -52,6 +63,8 @@ class Program:
             Whether to keep what it prints, and to drop what it says of errors.
         aside : bool
             Whether what it prints goes to standard error.
+        texts : mapping, optional
+            The text of each file that it shall see otherwise than it is on the disk.
         """
         with tempfile.TemporaryDirectory(
             prefix="promoarray-",
@@ -60,7 +73,7 @@ class Program:
             task.write(folder)
             with open(os.path.join(folder, "output"), "w+b") as kept, _passing_on() as children:
                 program = Popen(
-                    [sys.executable, *_flags(), *self.command],
+                    [sys.executable, *_flags(), *self._started(task, folder, texts)],
                     stdin=given.for_run() if given else None,
                     stdout=kept if quiet else _ERRORS if aside else _OUTPUT,
                     stderr=DEVNULL if quiet else None,
@@ -72,7 +85,26 @@ class Program:
                 status = program.wait()
                 kept.seek(0)
                 output = kept.read().decode(errors="replace")
-            return Ended(status, tuple(found(folder, program.pid)), output)
+            own = (task.framework,) if task.framework in REWRITTEN else ()  # which we import first
+            libraries = dict.fromkeys((*own, *imported(folder)))
+            return Ended(status, tuple(found(folder, program.pid)), output, tuple(libraries))
+
+    def _started(self, task: Task, folder: str, texts: Texts | None) -> Iterator[str]:
+        """Yield what follows ``python``: this program, or what takes its place and runs it."""
+        if task.framework in REWRITTEN:  # each run rewrites it anew
+            yield from ("-c", _REWRITTEN.format(task.framework, bool(texts)))
+        elif texts:
+            yield edited.__file__
+        if texts:
+            path = os.path.join(folder, "texts")
+            kept = {os.path.realpath(file): text for file, text in texts.items()}
+            Path(path).write_bytes(pickle.dumps(kept))
+            yield path
+        yield from self.command
+
+
+_REWRITTEN = "from promoarray.diagnostics.run.rewritten import main; main({!r}, texts={})"
+"""What ``python -c`` runs; what ``python`` would be told follows."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +119,14 @@ class Ended:
         What its processes found, the program's own first.
     output : str
         What it printed, if that was kept.
+    imported : tuple of str
+        The array libraries that the program itself has imported, in that order.
     """
 
     status: int
     findings: tuple[Findings, ...]
     output: str
+    imported: tuple[str, ...] = ()
 
     @property
     def interrupted(self) -> bool:

@@ -1,4 +1,4 @@
-"""The program's side of ``promoarray compare``, of programs of other frameworks.
+"""The program's side of a run whose program computes with another framework.
 
 Python starts the program with ``startup/sitecustomize.py``, which calls ``begin`` once the
 framework has been imported; at once if programs of it are rewritten. From there on the framework's
@@ -7,36 +7,36 @@ calls are recorded, in every thread that is started and in the processes that th
 
 from __future__ import annotations
 
-import atexit
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from promoarray.core.array_base import Array
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.run.probe import Probe
-from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
-from promoarray.diagnostics.run.watch import Watch, keep_watching
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
 from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.run.probe import Probe
+from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
+from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 
-def begin() -> None:
-    """Record this process, if the command that asked for it still waits."""
+def begin(framework: str) -> None:
+    """Record this process, if the command that asked for it still waits.
+
+    A program of promoarray that imports a framework besides stays one of promoarray.
+    """
     task = Task.read(os.environ[VARIABLE])
-    if task is None or not task.framework:
+    before = watched()
+    if task is None or (before is not None and not before.task.framework):
         return
-    watch = RecordingWatch(task, os.environ[VARIABLE])
-    entered = watch.recording()
-    entered.__enter__()
-    atexit.register(entered.__exit__, None, None, None)  # after what keep_watching registers
-    keep_watching(task, watch, entered)
+    keep_watching(RecordingWatch(replace(task, framework=framework), os.environ[VARIABLE]))
 
 
 class RecordingWatch(Watch):
@@ -54,21 +54,23 @@ class RecordingWatch(Watch):
         policies = tuple(as_policy(name) for name in task.policies)
         self._ending = False
         self.recorder: Recorder = _Unfailing(self._heard, self._home, policies, task.probe)
-        self.recorder.until = self
         super().__init__(task, folder)
 
-    def recording(self) -> AbstractContextManager[Any]:
-        """Return what records as long as it is entered."""
-        task = self._task
+    def start(self) -> None:
+        """Begin to record."""
+        self._entered.enter_context(self._recording())
+
+    def _recording(self) -> AbstractContextManager[Any]:
+        task = self.task
         if task.framework not in REWRITTEN:
             return recording(RECORDED[task.framework], self.recorder)
         adapter: Any = import_module(REWRITTEN[task.framework].adapter)
         others = (p for p in self.recorder.report.policies if p is not self._home)
         past = next(others, None) if task.past else None
-        entered: AbstractContextManager[Any] = adapter.rewriting(
+        rewriting: AbstractContextManager[Any] = adapter.rewriting(
             self.recorder, packages=task.packages, past=past
         )
-        return entered
+        return rewriting
 
     @property
     def run(self) -> Policy:
@@ -80,7 +82,7 @@ class RecordingWatch(Watch):
         self._report = report = RecordedReport(
             self._home,
             self._report.policies,
-            max_sites=self._task.max_sites,
+            max_sites=self.task.max_sites,
             framework=self._framework,
         )
         self.recorder.begin_again(report)

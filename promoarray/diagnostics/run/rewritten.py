@@ -16,25 +16,25 @@ from typing import Any
 from zipfile import is_zipfile
 
 from promoarray.core.call_site import keep_source
-from promoarray.diagnostics.run import notebook
-from promoarray.diagnostics.run.program import Program
-from promoarray.diagnostics.run.recorded import begin
-from promoarray.diagnostics.run.watch import watching
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
-
-COMMAND = "from promoarray.diagnostics.run.rewritten import main; main()"
-"""What ``python -c`` runs; what ``python`` would be told follows."""
-
-
-def rewriting(program: Program) -> Program:
-    """Return the program that runs a program rewritten."""
-    return Program(("-c", COMMAND, *program.command))
+from promoarray.diagnostics.run import edited, notebook
+from promoarray.diagnostics.run.recorded import begin
+from promoarray.diagnostics.run.watch import watched
 
 
-def main() -> None:
-    """Run the script, module or notebook that the command line names."""
-    if not watching():  # as in a Python that looks at no environment
-        begin()
+def main(framework: str, *, texts: bool) -> None:
+    """Run the script, module or notebook that the command line names.
+
+    Parameters
+    ----------
+    framework : str
+    texts : bool
+        Whether a file with edited texts is named first, as ``edited.py`` has it.
+    """
+    if texts:
+        edited.install(sys.argv.pop(1))
+    if watched() is None:  # as in a Python that looks at no environment
+        begin(framework)
     _, what, *arguments = sys.argv
     names = vars(sys.modules["__main__"])
     names.pop("main", None)

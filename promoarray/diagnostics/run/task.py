@@ -1,4 +1,4 @@
-"""What the command and the program it starts tell each other: files in a folder of their own."""
+"""Task and Findings, by which a command and the program it starts talk: files in one folder."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import contextlib
 import os
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from errno import ENOSPC
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.compare.final_values import Final
+from promoarray.diagnostics.model.results import MAX_SITES
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.probe import Probe
-from promoarray.diagnostics.shadow.report import MAX_SITES, Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
 """Names the folder, in the environment of the program and of the processes that it starts."""
 
-_TASK, _FOUND = "task", ".found"
+_TASK, _FOUND, _IMPORTED = "task", ".found", "imported"
 
-_FRAMEWORK = "framework"
-"""The file that names it to ``sitecustomize``, which shall not import promoarray to know it."""
+_HOOKS = "hooks"
+"""The file that tells ``sitecustomize`` what to wait for without importing promoarray."""
 
 _STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the command asks of a run.
+    """A command's request to a run.
 
     Attributes
     ----------
@@ -51,6 +51,8 @@ class Task:
         What else observes the run, and is asked at its end.
     framework : str
         The framework that is recorded; "" of a program written against promoarray.
+    others : tuple of str
+        Frameworks one of which is recorded instead if the program turns out to import it.
     packages : tuple of str
         Of a program that is rewritten: the installed libraries that are, too.
     past : bool
@@ -66,19 +68,18 @@ class Task:
     command: int = field(default_factory=os.getpid)
     probe: Probe | None = None
     framework: str = ""
+    others: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     past: bool = False
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""
         Path(folder, _TASK).write_bytes(pickle.dumps(self))
-        if self.framework:
-            Path(folder, _FRAMEWORK).write_text(self.framework, encoding="utf-8")
+        Path(folder, _HOOKS).write_text(" ".join((self.framework or "-", *self.others)))
 
-    def environment(self, folder: str) -> dict[str, str]:
+    @staticmethod
+    def environment(folder: str) -> dict[str, str]:
         """Return what the environment of the program has besides."""
-        if not self.framework:
-            return {VARIABLE: folder}
         paths = filter(None, (_STARTUP, os.environ.get("PYTHONPATH")))
         return {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
 
@@ -94,7 +95,7 @@ class Task:
 
 @dataclass(slots=True)
 class Findings:
-    """What one process of a run found.
+    """Findings of one process of a run.
 
     Attributes
     ----------
@@ -116,9 +117,6 @@ class Findings:
         Those of the program that it imported.
     probed : object
         What the task's probe has found.
-    counts : list of int
-        How often the first places of the report were passed, which were written down before and
-        are not in it.
     """
 
     run: str
@@ -131,19 +129,6 @@ class Findings:
     bug: str = ""
     files: tuple[str, ...] = ()
     probed: Any = None
-    counts: list[int] = field(default_factory=list)
-
-    def added(self, known: int) -> Findings:
-        """Return the findings without the first ``known`` places of the report."""
-        if self.report is None or not known:
-            return self
-        report, counts = self.report.after(known)
-        return replace(self, report=report, counts=counts)
-
-    def follow(self, earlier: Findings) -> None:
-        """Take in the places that were written down before."""
-        if self.report is not None and earlier.report is not None:
-            self.report.follow(earlier.report, self.counts)
 
 
 def new_file(folder: str) -> str:
@@ -156,57 +141,17 @@ def new_file(folder: str) -> str:
     raise FileExistsError(path)
 
 
-def write(path: str, findings: Findings, known: int = 0) -> None:
-    """Put findings into a file behind what was there, at once or not at all.
-
-    To make a new file each time and to rename it takes many times as long as to write a few
-    thousand bytes; that is left for when the file has become long.
-
-    Parameters
-    ----------
-    path : str
-    findings : Findings
-    known : int
-        So many places of the report are in the file, and are not written again.
+def write(path: str, findings: Findings) -> None:
+    """Put findings into a file in place of what was there, at once or not at all.
 
     Raises
     ------
     OSError
         If the disk is full, or the folder is gone.
     """
-    written, before = _bytes(findings.added(known)), os.path.getsize(path)
-    if before + len(written) <= _LONG:
-        with open(path, "ab", buffering=0) as file:
-            if file.write(written) < len(written):
-                file.truncate(before)
-                raise OSError(ENOSPC, os.strerror(ENOSPC), path)
-        return
     with open(f"{path}.part", "wb") as file:
-        file.write(_bytes(findings) if known else written)
+        pickle.dump(findings, file, protocol=5)
     os.replace(f"{path}.part", path)
-
-
-def _bytes(findings: Findings) -> bytes:
-    made = pickle.dumps(findings, protocol=5)
-    return len(made).to_bytes(_LENGTH) + made
-
-
-_LENGTH, _LONG = 8, 1 << 20
-
-
-def _last(path: Path) -> Findings | None:
-    """What was written into a file last, with what stands before; None if nothing was."""
-    written, at = memoryview(path.read_bytes()), 0
-    last: Findings | None = None
-    while at + _LENGTH <= len(written):
-        begin = at + _LENGTH
-        at = begin + int.from_bytes(written[begin - _LENGTH : begin])
-        if at <= len(written):  # else the process was killed as it wrote this
-            findings: Findings = pickle.loads(written[begin:at])
-            if last is not None and findings.counts:
-                findings.follow(last)
-            last = findings
-    return last
 
 
 def found(folder: str, pid: int) -> Iterator[Findings]:
@@ -216,6 +161,15 @@ def found(folder: str, pid: int) -> Iterator[Findings]:
         for path in Path(folder).glob(f"*{_FOUND}")
     ]
     for _, _, path in sorted(every, reverse=True):
-        read = _last(path)
-        if read is not None:  # else it was killed before it wrote anything
-            yield read
+        written = path.read_bytes()
+        if written:  # else it was killed before it wrote anything
+            yield pickle.loads(written)
+
+
+def imported(folder: str) -> tuple[str, ...]:
+    """Return the array libraries that the program itself has imported, in that order."""
+    try:
+        names = Path(folder, _IMPORTED).read_text().split()
+    except FileNotFoundError:
+        return ()
+    return tuple(dict.fromkeys(names))

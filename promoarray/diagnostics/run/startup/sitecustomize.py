@@ -1,9 +1,11 @@
-"""Run by Python before a program of another framework, to have it recorded.
+"""Run by Python before a program that a command of promoarray starts.
 
-The program shall see nothing of it: this folder leaves ``sys.path`` and ``os.environ`` again, the
-``sitecustomize`` that the user has takes its place, and promoarray is not imported before the
-framework is, but for frameworks of which programs are rewritten. Processes that the program starts
-inherit the environment of the process, which still names the folder.
+It begins to record once a framework is imported that the command has named, and notes which array
+libraries the program itself imports. The program shall see nothing of it: this folder leaves
+``sys.path`` and ``os.environ`` again, the ``sitecustomize`` that the user has takes its place, and
+promoarray is not imported before the framework is, but for frameworks of which programs are
+rewritten. Processes that the program starts inherit the environment of the process, which still
+names the folder.
 """
 
 from __future__ import annotations
@@ -17,28 +19,43 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.abspath(os.path.join(_HERE, *[os.pardir] * 3)) + os.sep
 _FOLDER = "PROMOARRAY_COMPARE"
 _PATH = "PYTHONPATH"
 _REWRITTEN = {"numpy"}
 """Frameworks of which a program's modules are rewritten, whatever they import first."""
 
+_LIBRARIES = {"promoarray", "numpy", "torch", "paddle", "jax", "tensorflow", "cupy", "mlx"}
+
 
 class _Imports:
-    """First in ``sys.meta_path`` until a framework is imported, after which recording begins."""
+    """First in ``sys.meta_path`` until a framework is imported, after which recording begins.
 
-    def __init__(self, framework: str) -> None:
-        self._framework = framework
+    Parameters
+    ----------
+    framework : str
+        The one that is expected; "" of none.
+    others : list of str
+        Those that take its place if they are imported.
+    by_program : bool
+        Whether that is so of those alone that the program itself imports.
+    """
+
+    def __init__(self, framework: str, others: list[str], *, by_program: bool) -> None:
+        self._framework, self._others = framework, others
+        self._by_program = by_program
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Find the framework as the others do."""
-        if name != self._framework:
+        other = name in self._others and (not self._by_program or _by_program())
+        if name != self._framework and not other:
             return None
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
         for finder in sys.meta_path:
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _Recorded(spec.loader)  # type: ignore[assignment]
+                    spec.loader = _Recorded(spec.loader, name)  # type: ignore[assignment]
                 return spec
         return None
 
@@ -46,8 +63,8 @@ class _Imports:
 class _Recorded:
     """A loader that begins to record once a module has been executed."""
 
-    def __init__(self, loader: Any) -> None:
-        self._loader = loader
+    def __init__(self, loader: Any, framework: str) -> None:
+        self._loader, self._framework = loader, framework
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -63,18 +80,18 @@ class _Recorded:
         collecting = gc.isenabled()
         gc.disable()  # the framework has made much that takes long to look at, and is no garbage
         try:
-            _begin()
+            _begin(self._framework)
         finally:
             _grow_old()
             if collecting:
                 gc.enable()
 
 
-def _begin() -> None:
+def _begin(framework: str) -> None:
     try:
         from promoarray.diagnostics.run import recorded
 
-        recorded.begin()
+        recorded.begin(framework)
     except Exception:  # the program goes on
         traceback.print_exc()
 
@@ -89,11 +106,43 @@ def _grow_old() -> None:
         gc.unfreeze()
 
 
-def _keep_for_children(event: str, given: Any) -> None:
-    """Have programs recorded that are started with a copy of ``os.environ``."""
-    if event == "subprocess.Popen" and type(given[3]) is dict and _FOLDER in given[3]:
+def _heard(event: str, given: Any) -> None:
+    """Hear what Python does: note imports, and prepare the processes that are started.
+
+    Programs are recorded, too, that are started with a copy of ``os.environ``.
+    """
+    if event == "import":
+        if given[0] in _LIBRARIES and _by_program():
+            _note(given[0])
+    elif event == "subprocess.Popen" and type(given[3]) is dict and _FOLDER in given[3]:
         paths = [_HERE, *filter(None, given[3].get(_PATH, "").split(os.pathsep))]
         given[3][_PATH] = os.pathsep.join(dict.fromkeys(paths))
+
+
+def _by_program() -> bool:
+    """Whether it is the program that imports, and no library."""
+    frame = sys._getframe(2)
+    while frame is not None and _imports(frame.f_code.co_filename):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and not _is_library(frame.f_code.co_filename)
+
+
+def _imports(file: str) -> bool:
+    return "importlib" in file or file == __file__
+
+
+def _is_library(file: str) -> bool:
+    installed = f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file
+    return installed or file.startswith((os.path.dirname(os.__file__), _PACKAGE, "<frozen "))
+
+
+def _note(library: str) -> None:
+    """Write down that the program imports a library."""
+    try:
+        with open(os.path.join(_folder, "imported"), "a", encoding="utf-8") as file:
+            file.write(f"{library}\n")
+    except OSError:  # the command has ended
+        pass
 
 
 def _leave() -> None:
@@ -111,21 +160,24 @@ def _leave() -> None:
         seen["_data"].pop(key, None)
 
 
-def _framework() -> str:
-    """The framework whose import begins the recording; "" if the command has ended."""
+def _hooks() -> list[str]:
+    """The framework expected, "" of none, and the others; nothing if the command has ended."""
     try:
-        with open(os.path.join(os.environ[_FOLDER], "framework"), encoding="utf-8") as file:
-            return file.read()
-    except (KeyError, OSError):
-        return ""
+        with open(os.path.join(_folder, "hooks"), encoding="utf-8") as file:
+            return [name.strip("-") for name in file.read().split()]
+    except OSError:
+        return []
 
 
+_folder = os.environ.get(_FOLDER, "")
 _leave()
-if _named := _framework():
-    sys.addaudithook(_keep_for_children)
-    if _named in _REWRITTEN:
-        _begin()
-    else:
-        sys.meta_path.insert(0, _Imports(_named))
+if _named := _hooks():
+    sys.addaudithook(_heard)
+    _framework, *_others = _named
+    _expected = "" if _framework in _REWRITTEN else _framework
+    if _expected or _others:
+        sys.meta_path.insert(0, _Imports(_expected, _others, by_program=bool(_framework)))
+    if _framework in _REWRITTEN:
+        _begin(_framework)
 sys.modules.pop(__name__, None)
 importlib.import_module("sitecustomize")  # the user's own; of none, site passes over the error
