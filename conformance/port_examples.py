@@ -29,7 +29,7 @@ import numpy as np
 from promoarray.diagnostics.run.program import of_script
 from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.edits.planner import Port
-from promoarray.diagnostics.port.final import Final
+from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.runs import Runner
@@ -126,7 +126,7 @@ def in_framework(
 def _compared(error: str, found: dict[str, Any], wanted: dict[str, Final]) -> InFramework:
     dtypes, largest, compared = [], 0.0, 0
     for name, mine in wanted.items():
-        if name not in found or mine.values is None or "numpy" in mine.type:
+        if name not in found or mine.values is None or mine.library == "NumPy":
             continue
         compared += 1
         dtype, _, values = found[name]

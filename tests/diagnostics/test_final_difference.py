@@ -15,8 +15,8 @@ import pytest
 import promoarray as pa
 from promoarray import cli
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.compare.final_difference import FinalDifference, difference_of
-from promoarray.diagnostics.compare.final_values import finals
+from promoarray.diagnostics.model.final_difference import FinalDifference, difference_of
+from promoarray.diagnostics.model.final import finals
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes, outcome
 from promoarray.diagnostics.run.task import Findings

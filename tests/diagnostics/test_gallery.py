@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.port.final import final_values
+from promoarray.diagnostics.model.final import final_values
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTED = ROOT / "examples" / "telemetry_ported.py"

@@ -20,7 +20,7 @@ from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
 from promoarray.diagnostics.edits.source import Position, SourceText
 from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
 from promoarray.diagnostics.edits.writing import Unkept, rewritten
-from promoarray.diagnostics.port.final import Unequal, unequal
+from promoarray.diagnostics.model.final import Unequal, unequal
 from promoarray.diagnostics.port.ported import Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
 from promoarray.diagnostics.port.runs import Ran, Runner

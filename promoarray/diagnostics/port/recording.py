@@ -34,7 +34,7 @@ from promoarray.diagnostics.edits.occurrence import (
     Span,
 )
 from promoarray.diagnostics.edits.spelling import SPELLINGS
-from promoarray.diagnostics.port.final import Final, final_values
+from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude

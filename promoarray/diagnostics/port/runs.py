@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from promoarray.diagnostics.edits.occurrence import Occurrence
-from promoarray.diagnostics.port.final import Final
+from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.port.recording import Recorded, Recording
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended, Program, Texts

@@ -11,7 +11,7 @@ from promoarray.core.call_site import Site, is_library, of_library, of_promoarra
 from promoarray.core.events import RefusalEvent
 from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
-from promoarray.diagnostics.compare.final_values import said
+from promoarray.diagnostics.model.final import said
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal

@@ -23,7 +23,7 @@ from typing import Any
 from promoarray.core.call_site import keep_source
 from promoarray.core.events import Observer, OperationEvent, Recovery, RefusalEvent, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
-from promoarray.diagnostics.compare.final_values import finals
+from promoarray.diagnostics.model.final import finals
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.casting import AutoCast
 from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.console import counted
-from promoarray.diagnostics.compare.final_values import Final, Numbers, number
+from promoarray.diagnostics.model.final import Final, number
 from promoarray.diagnostics.model.values import distance
 
 _EXACT = 17
@@ -150,16 +150,16 @@ def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDif
         )
     sides = _side(run), _side(other)
     if run.values is None or other.values is None:
-        alike = (run.text, run.dtype) == (other.text, other.dtype)
+        alike = replace(run, shown=True) == replace(other, shown=True)
         return None if alike else FinalDifference(name, *sides)
-    if run.values.shape != other.values.shape:
+    if run.shape != other.shape:
         return FinalDifference(name, *sides)
     found = distance(run.values, other.values)
     if found is None:
-        same = run.dtype == other.dtype
+        same = run.spelled == other.spelled
         return None if same else FinalDifference(name, *sides, 0, run.values.size)
     pair = run.values[found.first], other.values[found.first]
-    if not run.values.shape:
+    if not run.shape:
         sides = _retold(sides[0], run.text, pair), _retold(sides[1], other.text, pair[::-1])
     first = Element(found.first, *_told_apart(pair, tuple(map(str, pair))))
     counts = found.count, run.values.size
@@ -181,16 +181,12 @@ def _told_apart(pair: tuple[Any, Any], texts: tuple[str, ...]) -> tuple[str, ...
     return texts
 
 
-def _nan(values: Numbers) -> Numbers:
-    return np.isnan(values) if values.dtype.kind in "fc" else np.zeros(values.shape, bool)
-
-
 def _side(found: Final) -> Side:
     values = found.values
-    if values is None:
-        return Side(found.dtype, (), 0, 0, found.text)
-    infinite = int(np.isinf(values).sum()) if values.dtype.kind in "fc" else 0
-    return Side(found.dtype, values.shape, int(_nan(values).sum()), infinite, found.text)
+    if values is None or values.dtype.kind not in "fc":
+        return Side(found.spelled, found.shape, 0, 0, found.text)
+    nan, inf = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+    return Side(found.spelled, found.shape, nan, inf, found.text)
 
 
 def _shaped(side: Side) -> str:

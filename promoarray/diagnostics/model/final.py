@@ -1,0 +1,299 @@
+"""Final values of a program: its globals at the end, as numbers that two runs are compared by."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray.backends import backend_of
+from promoarray.core import host
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.call_site import shortened
+from promoarray.diagnostics.model.values import Values, distance
+from promoarray.dtypes import BY_NAME, DType, Kind
+
+DEPTH, MOST, LARGE = 4, 5000, 1 << 24
+"""How deep containers are looked into, how many values are kept, and elements of each."""
+
+NUMPY, PYTHON = "NumPy", "Python"
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """A global of a program, or a value that one holds, at the program's end.
+
+    Attributes
+    ----------
+    dtype : str
+        Of an array or number; else the name of its class.
+    shape : tuple of int
+    values : numpy.ndarray or None
+        Its values, exactly; None of what holds no numbers, and of an array that is too large.
+    digest : bytes
+        Of such an array, and of an int beyond 64 bits.
+    library : str
+        ``NUMPY`` or ``PYTHON`` of values of theirs; "" of promoarray's and of other frameworks'.
+    text : str
+        What it is, in short.
+    shown : bool
+        Whether it is shown where it is the same, too.
+    """
+
+    dtype: str
+    shape: tuple[int, ...] = ()
+    values: Values | None = None
+    digest: bytes = b""
+    library: str = ""
+    text: str = ""
+    shown: bool = True
+
+    @property
+    def type(self) -> str:
+        """The dtype or type as code has it: ``numpy float64``, ``float``, ``float32``."""
+        return f"numpy {self.dtype}" if self.library == NUMPY else self.dtype
+
+    @property
+    def spelled(self) -> str:
+        """The same in prose: ``NumPy float64``, ``Python float``, ``float32``."""
+        return f"{self.library} {self.dtype}".lstrip()
+
+    def __str__(self) -> str:
+        return f"{self.type}{list(self.shape) if self.shape else ''}"
+
+
+# -- those of a program ---------------------------------------------------------------------------
+
+
+def final_values(names: dict[str, Any]) -> dict[str, Final]:
+    """Return what a program's globals are, those in containers and objects of its own, too."""
+    found: dict[str, Final] = {}
+    for name, value in list(names.items()):
+        if not name.startswith("_"):
+            for path, each in _leaves(name, value, DEPTH, set()):
+                if len(found) >= MOST:
+                    return found
+                found[path] = each
+    return found
+
+
+def finals(ended: dict[str, Any], names: Sequence[str] | None) -> dict[str, Final]:
+    """Return a program's globals that are asked for, else its arrays and numbers, with texts."""
+    found = {}
+    for name in list(ended) if names is None else names:
+        if name not in ended:
+            if names is not None:
+                found[name] = Final("", text="not set")
+            continue
+        value = ended[name]
+        final = None if names is None and name.startswith("_") else _tried(value)
+        if names is not None or final is not None:
+            shown = names is not None or issubclass(type(value), (Array, float))
+            final = final or Final(type(value).__name__)
+            found[name] = replace(final, text=said(brief, value), shown=shown)
+    return found
+
+
+def final_of(value: Any) -> Final | None:
+    """Return a number or an array as it is kept; None of anything else."""
+    kind = type(value)  # not isinstance, which asks the value for its class: anything may answer
+    if issubclass(kind, Array):
+        dtype = storage_dtype(value)
+        return _kept(dtype.name, _on_host(value._buffer, dtype))
+    if kind in (bool, int, float, complex):
+        if kind is int and not -(1 << 63) <= value < 1 << 64:
+            return Final("int", digest=str(hash(value)).encode(), library=PYTHON)
+        return Final(kind.__name__, values=np.asarray(value), library=PYTHON)
+    if issubclass(kind, (np.ndarray, np.generic)):
+        if value.dtype.kind not in "biufcV" or value.dtype.names is not None:
+            return None
+        return _kept(str(value.dtype), np.asarray(value), NUMPY)
+    made = _of_framework(value, kind)
+    return None if made is None else _kept(*made)
+
+
+def _tried(value: Any) -> Final | None:
+    try:
+        return final_of(value)
+    except Exception:  # of the program's own classes
+        return None
+
+
+def _leaves(path: str, value: Any, depth: int, above: set[int]) -> Iterator[tuple[str, Final]]:
+    final = final_of(value)
+    if final is not None:
+        yield path, final
+    elif depth and id(value) not in above:
+        for key, inner in _parts(value, type(value)):
+            yield from _leaves(f"{path}{key}", inner, depth - 1, above | {id(value)})
+
+
+def _parts(value: Any, kind: type) -> list[tuple[str, Any]]:
+    """What a container or an object of the program holds, with how to get there."""
+    if kind is dict:
+        items = list(value.items())
+        return [(f"[{key!r}]", each) for key, each in items if type(key) in (str, int)]
+    if kind in (list, tuple):
+        return [(f"[{n}]", each) for n, each in enumerate(value)]
+    if any(f"{c.__module__}.{c.__name__}" in _LAYERS for c in kind.__mro__):
+        return [(f".{key}", each) for key, each in value.state_dict().items()]
+    if kind.__module__ != "__main__" or issubclass(kind, (type, ModuleType, FunctionType)):
+        return []
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:  # it has slots
+        return []
+    return [(f".{key}", each) for key, each in list(held.items())]
+
+
+_LAYERS = frozenset({"torch.nn.modules.module.Module", "paddle.nn.layer.layers.Layer"})
+
+
+def _on_host(buffer: Any, dtype: DType) -> Values:
+    array = backend_of(buffer).to_numpy(buffer, dtype)
+    if dtype.kind is Kind.STRING:
+        return np.asarray(array, dtype="U")
+    return host.decoded(array, dtype)
+
+
+def _kept(dtype: str, array: Values, library: str = "") -> Final:
+    if array.size > LARGE:
+        digest = hashlib.sha256(np.ascontiguousarray(array).data).digest()
+        return Final(dtype, array.shape, digest=digest, library=library)
+    return Final(dtype, array.shape, np.array(array), library=library)
+
+
+# -- those of other frameworks --------------------------------------------------------------------
+
+
+def _of_framework(value: Any, kind: type) -> tuple[str, Values] | None:
+    """Return the dtype's name and the values of an array of another framework, bit by bit.
+
+    None if it is no such array, or cannot be read: as of keys, sparse and abstract ones.
+    """
+    owners = (c.__module__.partition(".")[0] for c in kind.__mro__)
+    reader = next((_READERS[name] for name in owners if name in _READERS), None)
+    if reader is None or not hasattr(kind, "dtype"):
+        return None
+    try:
+        raw = reader(value)
+    except Exception:  # whatever a framework says of what it has no numbers of
+        return None
+    name = str(value.dtype).rpartition(".")[2]
+    known = BY_NAME.get(name)
+    if known is None:
+        return name, raw
+    if raw.dtype != known.storage:
+        raw = raw.view(known.storage)
+    return name, host.decoded(raw.reshape(tuple(int(n) for n in value.shape)), known)
+
+
+def _of_torch(x: Any) -> Values:
+    import torch
+
+    whole = x.detach().cpu().resolve_conj().resolve_neg()
+    return whole.contiguous().reshape(-1).view(torch.uint8).numpy()
+
+
+def _of_paddle(x: Any) -> Values:
+    return np.ascontiguousarray(x.detach().numpy()).reshape(-1)
+
+
+def _of_jax(x: Any) -> Values:
+    return np.ascontiguousarray(np.asarray(x)).reshape(-1)
+
+
+_READERS: dict[str, Callable[[Any], Values]] = {
+    "torch": _of_torch,
+    "paddle": _of_paddle,
+    "jax": _of_jax,
+    "jaxlib": _of_jax,
+}
+
+
+# -- two ends -------------------------------------------------------------------------------------
+
+
+class Unequal(NamedTuple):
+    """A value that two runs do not end with alike.
+
+    Attributes
+    ----------
+    name : str
+    dtype : bool
+        Whether the dtypes differ; else the values do.
+    words : str
+    """
+
+    name: str
+    dtype: bool
+    words: str
+
+
+def unequal(
+    wanted: dict[str, Final], given: dict[str, Final], tolerance: float = 0.0
+) -> list[Unequal]:
+    """Return what two runs do not end with alike, in the order of the first.
+
+    Values of floats may differ by ``tolerance`` times the largest of their array.
+    """
+    found = []
+    for name in dict.fromkeys((*wanted, *given)):
+        mine, its = wanted.get(name), given.get(name)
+        if mine is None or its is None:
+            words = f"{its}, not set in the run" if its else f"not set; {mine} in the run"
+            found.append(Unequal(name, True, words))
+        elif (mine.type, mine.shape) != (its.type, its.shape):
+            found.append(Unequal(name, mine.type != its.type, f"{its} instead of {mine}"))
+        elif words := _differences(mine, its, tolerance):
+            found.append(Unequal(name, False, words))
+    return found
+
+
+def _differences(mine: Final, its: Final, tolerance: float) -> str:
+    """Where the values of two ends differ, in words; "" where they do not."""
+    if mine.values is None or its.values is None:
+        return "" if mine.digest == its.digest else "other values"
+    apart = distance(mine.values, its.values)
+    if apart is None:
+        return ""
+    largest = apart.largest if apart.finite else None
+    if tolerance and largest is not None and largest <= tolerance * apart.scale:
+        return ""
+    first = apart.first
+    words = f"{its.values[first]} instead of {mine.values[first]}"
+    if mine.shape:
+        at = ", ".join(map(str, first))
+        words = f"{apart.count} of {mine.values.size} values differ, first [{at}]: {words}"
+        if largest is not None:
+            words += f"; largest difference {largest:.3g}"
+            words += f", {largest / apart.scale:.3g} of the largest" if apart.scale else ""
+    return words
+
+
+# -- in words -------------------------------------------------------------------------------------
+
+
+def said(words: Callable[[Any], str], value: Any) -> str:
+    """Return words for something of the program's, whose own methods may fail."""
+    try:
+        return shortened(words(value))
+    except Exception as error:
+        return f"<{type(value).__name__}: {type(error).__name__} when it was shown>"
+
+
+def brief(value: Any) -> str:
+    """Return an array or number in short."""
+    if issubclass(type(value), Array):
+        shape = "x".join(map(str, value.shape))
+        return f"{value.dtype} [{shape}]" if shape else f"{number(value.item())} ({value.dtype})"
+    return number(value)
+
+
+def number(value: Any) -> str:
+    """Return a number in short."""
+    return f"{value:.6g}" if issubclass(type(value), (float, complex)) else str(value)
