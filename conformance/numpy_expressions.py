@@ -290,7 +290,8 @@ def predicted(every: list[str]) -> Iterator[str]:
         refused = any(d.answers[past.name].dtype is None for d in recorder.report.divergences)
         found = scope["found"]
         operand = operand_of(recorder, found)
-        carried = getattr(getattr(operand, "_type", None), "answers", {})
+        slot = recorder.report.seen(getattr(operand, "_type", None))
+        carried = getattr(slot, "answers", {})
         yield RAISES if refused else str(carried.get(past.name) or dtype_of(found))
 
 

@@ -153,7 +153,11 @@ def instructions() -> tuple[Key, tuple[CodeType, ...]]:
     codes : tuple of code
         The code that has to be held for as long.
     """
-    frame = _outside()
+    return instructions_of(_outside())
+
+
+def instructions_of(frame: FrameType | None) -> tuple[Key, tuple[CodeType, ...]]:
+    """Return the same for a frame outside promoarray."""
     key: list[int] = []
     codes = []
     while frame is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.shadow.value_changes import ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 
@@ -121,11 +122,17 @@ class Flow:
         From the names of the program's globals to the results that they are.
     unread : Counter
         Places at which the program read a dtype from an array: what is made of it is the run's.
+    values : ValueChanges
+        The casts whose values differ by policy, of the policies that were compared meanwhile.
+    uncomputed : int
+        Casts of lazy arrays by rules that differ, whose values were not computed.
     """
 
     operations: list[RecordedOperation] = field(default_factory=list)
     finals: dict[str, Source] = field(default_factory=dict)
     unread: Counter[tuple[Site, Site]] = field(default_factory=Counter)
+    values: ValueChanges = field(default_factory=ValueChanges)
+    uncomputed: int = 0
 
 
 # -- as data --------------------------------------------------------------------------------------

@@ -50,9 +50,24 @@ Slot = Any
 """What a type slot bears: a dtype, or a ``ShadowDTypes``."""
 
 
-def replay(flow: Flow, report: Report) -> None:
-    """Ask the policies of a report about a recorded run, and fill it."""
-    _Replay(flow, report).run()
+def replay(flow: Flow, report: Report, framework: str = "") -> dict[Source, Slot]:
+    """Ask the policies of a report about a recorded run, and fill it.
+
+    Parameters
+    ----------
+    flow : Flow
+    report : Report
+    framework : str
+        The framework of a program that was recorded.
+
+    Returns
+    -------
+    dict
+        From each result to what its type slot bears then, after the last pass.
+    """
+    asked = _Replay(flow, report, framework)
+    asked.run()
+    return {source: [*states][-1] for source, states in asked.states.items()}
 
 
 class _Passes:
@@ -80,13 +95,12 @@ class _Observer(ShadowObserver):
 
 
 class _Replay:
-    def __init__(self, flow: Flow, report: Report) -> None:
+    def __init__(self, flow: Flow, report: Report, framework: str) -> None:
         self._flow, self._report = flow, report
-        framework = getattr(report, "framework", "").partition(" ")[0]
         self._observer = _Observer(report, framework)
         self._observer._passes = _Passes()  # type: ignore[assignment]
         self._observer._asked.passes = _Passes()  # type: ignore[assignment]
-        self._states: dict[Source, dict[Slot, None]] = {}
+        self.states: dict[Source, dict[Slot, None]] = {}
         self._done: dict[int, set[tuple[Slot, ...]]] = {}
         self._readers: dict[int, set[int]] = {}
         for number, each in enumerate(flow.operations):
@@ -96,6 +110,7 @@ class _Replay:
 
     def run(self) -> None:
         """Ask about each operation until no new state comes up."""
+        self._operations = self._report.operations
         waiting = deque(range(len(self._flow.operations)))
         queued = set(waiting)
         while waiting:
@@ -106,14 +121,18 @@ class _Replay:
                 waiting += later
                 queued |= {*later}
         counted = (each for each in self._flow.operations if each.kind not in (MADE, ENTRY))
-        self._report.operations = sum(each.count for each in counted)
-        self._report.finals = final_dtypes(self._finals(), self._report.policies)
+        report, names = self._report, {policy.name for policy in self._report.policies}
+        report.operations = self._operations + sum(each.count for each in counted)
+        report.finals = report.finals or final_dtypes(self._finals(), report.policies)
+        for change in self._flow.values:
+            if (left := change.of(names)) is not None:
+                report.record_values(left)
 
     def _finals(self) -> dict[str, Any]:
         """The program's globals, each with the last state that came up."""
         found = {}
         for name, source in self._flow.finals.items():
-            *_, slot = self._states.get(source) or (None,)
+            *_, slot = self.states.get(source) or (None,)
             if slot is not None:
                 found[name] = ghosts_of(self._report.run).of(slot, 1)
         return found
@@ -127,7 +146,7 @@ class _Replay:
                 continue
             done.add(slots)
             for which, slot in enumerate(self._told(operation, slots)):
-                states = self._states.setdefault((number, which), {})
+                states = self.states.setdefault((number, which), {})
                 new |= slot not in states
                 states[slot] = None
         return new
@@ -137,7 +156,7 @@ class _Replay:
         each: list[list[Slot]] = []
         for given, sources in zip(operation.operands, operation.sources, strict=True):
             own = BY_CODE[given.code] if given.code else None
-            found = [s for source in sorted(sources) for s in self._states.get(source, ())]
+            found = [s for source in sorted(sources) for s in self.states.get(source, ())]
             each.append(list(dict.fromkeys(found)) if sources else [own])
         return product(*each)
 

@@ -64,8 +64,9 @@ class Results:
         others names them.
     agreed : Operations
         The operations at which all policies agree.
-    flow : Flow or None
-        The operations of a run of which no policy was asked yet.
+    flows : list of Flow
+        The operations of the processes of a recorded run, of which policies are asked when somebody
+        reads the report.
     """
 
     run: Policy
@@ -86,7 +87,7 @@ class Results:
     assumed: set[str] = field(default_factory=set)
     script: str = ""
     agreed: Operations = field(default_factory=Operations)
-    flow: Flow | None = None
+    flows: list[Flow] = field(default_factory=list)
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -131,6 +132,7 @@ class Results:
         self.max_sites_reached |= other.max_sites_reached
         self.uncomputed += other.uncomputed
         self.assumed |= other.assumed
+        self.flows += other.flows
         for divergence in other._found.values():
             self.record(divergence)
         self.agreed.merge(other.agreed)
@@ -179,6 +181,11 @@ class Results:
         return settled(sorted(_real(found.values()), key=lambda d: d.line))
 
     @property
+    def found(self) -> list[Divergence]:
+        """The places as they were recorded, whatever hangs on refusals without an edit."""
+        return list(self._found.values())
+
+    @property
     def partings(self) -> list[Divergence]:
         """The former name of ``divergences``."""
         return self.divergences
@@ -200,6 +207,7 @@ class Results:
         # What came later, but for what has a default in the class itself.
         new: dict[str, Any] = {"value_changes": ValueChanges(), "assumed": set()}
         new |= {"signatures": Counter(), "decisions": Counter(), "agreed": Operations()}
+        new |= {"flows": []}
         places = state["_found"]
         places = places.values() if isinstance(places, dict) else places  # of former pickles
         self.__dict__.update(new | state | {"_found": {each.key: each for each in places}})

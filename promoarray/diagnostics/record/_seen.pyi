@@ -37,7 +37,7 @@ class Alike:
         *,
         recorder: Any,
         carried: Carried,
-        tell: Callable[[Callable[[], object], FrameType], None],
+        is_library: Callable[[str], bool],
         ndarray: type,
         generic: type,
         dtype: type,

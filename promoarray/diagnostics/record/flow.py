@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -32,11 +33,15 @@ from promoarray.diagnostics.model.flow import (
     RecordedOperation,
 )
 from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.record.heard import Heard
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.compared_values import ComparedValues
+from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.shadow.narrowing import kept_by
 from promoarray.diagnostics.shadow.observer import MODULES, names_of
 from promoarray.diagnostics.shadow.stopped import refused_of
+from promoarray.diagnostics.shadow.value_changes import ValueChange
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
@@ -84,13 +89,17 @@ class FlowRecorder(Observer):
         Whose policies' casts are compared by value as the program runs, and which counts.
     framework : str
         The framework of a program that is recorded.
+    heard : Heard, optional
+        What hears of the operations that the call in hand is recorded as.
     """
 
-    def __init__(self, report: Report, framework: str = "") -> None:
-        self.report, self.framework = report, framework
-        self.flow = report.flow = Flow()
-        self.edited, self.part_of, self.notes = True, "", 0
-        self._values = ComparedValues(report)
+    def __init__(self, report: Report, framework: str = "", heard: Heard | None = None) -> None:
+        self.report, self.framework, self._heard = report, framework, heard
+        self.flow = Flow()
+        report.flows.append(self.flow)
+        self.edited, self.part_of = True, ""
+        self._by_value = any(policy.by_value is not None for policy in report.policies)
+        self._values = ComparedValues(Casts(report.run, report.policies, self.flow))
         self._written: dict[Hashable, int] = {}
         self._known: dict[Context, int] = {}
         self._contexts: list[Context] = []
@@ -115,10 +124,6 @@ class FlowRecorder(Observer):
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Record an array of Python numbers."""
-        self.default(weak, result, lone)
-
-    def default(self, weak: DType, result: Array, lone: bool) -> None:
-        """Record an array of Python numbers; nothing counts those that are like it."""
         self.report.operations += 1
         policy = result._policy or self.report.run
         made = type_of(result._type)
@@ -130,10 +135,6 @@ class FlowRecorder(Observer):
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Record an assignment."""
-        self.assign(assignment)
-
-    def assign(self, assignment: SetitemEvent) -> None:
-        """Record an assignment; nothing counts those that are like it."""
         self.report.operations += 1
         policy, target, value, source, dtype = assignment
         self._record(ASSIGNMENT, "setitem", Form.INPLACE, policy, (target, value), (), False, {})
@@ -166,6 +167,8 @@ class FlowRecorder(Observer):
         options["operands"] = None if entry.operands is None else list(entry.operands)
         given: Any = (), (dtype,), not entry.result.ndim, options
         number = self._record(ENTRY, "", Form.FUNCTION, entry.policy, *given)
+        keep = tuple(p.name for p in self.report.policies if held(p, entry.source) is entry.source)
+        self._values.narrowed(entry.data, entry.policy, entry.source, dtype, kept_by(keep))
         entry.result._type = self._slot(number, 0, dtype)
 
     def on_refusal(self, event: RefusalEvent) -> None:
@@ -211,7 +214,7 @@ class FlowRecorder(Observer):
         said = tuple((key, str(value)) for key, value in options.items())
         slots = [None if type(x) in WEAK else x._type for x in every]
         fed = [slot.context if type(slot) is Produced else _NOTHING for slot in slots]
-        key = place, kind, name, form, policy.name, codes, flat, said, *map(_alike, every)
+        key = place, kind, name, form, policy.name, codes, flat, said, *map(self._alike, every)
         written = self._written.setdefault(key, len(self._written))
         deeper = (hash((written, *(each[depth] for each in fed))) for depth in range(DEPTH - 1))
         context = written, *deeper
@@ -219,7 +222,7 @@ class FlowRecorder(Observer):
         if number is None:
             number = self._known[context] = len(self.flow.operations)
             self._contexts.append(context)
-            given = tuple(map(_given, every))
+            given = tuple(map(self._given, every))
             made = RecordedOperation(
                 kind, name, form, policy.name, given, codes, flat, options, place
             )
@@ -227,6 +230,8 @@ class FlowRecorder(Observer):
             self.flow.operations.append(made)
         operation = self.flow.operations[number]
         operation.count += 1
+        if self._heard is not None:
+            self._heard.recorded.append(operation)
         for found, slot in zip(operation.sources, slots, strict=True):
             if type(slot) is Produced:
                 found.add(slot.source)
@@ -256,23 +261,51 @@ class FlowRecorder(Observer):
         self._places[key] = codes, place  # the code is held, so that no other has its id
         return place
 
+    def _is_read(self, x: Any) -> bool:
+        """Whether some policy looks at the value of a 0-d array, and it is known."""
+        if not self._by_value or x._buffer.ndim:
+            return False
+        return x.has_value if isinstance(x, Ghost) else not is_left_lazy(x)
 
-def _is_read(x: Any) -> bool:
-    """Whether the value of a 0-d array is known."""
-    return x.has_value if isinstance(x, Ghost) else not is_left_lazy(x)
+    def _alike(self, x: Any) -> Hashable:
+        """What operands have in common that are recorded as one."""
+        if type(x) in WEAK:
+            return magnitude(x)
+        value = magnitude(looked_on(x)) if self._is_read(x) else None
+        return type_of(x._type), not x._buffer.ndim, value
+
+    def _given(self, x: Any) -> Given:
+        if type(x) in WEAK:
+            return Given("", True, x)
+        value = looked_on(x) if self._is_read(x) else None
+        return Given(type_of(x._type).code, not x._buffer.ndim, value)
 
 
-def _alike(x: Any) -> Hashable:
-    """What operands have in common that are recorded as one."""
-    if type(x) in WEAK:
-        return magnitude(x)
-    flat = not x._buffer.ndim
-    return type_of(x._type), flat, magnitude(looked_on(x)) if flat and _is_read(x) else None
+@dataclass
+class Casts:
+    """Values of casts that differ by policy, compared as they are made.
 
+    Attributes
+    ----------
+    run : Policy
+    policies : tuple of Policy
+    flow : Flow
+        Has what is found.
+    """
 
-def _given(x: Any) -> Given:
-    if type(x) in WEAK:
-        return Given("", True, x)
-    flat = not x._buffer.ndim
-    value = looked_on(x) if flat and _is_read(x) else None
-    return Given(type_of(x._type).code, flat, value)
+    run: Policy
+    policies: tuple[Policy, ...]
+    flow: Flow
+
+    @property
+    def uncomputed(self) -> int:
+        """Casts of lazy arrays, which are not computed to compare them."""
+        return self.flow.uncomputed
+
+    @uncomputed.setter
+    def uncomputed(self, count: int) -> None:
+        self.flow.uncomputed = count
+
+    def record_values(self, change: ValueChange) -> None:
+        """Add a place at which the values of a cast differ, or what differs in one more pass."""
+        self.flow.values.add(change)

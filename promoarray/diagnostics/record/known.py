@@ -1,11 +1,11 @@
-"""What was told of a call, for those that are alike: nothing is decided about them again."""
+"""Cache of recorded calls: one that is like another at the same place is counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
-from promoarray.core._fast_path import Tally
+from promoarray.diagnostics.model.flow import RecordedOperation
 from promoarray.diagnostics.record.recorder import Recorder
 
 KindOf = Callable[[Any], Hashable]
@@ -16,9 +16,8 @@ class Told(NamedTuple):
     """The same of a call of NumPy's, as ``native/`` reads it."""
 
     counted: tuple[str, str]
-    operations: int
+    operations: tuple[RecordedOperation, ...]
     tells: tuple[Callable[[], object], ...]
-    tallies: tuple[Tally | None, ...]
     made: tuple[tuple[Hashable, Any], ...]
 
 
@@ -28,46 +27,47 @@ class Known(NamedTuple):
     Attributes
     ----------
     kind : str
-        What it is counted as.
-    operations : int
-        How many operations it stands for that are only counted.
+        What it is counted as; "" of one that only asks.
+    operations : tuple of RecordedOperation
+        What it is one more pass of.
     tells : tuple of callable
-        What to tell the observer besides.
-    tallies : tuple of (Tally or None)
-        For each what counts it instead, in a place where it was told.
+        What is called besides.
     made : tuple of (object, TypeRecord or None)
         Of each array that it makes its kind, and what it carries.
     checked : bool
-        Whether it is looked whether it made these: something is told, or carried.
-    agreed : tuple of (callable, Tally or None)
-        The operations at which all policies agree, told where they are met at a new place.
+        Whether it is looked whether it made these.
+    held : object
+        What has to live as long, for the call is known by its address.
     """
 
     kind: str
-    operations: int
+    operations: tuple[RecordedOperation, ...]
     tells: tuple[Callable[[], object], ...]
-    tallies: tuple[Tally | None, ...]
     made: tuple[tuple[Hashable, Any], ...]
     checked: bool
-    agreed: tuple[tuple[Callable[[], object], Tally | None], ...] = ()
+    held: object = None
 
     @classmethod
-    def of(cls, recorder: Recorder, kind: str, made: Sequence[Any], kind_of: KindOf) -> Self | None:
+    def of(
+        cls,
+        recorder: Recorder,
+        kind: str,
+        made: Sequence[Any],
+        kind_of: KindOf,
+        held: object = None,
+    ) -> Self | None:
         """Return what was told of the call that made some arrays; None if no other is like it."""
         heard = recorder.heard
         if not heard.lasting or not heard.arrays <= {id(x) for x in made}:
             return None
         slots = [recorder.carried.slot(x) for x in made]
         both = tuple((kind_of(x), slot) for x, slot in zip(made, slots, strict=True))
-        told = bool(heard.tells or any(slots))
-        tells, tallies = tuple(heard.tells), tuple(heard.tallies)
-        return cls(kind, heard.operations, tells, tallies, both, told, tuple(heard.agreed))
+        operations, tells = tuple(heard.recorded), tuple(heard.tells)
+        return cls(kind, operations, tells, both, bool(operations or tells or any(slots)), held)
 
     def called(self, name: str) -> Told:
         """What is told of calls of a name."""
-        tells = (*self.tells, *(tell for tell, _ in self.agreed))
-        tallies = (*self.tallies, *(tally for _, tally in self.agreed))
-        return Told((self.kind, name), self.operations, tells, tallies, self.made)
+        return Told((self.kind, name), self.operations, self.tells, self.made)
 
     def carried_on(self, recorder: Recorder, made: Sequence[Any], kind_of: KindOf) -> bool:
         """Have arrays carry what those carried; False if they are no such arrays."""

@@ -42,10 +42,9 @@ class ProbedRecorder(Recorder):
         *,
         framework: str = "",
         listener: Listener | None = None,
-        flow: bool = False,
     ) -> None:
         self._listener = listener
-        super().__init__(home, policies, framework=framework, flow=flow)
+        super().__init__(home, policies, framework=framework)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""

@@ -14,7 +14,6 @@ from itertools import zip_longest
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import outside, standing_at
 from promoarray.core.events import CastEvent, EntryEvent, OperationEvent, RefusalEvent, SetitemEvent
@@ -25,7 +24,6 @@ from promoarray.diagnostics.record.entering import Entering, alike
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder_base import RecorderBase
 from promoarray.diagnostics.record.report import REFUSES, Drift
-from promoarray.diagnostics.shadow.observer import PassCounter
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
@@ -115,7 +113,7 @@ class Recorder(RecorderBase):
             if exact and policy is None:
                 drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
                 self._drifted(drift)
-                self.heard.add(partial(self._drifted, drift))
+                self.heard.tells.append(partial(self._drifted, drift))
             plan = plan._replace(result=result.dtype)
         inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
         made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
@@ -135,18 +133,9 @@ class Recorder(RecorderBase):
     def _tell_operation(
         self, event: OperationEvent, standing: tuple[bool, str], frame: FrameType
     ) -> None:
-        """Tell the observer of an operation, now and of calls that are alike."""
-        with notify_lock, standing_at(frame):
-            repeat = self._as_written(standing, partial(self._observer.on_operation, event))
-        if repeat is None:
-            self.noted, self.heard.lasting = True, False
-            return
-        counter, tell = repeat.tell, partial(self._as_written, standing, repeat.tell)
-        if isinstance(counter, PassCounter) and not counter.differs:
-            self.heard.agreed.append((tell, self._until(repeat.tally)))
-        else:
-            self.noted = True
-            self._hear(tell, repeat.tally)
+        """Tell the observer of an operation."""
+        tell = partial(self._observer.on_operation, event)
+        self._tell(partial(self._as_written, standing, tell), frame)
 
     def refused(
         self,
@@ -195,7 +184,6 @@ class Recorder(RecorderBase):
         source = type_of(operand._type)
         made = self._ghost.of(result.dtype, result.ndim)
         given = self._with_values(operand, result.dtype, values)
-        self.noted = True
         event = CastEvent(self.home, given, made, source, result.dtype)
         self._tell(partial(self._observer.on_cast, event), frame)
         self._put(result.array, made._type)
@@ -225,14 +213,8 @@ class Recorder(RecorderBase):
         if not scalar:
             value = self._with_values(value, type_of(target._type), values)
         source = WEAK[type(value)] if scalar else type_of(value._type)
-        self.noted = True
         event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))
-        with notify_lock, standing_at(frame):
-            counter = self._observer.assign(event)
-        if counter is None:  # what was noted may name the value
-            self.heard.lasting = False
-        else:
-            self.heard.agreed.append((counter, None))
+        self._tell(partial(self._observer.on_setitem, event), frame)
 
     def default(
         self, number: Any, result: Result, frame: FrameType, *, lone: bool, of_any: bool = False
@@ -250,21 +232,19 @@ class Recorder(RecorderBase):
             Whether its numbers are as good in any dtype: zeros, and those that were drawn.
         """
         made = self._ghost.of(result.dtype, result.ndim)
-        self.noted = True
         self._tell(partial(self._default, WEAK[type(number)], made, lone, of_any), frame)
         self._put(result.array, made._type)
 
-    def _default(self, weak: DType, made: Ghost, lone: bool, of_any: bool) -> Tally | None:
+    def _default(self, weak: DType, made: Ghost, lone: bool, of_any: bool) -> None:
         """Tell the observer, unless the program casts the array where it stands, and so to the same
-        under every policy; answer what counts those that are alike where they were told."""
+        under every policy."""
         frame = outside()
         target = None if frame is None else cast_at_once(frame)
         every = [p.strong(weak) for p in (self.home, *self.report.policies)]
         if target is None or not (of_any or ends_alike(weak, target, every)):
-            return self._observer.default(weak, made, lone)
-        self.report.operations += 1
-        self.heard.lasting = False  # of those elsewhere the default may matter
-        return None
+            self._observer.on_default(weak, made, lone)
+        else:
+            self.report.operations += 1
 
     def entered(self, arrays: Iterable[Entering], frame: FrameType, *, makes: bool = False) -> None:
         """Record arrays that the framework narrows: on these policies differ from here on.

@@ -1,7 +1,7 @@
-"""What a recorder fills and keeps: a report, what arrays carry, what was told of calls.
+"""The state of a recorder: a report, what arrays carry, the cache of calls.
 
-A call that is like another is not decided about again: what was told of the first is told once
-more (``tell_again``), or counted where nothing was to note (``count``).
+A call that is like another at the same place is not looked at again, but counted
+(``count_again``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from promoarray.core._fast_path import Tally
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.results import MAX_SITES
@@ -19,7 +18,6 @@ from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.ghost import Ghost, ghosts_of
 from promoarray.diagnostics.record.heard import Heard
 from promoarray.diagnostics.record.report import RecordedReport, Unexamined, Warned
-from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
 
@@ -41,12 +39,8 @@ class RecorderBase:
     by_value : bool
         Whether some policy looks at the values of 0-d arrays.
     noted : bool
-        Whether there was anything to note since this was last set to False.
+        Whether the framework did otherwise than its policy says since this was set to False.
     heard : Heard
-    flow : bool
-        Whether it is recorded which result feeds which operand, and no policy is asked.
-    until : object
-        What has ``quiet_until``, the time at which counts are to be written down; or None.
     default_named : bool
         Whether the program has set the default dtype itself, so that it is no longer one that it
         did not name.
@@ -63,24 +57,20 @@ class RecorderBase:
         *,
         framework: str = "",
         max_sites: int = MAX_SITES,
-        flow: bool = False,
     ) -> None:
-        self.home, self.flow = home, flow
+        self.home, self.heard = home, Heard()
         self.carried = Carried(DType)
         self.known: dict[Hashable, Any] = {}
         self.forgetting: list[Callable[[], object]] = []
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = self.default_named = False
-        self.heard = Heard(lasting=not flow)
-        self.until: Any = None
         self._ghost = ghosts_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
-        kind: Any = FlowRecorder if self.flow else ShadowObserver
-        self._observer: ShadowObserver = kind(report, report.framework.partition(" ")[0])
+        self._observer = FlowRecorder(report, report.framework.partition(" ")[0], self.heard)
         self._forget_calls()
 
     def _forget_calls(self) -> None:
@@ -115,37 +105,21 @@ class RecorderBase:
             self._ghost = ghosts_of(home)
         return home is self.home
 
-    def tell_again(
-        self,
-        kind: str,
-        name: str,
-        operations: int,
-        tells: tuple[Callable[[], object], ...],
-        frame: FrameType,
-    ) -> None:
-        """Tell of a call what was told of one that is like it (``Heard``); of no kind is what
-        only asks."""
-        with notify_lock, standing_at(frame):
-            if kind:
-                self.report.calls[kind, name] += 1
-            self.report.operations += operations
-            for tell in tells:
-                tell()
+    def count_again(self, known: Any, name: str) -> None:
+        """Count a call that is like another at the same place (``Known``)."""
+        with notify_lock:
+            if known.kind:
+                self.report.calls[known.kind, name] += 1
+            self.report.operations += len(known.operations)
+            for operation in known.operations:
+                operation.count += 1
+        for tell in known.tells:
+            tell()
 
-    def tell_agreed(
-        self, tells: tuple[tuple[Callable[[], object], Tally | None], ...], frame: FrameType
-    ) -> None:
-        """Tell of operations at which all policies agree."""
-        with notify_lock, standing_at(frame):
-            for tell, _ in tells:
-                tell()
-
-    def count(self, kind: str, name: str, operations: int = 0) -> None:
-        """Count a call of the framework among those of a kind, and operations of it at which there
-        is nothing to note."""
+    def count(self, kind: str, name: str) -> None:
+        """Count a call of the framework among those of a kind."""
         with notify_lock:
             self.report.calls[kind, name] += 1
-            self.report.operations += operations
 
     def unexamined(self, what: str, why: str, frame: FrameType) -> None:
         """Note what was computed, or may have been, and that no policy is asked about.
@@ -170,21 +144,10 @@ class RecorderBase:
         """Return an operand: what a live array of the framework carries."""
         return self._ghost.of(self.carried.get(array, dtype), ndim, value)
 
-    def _tell(self, tell: Callable[[], Tally | None], frame: FrameType) -> None:
-        """Tell the observer, now and of calls that are alike."""
+    def _tell(self, tell: Callable[[], object], frame: FrameType) -> None:
+        """Tell the observer."""
         with notify_lock, standing_at(frame):
-            tally = tell()
-        self._hear(tell, tally)
-
-    def _hear(self, tell: Callable[[], object], tally: Tally | None) -> None:
-        """Have this told of calls that are alike; where nothing is due a tally counts them."""
-        self.heard.add(tell, self._until(tally))
-
-    def _until(self, tally: Tally | None) -> Tally | None:
-        """Have a tally leave it to its observer to count, once something is due."""
-        if tally is not None:
-            tally.until = self.until
-        return tally
+            tell()
 
     def _as_written(self, standing: tuple[bool, str], tell: Callable[[], Told]) -> Told:
         """Tell the observer of what stands in the source as it is, or of what does not."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.core.call_site import Site
+from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.model.replay import replay
 from promoarray.diagnostics.report import Report
 from promoarray.operations import Form
 
@@ -132,6 +134,29 @@ class RecordedReport(Report):
     framework: str = ""
     unexamined: Counter[Unexamined] = field(default_factory=Counter)
     warned: Counter[Warned] = field(default_factory=Counter)
+    _version: object = None
+    _states: dict[Any, Any] = field(default_factory=dict)
+
+    def seen(self, slot: Any) -> Any:
+        """Return what an array's type slot bears once the policies were asked: their dtypes."""
+        self._ask()
+        return self._states.get(getattr(slot, "source", None), slot)
+
+    def _ask(self) -> None:
+        """Ask the policies about what was recorded, unless they were after the last pass."""
+        version = self.operations, len(self.flows), sum(len(f.operations) for f in self.flows)
+        if version == self._version or not self.flows:
+            return
+        self._version = version
+        answered = Report(self.run, self.policies, max_sites=self.max_sites)
+        with notify_lock:
+            framework = self.framework.partition(" ")[0]
+            every = [replay(flow, answered, framework) for flow in self.flows]
+        self._states = every[0]
+        self.max_sites_reached |= answered.max_sites_reached
+        self.finals = answered.finals
+        self.uncomputed = sum(flow.uncomputed for flow in self.flows)
+        vars(self).update({name: vars(answered)[name] for name in _ASKED})
 
     @property
     def understood(self) -> float:
@@ -199,6 +224,27 @@ class RecordedReport(Report):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from super().__rich_console__(console, options)
         yield from (_dim(line) for line in self.recorded())
+
+
+_ASKED = "_found", "agreed", "assumed", "signatures", "value_changes"
+"""The attributes that are the policies' answers."""
+
+
+def _asked(name: str) -> Any:
+    """An attribute for which the policies are asked first."""
+
+    def read(self: RecordedReport) -> Any:
+        self._ask()
+        return vars(self)[name]
+
+    def write(self: RecordedReport, value: Any) -> None:
+        vars(self)[name] = value
+
+    return property(read, write)
+
+
+for _name in _ASKED:
+    setattr(RecordedReport, _name, _asked(_name))
 
 
 def _most(names: Counter[str]) -> str:

@@ -1,9 +1,7 @@
 """What a hook does with each call: carry it out, and record what it was.
 
-A call is known by the function, by the dtypes of tensors and what the policies have in their place,
-whether they are 0-d, and by the magnitude of Python scalars. What was told of one call is told of
-all that are alike, and nothing is decided again. Where it stands in the program is no part of that:
-places are counted by ``core/passes.py``.
+A call is known by its place, the function, by the dtypes of tensors and the operations that made
+them, whether they are 0-d, and by the class of Python scalars. One that is like another is counted.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from collections.abc import Callable, Hashable
 from types import FrameType
 from typing import Any
 
-from promoarray.core.call_site import is_library
+from promoarray.core.call_site import instructions_of
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.known import Known
@@ -47,7 +45,6 @@ class Watcher:
     def __init__(self, recorder: Recorder, kind: type[Call], state: Callable[[], Hashable]) -> None:
         self.recorder = recorder
         self._kind, self._state = kind, state
-        self._passed: dict[tuple[int, int, int], object] = {}
         self._by_value = recorder.by_value
 
     def watch(
@@ -61,12 +58,13 @@ class Watcher:
         carry_out: Callable[..., Any],
     ) -> Any:
         """Carry out a call of a function, and record what it was."""
-        guarded = self.recorder.guarded
-        key = self._key(func, args, kwargs)
+        guarded, kind = self.recorder.guarded, self._kind
+        frame = kind.standing(frame, func)
+        place, codes = instructions_of(frame)
+        key = self._key(func, args, kwargs, place)
         known = self.recorder.known.get(key) if key is not None else None
         if known is _BY_SIDE:
-            frame = self._kind.standing(frame, func)
-            known = self.recorder.known.get((key, number_first(frame, self._kind.tensor)))
+            known = self.recorder.known.get((key, number_first(frame, kind.tensor)))
         looked = name, func, args, kwargs, frame
         call = None if known is not None else guarded(self._looked_at, *looked)
         try:
@@ -80,14 +78,14 @@ class Watcher:
             return result
         if known is not None:
             if not known.checked:
-                self._count(known, name, func, frame)
+                self.recorder.count(known.kind, name)
                 return result
-            if guarded(self._again, known, name, func, result, frame):
+            if guarded(self._again, known, name, result):
                 return result
             call = guarded(self._looked_at, *looked)  # it made others than those that are alike
         if call is not None:
             call.result = result
-            guarded(self._record, call, handler, key)
+            guarded(self._record, call, handler, key, codes)
         return result
 
     def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
@@ -96,50 +94,27 @@ class Watcher:
         call.look()
         return call
 
-    def _again(self, known: Known, name: str, func: Any, result: Any, frame: FrameType) -> bool:
-        """Tell of a call what was told of one like it, if it made the same."""
+    def _again(self, known: Known, name: str, result: Any) -> bool:
+        """Count a call that is like another, if it made the same."""
         kind = self._kind
         made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
         if not known.carried_on(self.recorder, made, kind.kind_of):
             return False
-        standing = kind.standing(frame, func)
-        self.recorder.tell_again(known.kind, name, known.operations, known.tells, standing)
-        if known.agreed:
-            self._agree(known, standing)
+        self.recorder.count_again(known, name)
         return True
-
-    def _count(self, known: Known, name: str, func: Any, frame: FrameType) -> None:
-        """Count a call of which there is nothing to note but that it is passed."""
-        self.recorder.count(known.kind, name, known.operations)
-        if known.agreed:
-            self._agree(known, self._kind.standing(frame, func))
-
-    def _agree(self, known: Known, frame: FrameType) -> None:
-        """Count the operations of a call at which policies agree; tell of those at a new place.
-
-        Lines of a library are not edited, so that none of their passes need be told.
-        """
-        code = frame.f_code
-        key = id(known), id(code), frame.f_lasti
-        if key in self._passed or is_library(code.co_filename):
-            self.recorder.report.operations += len(known.agreed)
-            return
-        if len(self._passed) >= MOST:
-            self._passed.clear()
-        self._passed[key] = known, code  # held, so that no others have their ids
-        self.recorder.guarded(self.recorder.tell_agreed, known.agreed, frame)
 
     def _tensors(self, result: Any) -> tuple[Any, ...]:
         return tuple([x for x in flat((result,)) if isinstance(x, self._kind.tensor)])
 
-    def _record(self, call: Call, handler: Handler, key: Hashable | None) -> None:
+    def _record(self, call: Call, handler: Handler, key: Hashable | None, held: object) -> None:
         """Record a call that was carried out."""
         known = self.recorder.known
         self.recorder.heard.begin()
         handler(call)
         if key is None:
             return
-        made = Known.of(self.recorder, call.kind, self._tensors(call.result), self._kind.kind_of)
+        result = self._tensors(call.result)
+        made = Known.of(self.recorder, call.kind, result, self._kind.kind_of, held)
         if made is None:
             return
         if len(known) >= MOST:
@@ -149,9 +124,9 @@ class Watcher:
             key = key, call.number_first
         known[key] = made if call.kind else made._replace(checked=True)
 
-    def _key(self, func: Any, args: Any, kwargs: Any) -> Hashable | None:
+    def _key(self, func: Any, args: Any, kwargs: Any, place: Hashable) -> Hashable | None:
         """What calls that are alike have in common; None where one stands for itself alone."""
-        parts: list[Any] = [func, self._state()]
+        parts: list[Any] = [func, place, self._state()]
         if not self._add(parts, args):
             return None
         for name, x in kwargs.items():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array
@@ -15,13 +15,30 @@ from promoarray.core.call_site import sites
 from promoarray.core.cast import convert
 from promoarray.core.events import CastEvent, SetitemEvent
 from promoarray.diagnostics.port.routes import routes
-from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.divergence import ENTRY
 from promoarray.diagnostics.shadow.narrowing import Said, narrowed
 from promoarray.diagnostics.shadow.slots import as_seen_by
-from promoarray.diagnostics.shadow.value_changes import Place, differences, one_pass
+from promoarray.diagnostics.shadow.value_changes import (
+    Place,
+    ValueChange,
+    differences,
+    one_pass,
+)
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.policy import Policy
+
+
+class Found(Protocol):
+    """A report, as far as it is needed here."""
+
+    uncomputed: int
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies that are compared."""
+
+    def record_values(self, change: ValueChange) -> None:
+        """Add a place, or what differs in one more pass."""
 
 
 @dataclass(eq=False)
@@ -30,11 +47,11 @@ class ComparedValues:
 
     Attributes
     ----------
-    report : Report
-        Which names the policies, and has what is found.
+    report : Found
+        Names the policies, and has what is found.
     """
 
-    report: Report
+    report: Found
 
     def narrowed(
         self, data: tuple[Any, ...], policy: Policy, source: DType, target: DType, said: Said

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +139,15 @@ class ValueChange:
                 for each in tuple(self.differences.values())
             ],
         }
+
+    def of(self, names: Collection[str]) -> ValueChange | None:
+        """Return what differs under some policies; None if nothing does."""
+        left: dict[tuple[str, ...], Difference] = {}
+        for each in self.differences.values():
+            kept = tuple(name for name in each.policies if name in names)
+            if kept:
+                left[kept] = each._replace(policies=kept)
+        return replace(self, differences=left) if left else None
 
     def by_policy(self, names: Collection[str]) -> dict[str, str]:
         """Return how many values some policies make otherwise, in words."""

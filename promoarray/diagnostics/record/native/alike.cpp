@@ -16,13 +16,14 @@ namespace {
 constexpr std::size_t MOST = 4096;    // so many calls are known
 constexpr Py_ssize_t LONGEST = 16;    // a longer list is like no other
 constexpr int DEEPEST = 3;            // and so is what holds lists of lists of lists of lists
+constexpr int HIGHEST = 64;           // and what a library does so many calls below the program
 
-enum Part { RECORDER, CARRIED, TELL, NDARRAY, GENERIC, NUMPY_DTYPE, MAGNITUDE, MOVE, PARTS };
-enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, OPERATIONS, COUNT, NAMES };
+enum Part { RECORDER, CARRIED, IS_LIBRARY, NDARRAY, GENERIC, NUMPY_DTYPE, MAGNITUDE, MOVE, PARTS };
+enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, OPERATIONS, COUNT, BACK, INSTRUCTION, FILE_NAME, NAMES };
 constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "operations",
-                                        "count"};
+                                        "count", "f_back", "f_lasti", "co_filename"};
 // The fields of a Told (known.py), in their order.
-enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, TALLIES, MADE, FIELDS };
+enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, MADE, FIELDS };
 
 struct Made {
     Ref dtype, slot;
@@ -31,8 +32,7 @@ struct Made {
 
 // What was told of a call.
 struct Told {
-    Ref counted{nullptr}, tells{nullptr}, tallies{nullptr};
-    long long operations = 0;
+    Ref counted{nullptr}, operations{nullptr}, tells{nullptr};
     std::vector<Made> made;
 };
 
@@ -42,11 +42,15 @@ struct Hash {
 
 using Table = std::unordered_map<Key, std::shared_ptr<const Told>, Hash>;
 
+// Code that was met, which is held, and whether it is a library's.
+using Codes = std::unordered_map<PyObject *, std::pair<Ref, bool>>;
+
 struct Alike {
     PyObject_HEAD
     PyObject *parts[PARTS], *names[NAMES];
     int by_value;  // whether values of 0-d arrays are looked at
     Table *table;
+    Codes *codes;
 };
 
 Alike *alike_of(PyObject *object) { return reinterpret_cast<Alike *>(object); }
@@ -177,31 +181,37 @@ bool count_call(const Alike *self, PyObject *report, PyObject *counted) {
     return after && PyDict_SetItem(calls.get(), counted, after.get()) == 0;
 }
 
-bool count_operations(const Alike *self, PyObject *report, long long operations) {
-    if (operations == 0) return true;
-    const Ref before = attribute(self, report, OPERATIONS);
+bool add_to(PyObject *object, PyObject *name, long long more) {
+    const Ref before(PyObject_GetAttr(object, name));
     const long long count = before ? PyLong_AsLongLong(before.get()) : -1;
     if (count < 0) return false;
-    const Ref after(PyLong_FromLongLong(count + operations));
-    return after && PyObject_SetAttr(report, self->names[OPERATIONS], after.get()) == 0;
+    const Ref after(PyLong_FromLongLong(count + more));
+    return after && PyObject_SetAttr(object, name, after.get()) == 0;
 }
 
-// Tell what was told of each operation: in its place a tally counts it, or else the observer is told.
-bool tell_all(const Alike *self, const Told &told) {
-    const Py_ssize_t count = PyTuple_Size(told.tells.get());
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject *tally = PyTuple_GetItem(told.tallies.get(), i);
-        if (tally != Py_None) {
-            const Ref counted(PyObject_CallMethodObjArgs(tally, self->names[COUNT], nullptr));
-            if (!counted) return false;
-            if (counted.get() == Py_True) continue;
-        }
-        PyObject *given[] = {PyTuple_GetItem(told.tells.get(), i),
-                             reinterpret_cast<PyObject *>(PyEval_GetFrame())};
-        const Ref done(PyObject_Vectorcall(self->parts[TELL], given, 2, nullptr));
+// Count one more pass of each operation, and call what is to be called besides.
+bool count_operations(const Alike *self, PyObject *report, const Told &told) {
+    const Py_ssize_t count = PyTuple_Size(told.operations.get());
+    for (Py_ssize_t i = 0; i < count; ++i)
+        if (!add_to(PyTuple_GetItem(told.operations.get(), i), self->names[COUNT], 1)) return false;
+    if (count > 0 && !add_to(report, self->names[OPERATIONS], count)) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(told.tells.get()); ++i) {
+        const Ref done(PyObject_CallNoArgs(PyTuple_GetItem(told.tells.get(), i)));
         if (!done) return false;
     }
     return true;
+}
+
+// Whether code is a library's, of promoarray itself among them; -1 with the error.
+int is_library(Alike *self, const Ref &code) {
+    const auto found = self->codes->find(code.get());
+    if (found != self->codes->end()) return found->second.second;
+    const Ref file(PyObject_GetAttr(code.get(), self->names[FILE_NAME]));
+    const Ref answer(file ? PyObject_CallOneArg(self->parts[IS_LIBRARY], file.get()) : nullptr);
+    if (!answer) return -1;
+    const bool is = answer.get() == Py_True;
+    if (self->codes->size() < MOST) self->codes->emplace(code.get(), std::pair{Ref::to(code.get()), is});
+    return is;
 }
 
 std::shared_ptr<const Told> read_known(PyObject *known) {
@@ -209,9 +219,9 @@ std::shared_ptr<const Told> read_known(PyObject *known) {
     if (made == nullptr || !PyTuple_Check(made)) return nullptr;
     auto told = std::make_shared<Told>();
     told->counted = Ref::to(PyTuple_GetItem(known, KIND_AND_NAME));
-    told->operations = PyLong_AsLongLong(PyTuple_GetItem(known, OPERATIONS_OF));
+    told->operations = Ref::to(PyTuple_GetItem(known, OPERATIONS_OF));
     told->tells = Ref::to(PyTuple_GetItem(known, TELLS));
-    told->tallies = Ref::to(PyTuple_GetItem(known, TALLIES));
+    if (!PyTuple_Check(told->operations.get()) || !PyTuple_Check(told->tells.get())) return nullptr;
     for (Py_ssize_t i = 0; i < PyTuple_Size(made); ++i) {
         PyObject *dtype, *slot;
         Py_ssize_t ndim;
@@ -224,12 +234,12 @@ std::shared_ptr<const Told> read_known(PyObject *known) {
 // --- The type ------------------------------------------------------------------------------------
 
 PyObject *alike_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"recorder", "carried", "tell", "ndarray", "generic", "dtype",
+    static const char *names[] = {"recorder", "carried", "is_library", "ndarray", "generic", "dtype",
                                   "magnitude", "move", "by_value", nullptr};
     PyObject *given[PARTS];
     int by_value;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOO!O!O!OUp", const_cast<char **>(names),
-                                     &given[RECORDER], &given[CARRIED], &given[TELL], &PyType_Type, &given[NDARRAY],
+                                     &given[RECORDER], &given[CARRIED], &given[IS_LIBRARY], &PyType_Type, &given[NDARRAY],
                                      &PyType_Type, &given[GENERIC], &PyType_Type, &given[NUMPY_DTYPE],
                                      &given[MAGNITUDE], &given[MOVE], &by_value))
         return nullptr;
@@ -241,7 +251,8 @@ PyObject *alike_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (!made) return nullptr;
     Alike *self = alike_of(made.get());
     self->table = new (std::nothrow) Table;
-    if (self->table == nullptr) return PyErr_NoMemory();
+    self->codes = new (std::nothrow) Codes;
+    if (self->table == nullptr || self->codes == nullptr) return PyErr_NoMemory();
     self->by_value = by_value;
     look_at_arrays(given[NDARRAY]);
     for (int part = 0; part < PARTS; ++part) self->parts[part] = Py_NewRef(given[part]);
@@ -253,6 +264,8 @@ PyObject *alike_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 void forget_all(Alike *self) {
     Table old;  // let go of when the table is empty
     old.swap(*self->table);
+    Codes codes;
+    codes.swap(*self->codes);
 }
 
 PyObject *alike_clear(PyObject *object, PyObject *) {
@@ -268,10 +281,11 @@ int alike_traverse(PyObject *object, visitproc visit, void *arg) {
     Alike *self = alike_of(object);
     Py_VISIT(Py_TYPE(object));
     for (PyObject *part : self->parts) Py_VISIT(part);
-    if (self->table == nullptr) return 0;
+    if (self->table == nullptr || self->codes == nullptr) return 0;
+    for (const auto &[code, known] : *self->codes) Py_VISIT(known.first.get());
     for (const auto &[key, told] : *self->table) {
         if (const int stopped = key.traverse(visit, arg)) return stopped;
-        for (PyObject *part : {told->counted.get(), told->tells.get(), told->tallies.get()}) Py_VISIT(part);
+        for (PyObject *part : {told->counted.get(), told->operations.get(), told->tells.get()}) Py_VISIT(part);
         for (const Made &made : told->made) {
             Py_VISIT(made.dtype.get());
             Py_VISIT(made.slot.get());
@@ -287,9 +301,11 @@ int alike_forget(PyObject *object) {
 
 int alike_release(PyObject *object) {
     Alike *self = alike_of(object);
-    if (self->table != nullptr) forget_all(self);
+    if (self->table != nullptr && self->codes != nullptr) forget_all(self);
     delete self->table;
+    delete self->codes;
     self->table = nullptr;
+    self->codes = nullptr;
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (PyObject *&name : self->names) Py_CLEAR(name);
     return 0;
@@ -311,7 +327,7 @@ PyType_Slot alike_slots[] = {
 }  // namespace
 
 bool Key::operator==(const Key &other) const {
-    if (parts_.size() != other.parts_.size()) return false;
+    if (parts_.size() != other.parts_.size() || numbers_ != other.numbers_) return false;
     for (std::size_t i = 0; i < parts_.size(); ++i)
         if (parts_[i].get() != other.parts_[i].get()) return false;
     return true;
@@ -321,6 +337,8 @@ std::size_t Key::hash() const {
     std::uint64_t mixed = parts_.size();
     for (const Ref &part : parts_)
         mixed = (mixed ^ (reinterpret_cast<std::uintptr_t>(part.get()) >> 4)) * 0x9E3779B97F4A7C15;
+    for (const long number : numbers_)
+        mixed = (mixed ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15;
     return static_cast<std::size_t>(mixed ^ mixed >> 32);
 }
 
@@ -335,21 +353,39 @@ bool add_operand(PyObject *alike, Key *key, PyObject *operand) {
     return added;
 }
 
-bool tell_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &key,
-                [[maybe_unused]] PyObject *made) {
+bool add_place(PyObject *alike, Key *key) {
+    Alike *self = alike_of(alike);
+    Ref frame(Py_XNewRef(reinterpret_cast<PyObject *>(PyEval_GetFrame())));
+    for (int deep = 0; frame && frame.get() != Py_None && deep < HIGHEST; ++deep) {
+        Ref code(reinterpret_cast<PyObject *>(
+            PyFrame_GetCode(reinterpret_cast<PyFrameObject *>(frame.get()))));
+        const Ref at(PyObject_GetAttr(frame.get(), self->names[INSTRUCTION]));
+        const int library = at ? is_library(self, code) : -1;
+        if (library < 0) break;
+        key->add(std::move(code));
+        key->add_number(PyLong_AsLong(at.get()));
+        if (!library) return true;
+        frame = Ref(PyObject_GetAttr(frame.get(), self->names[BACK]));
+    }
+    PyErr_Clear();
+    return false;
+}
+
+bool count_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &key,
+                 [[maybe_unused]] PyObject *made) {
 #ifdef Py_GIL_DISABLED
     return false;  // the recorder has a lock
 #else
     const Alike *self = alike_of(alike);
     const auto found = self->table->find(key);
     if (found == self->table->end()) return false;
-    const std::shared_ptr<const Told> told = found->second;  // which telling may have forgotten
+    const std::shared_ptr<const Told> told = found->second;  // which counting may have forgotten
     const bool same = carry(self, *told, made);
     PyErr_Clear();
     if (!same) return false;
     const Ref report = attribute(self, self->parts[RECORDER], REPORT);
     return report && count_call(self, report.get(), told->counted.get()) &&
-           count_operations(self, report.get(), told->operations) && tell_all(self, *told);
+           count_operations(self, report.get(), *told);
 #endif
 }
 

@@ -10,7 +10,10 @@
 namespace promoarray {
 namespace {
 
-constexpr std::size_t MOST = 4096;  // objects without weak references that are kept alive
+// Objects without weak references are kept alive. Of more than so many those are let go that nobody
+// else refers to, and beyond the second number the oldest.
+constexpr std::size_t MANY = 4096, MOST = 1 << 18;
+constexpr int LOOKS = 8;  // at so many objects in turn, whether anybody else refers to them
 
 struct Entry {
     Ref held{nullptr}, slot{nullptr};  // a weak reference to the array, or else the array
@@ -55,6 +58,10 @@ Entry put_alive(Tables &tables, PyObject *array, Entry &&entry) {
     entry.held = Ref::to(array);
     entry.turn = tables.alive.insert(tables.alive.end(), array);
     tables.entries.emplace(array, std::move(entry));
+    for (int look = 0; tables.alive.size() > MANY && look < LOOKS; ++look) {
+        if (Py_REFCNT(tables.alive.front()) == 1) return taken(tables, tables.alive.front());
+        tables.alive.splice(tables.alive.end(), tables.alive, tables.alive.begin());
+    }
     return tables.alive.size() > MOST ? taken(tables, tables.alive.front()) : Entry{};
 }
 

@@ -59,13 +59,13 @@ Ref call_method(PyObject *object, const FastHook *self, Name name, std::initiali
 // Go on with what a call of Python's answered: the operand, or the error.
 inline PyObject *go_on(const Ref &answer, PyObject *x) { return answer ? Py_NewRef(x) : nullptr; }
 
-// Tell again what was told of calls that were alike, or else have the session record this one and
-// keep what it answers, a Told.
+// Count a call that is like another at its place, or else have the session record it and keep what
+// that answers, a Told.
 template <typename Record>
 bool told(const FastHook *self, Key &&key, bool is_known_sort, PyObject *made, const Record &record) {
     const Ref alike = Ref::to(self->alike);
-    const bool looks = is_known_sort && alike.get() != Py_None;
-    if (looks && tell_again(alike.get(), key, made)) return true;
+    const bool looks = is_known_sort && alike.get() != Py_None && add_place(alike.get(), &key);
+    if (looks && count_again(alike.get(), key, made)) return true;
     if (PyErr_Occurred()) return false;
     const Ref known = record();
     if (!known) return false;
