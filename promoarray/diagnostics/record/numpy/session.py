@@ -10,14 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core.call_site import standing_at
+from promoarray.core.call_site import is_library
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.record._seen import Alike
 from promoarray.diagnostics.record.known import Known, Told
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, operand_of, result_of, results_of
-from promoarray.diagnostics.record.numpy.past import Past, program_frame
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    as_taken,
+    flat,
+    operand_of,
+    result_of,
+    results_of,
+)
+from promoarray.diagnostics.record.numpy.past import Past, beyond, program_frame
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -54,7 +61,7 @@ class Session:
         self.alike = Alike(
             recorder=recorder,
             carried=recorder.carried,
-            tell=self._tell_again,
+            is_library=is_library,
             ndarray=np.ndarray,
             generic=np.generic,
             dtype=np.dtype,
@@ -133,10 +140,6 @@ class Session:
         told: Told | None = self._guarded(self._recorded, what, name, x, *seen)
         return told
 
-    def _tell_again(self, tell: Callable[[], object], frame: FrameType) -> None:
-        """Tell of a call what was told of one that is like it."""
-        self._guarded(self._told_at, tell, program_frame(frame))
-
     def _guarded(self, what: Callable[..., Any], *seen: Any) -> Any:
         """Record; answer None where that went wrong."""
         try:
@@ -154,11 +157,6 @@ class Session:
             self._too_deep = 0
             return what(*seen)
 
-    @staticmethod
-    def _told_at(tell: Callable[[], object], frame: FrameType) -> None:
-        with standing_at(frame):
-            tell()
-
     # -- what is recorded -------------------------------------------------------------------------
 
     def _recorded(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Told | None:
@@ -168,13 +166,13 @@ class Session:
         kind = what(name, x, *seen)
         known = Known.of(recorder, kind, _made(x), _kind) if kind else None
         part = self.past is not None and not self.past.whole
-        if known is None or (part and (known.checked or recorder.noted)):
+        if known is None or (part and recorder.noted):
             return None  # who did it, NumPy 2 or the past, is seen at each call
         return known.called(name)
 
     def _operator(self, name: str, x: Any, given: list[Any], frame: FrameType, form: Form) -> str:
         recorder, result = self.recorder, result_of(x)
-        operands = tuple(operand_of(recorder, x) for x in given)
+        operands = tuple(operand_of(recorder, x) for x in as_taken(given))
         if result is None or any(x is None for x in operands):
             return ""
         recorder.count(OPERATION, name)
@@ -211,6 +209,8 @@ class Session:
 
     def _assigned(self, name: str, x: None, target: Any, value: Any, frame: FrameType) -> str:
         recorder = self.recorder
+        if isinstance(value, (list, tuple)) or beyond(value, target):  # which is as one of them is
+            value = next((int(x) for x in flat([value]) if beyond(x, target)), value)
         ghosts = operand_of(recorder, target), operand_of(recorder, value)
         if any(x is None for x in ghosts):
             return ""
@@ -218,7 +218,7 @@ class Session:
         past = self.past.stores(target, value) if self.past is not None else None
         values = partial(np.asarray, value) if isinstance(value, ARRAYS) else None
         recorder.assigned(*ghosts, frame, policy=past, values=values)
-        recorder.noted = not recorder.heard.lasting
+        recorder.noted = past is not None
         return OPERATION
 
     def _gridded(self, results: list[Result], frame: FrameType) -> None:
@@ -232,6 +232,8 @@ class Session:
         parts = key if isinstance(key, tuple) else (key,)
         given = [each for each in parts if isinstance(each, ARRAYS)]
         operands = [operand_of(self.recorder, each) for each in given]
+        if self.past is not None and self.past.whole and 0 < len(given) < len(parts):
+            self.recorder.unexamined("r_", "numbers beside arrays", frame)
         if not given and result.dtype.kind in _NUMBERS:
             self.recorder.count(MAKE, "r_")
             self.recorder.default(_NUMBERS[result.dtype.kind], result, frame, lone=False)
