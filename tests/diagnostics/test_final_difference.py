@@ -15,12 +15,12 @@ import pytest
 import promoarray as pa
 from promoarray import cli
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.final_difference import FinalDifference, difference_of
-from promoarray.diagnostics.model.final import finals
-from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.compare.run_all import Outcomes, outcome
-from promoarray.diagnostics.run.task import Findings
 from promoarray.diagnostics.exit_codes import FINDINGS
+from promoarray.diagnostics.model.final import finals
+from promoarray.diagnostics.model.final_difference import FinalDifference, difference_of
+from promoarray.diagnostics.run.program import Ended
+from promoarray.diagnostics.run.task import Findings
 
 
 def differ(run: Any, other: Any) -> FinalDifference | None:

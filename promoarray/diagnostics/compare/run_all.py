@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, listed, wrapped
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.final_difference import FinalDifference, compared
 from promoarray.diagnostics.model.final import Final
+from promoarray.diagnostics.model.final_difference import FinalDifference, compared
 from promoarray.diagnostics.run.program import Ended
 
 if TYPE_CHECKING:

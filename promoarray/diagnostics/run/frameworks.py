@@ -104,7 +104,7 @@ def _imported_beside(path: Path | None) -> set[str]:
 
 
 def _files(module: str, file: Path, folder: Path) -> Iterator[Path]:
-    """Yield the files of a module of the program's own, as one of its files in a folder imports it."""
+    """Yield the files of a module that one of a program's files, in its folder, imports."""
     name = module.lstrip(".")
     level = len(module) - len(name)
     for _ in range(level):
@@ -127,7 +127,7 @@ def _path_of(script: str | None, module: str | None) -> Path | None:
 
 
 def _sources(path: Path | None) -> Iterator[str]:
-    """Yield the source of a program, or of each cell of a notebook; nothing if it cannot be read."""
+    """Yield the source of a program, or of each cell of a notebook, if it can be read."""
     if path is None:
         return
     if path.suffix == ".ipynb":
