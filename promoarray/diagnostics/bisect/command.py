@@ -11,13 +11,13 @@ from promoarray.console import console
 from promoarray.diagnostics.bisect.report import Bisection
 from promoarray.diagnostics.bisect.search import Found, Search, Stopped
 from promoarray.diagnostics.bisect.value import shown
-from promoarray.diagnostics.run.program import as_module
-from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import program_of, report_of
 from promoarray.diagnostics.diff.difference import difference
 from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.run.program import as_module
+from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 

@@ -12,11 +12,11 @@ from promoarray.diagnostics.bisect import trial, value
 from promoarray.diagnostics.bisect.ddmin import ddmin
 from promoarray.diagnostics.bisect.rules import differing_rules
 from promoarray.diagnostics.bisect.trial import Line, LineKey, Trial
+from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.exit_codes import FAILED, SIGNAL, USAGE
 from promoarray.diagnostics.run.program import Ended, Program
 from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Task
-from promoarray.diagnostics.diff.probe import Changes
-from promoarray.diagnostics.exit_codes import FAILED, SIGNAL, USAGE
 from promoarray.promotion.policy import Policy
 
 
@@ -35,14 +35,7 @@ class Stopped(Exception):
 
 
 class Run(NamedTuple):
-    """One run of the program.
-
-    Attributes
-    ----------
-    ended : Ended
-    probed : trial.Ended or None
-        None if it was killed before it could tell.
-    """
+    """One run of the program; ``probed`` is None if it was killed before it could tell."""
 
     ended: Ended
     probed: trial.Ended | None
@@ -63,9 +56,32 @@ class Run(NamedTuple):
         return f"the expression failed: {self.probed.error}" if self.probed.error else ""
 
     @property
+    def lines(self) -> dict[LineKey, str]:
+        """The lines that asked for a policy, with their texts."""
+        return self.probed.lines if self.probed else {}
+
+    @property
+    def operations(self) -> frozenset[tuple[LineKey, str]]:
+        """The operations that were carried out, each after its line."""
+        return self.probed.operations if self.probed else frozenset()
+
+    @property
     def casts(self) -> dict[tuple[Site, str], str]:
         """The casts applied where a policy refused, to go on."""
         return {at: cast for each in self.ended.findings for at, cast in each.refusals.items()}
+
+    @property
+    def differing(self) -> set[LineKey]:
+        """The lines at which a shadow run has found anything, and those of the expression."""
+        sites = set()
+        for each in self.ended.findings:
+            if each.report is not None:
+                sites |= {d.program for d in each.report.divergences if d.root}
+                sites |= {change.place.program for change in each.report.value_changes}
+        if self.probed and self.probed.noted:
+            sites |= {at.program for at in self.probed.noted.other_bits}
+        own = {line for line in self.lines if line[0] == trial.EXPRESSION}
+        return own | {(site.file, site.line) for site in sites}
 
 
 class Found(NamedTuple):
@@ -132,65 +148,67 @@ class Search:
         Stopped
             If a run has no value, or the value changes from run to run.
         """
-        first = self.first = self._valued("under " + self.before.name, lines=(), shadow=True)
-        self._require_same(first, self._valued("the same again", lines=()))
-        other = self._run("under " + self.after.name)
+        before, after = f"under {self.before.name}", f"under {self.after.name}"
+        first = self.first = self._valued(before, self._run(before, lines=(), shadow=True))
+        again = self._valued("the same again", self._run("the same again", lines=()))
+        if not self._same(first, again):
+            a, b = value.shown(first.value), value.shown(again.value)
+            raise Stopped(
+                FAILED,
+                f"two runs {before} give {a} and {b}: the program is not deterministic. Fix its "
+                "seeds, or pass a --tolerance above the difference",
+            )
+        other = self._run(after)
         if other.ended.status:
             self.casts = True  # else the other policy stops the program
-            other = self._valued("under " + self.after.name)
-        self._require_value(other, "under " + self.after.name)
+            other = self._run(after)
+        self._valued(after, other)
         if self._same(first, other):
             return None
-        lines = self._lines(first, other)
-        at = {**_seen(other), **_seen(first)}
-        rules, last = self._rules(lines, first, other)
-        named = [Line(file, number, at.get((file, number), "")) for file, number in sorted(lines)]
+        every = {**other.lines, **first.lines}
+        lines = self._lines(sorted(every), first.differing, other)
+        there = {name for line, name in first.operations | other.operations if line in lines}
+        rules = self._rules(lines, differing_rules(self.before, self.after, there), other)
+        words = "with what was found"
+        last = self._valued(words, self._run(words, lines=lines, rules=rules))
+        named = [Line(*line, every.get(line, "")) for line in sorted(lines)]
         return Found(first, other, last, named, rules, self.runs)
 
-    def _lines(self, first: Run, other: Run) -> list[LineKey]:
+    def _lines(self, every: list[LineKey], named: set[LineKey], other: Run) -> list[LineKey]:
         """The lines that give the other value: of those that a shadow run names, if they do."""
 
         def give(lines: Sequence[LineKey]) -> bool:
-            words = f"{len(lines)} of {len(every)} lines"
-            return self._gives(other, words, lines=lines)
+            return self._gives(other, f"{len(lines)} of {len(every)} lines", lines=lines)
 
-        every = sorted({**_seen(other), **_seen(first)})
-        named = [line for line in every if line in _where_policies_differ(first)]
-        if 0 < len(named) < len(every) and give(named):
-            return ddmin(named, give)
-        if not give(every):
-            raise Stopped(
-                FAILED,
-                f"the value under {self.after.name} changes from run to run: fix its seeds first",
-            )
-        return ddmin(every, give)
+        some = [line for line in every if line in named]
+        if 0 < len(some) < len(every) and give(some):
+            return ddmin(some, give)
+        if give(every):
+            return ddmin(every, give)
+        raise Stopped(
+            FAILED,
+            f"the value under {self.after.name} changes from run to run: fix its seeds first",
+        )
 
-    def _rules(self, lines: list[LineKey], first: Run, other: Run) -> tuple[list[str] | None, Run]:
+    def _rules(self, lines: list[LineKey], rules: list[str], other: Run) -> list[str] | None:
         """The rules that give the other value on these lines; None if not even all of them do."""
-        ran = _operations(first) | _operations(other)
-        there = {name for line, name in ran if line in lines}
-        rules = differing_rules(self.before, self.after, there)
 
         def give(some: Sequence[str]) -> bool:
             return self._gives(other, f"{len(some)} of {len(rules)} rules", lines=lines, rules=some)
 
-        kept = ddmin(rules, give) if rules and give(rules) else None
-        return kept, self._valued("with what was found", lines=lines, rules=kept)
+        return ddmin(rules, give) if rules and give(rules) else None
 
     def _gives(self, other: Run, words: str, **asked: Any) -> bool:
         run = self._run(words, **asked)
         return not run.why and self._same(run, other)
 
-    def _valued(self, words: str, **asked: Any) -> Run:
-        run = self._run(words, **asked)
-        self._require_value(run, words)
-        return run
-
     @staticmethod
-    def _require_value(run: Run, words: str) -> None:
+    def _valued(words: str, run: Run) -> Run:
+        """Return a run that has a value."""
         if run.why:
             wrong = run.ended.status == 0 and run.probed is not None
             raise Stopped(USAGE if wrong else FAILED, f"{words}: {run.why}")
+        return run
 
     def _run(
         self,
@@ -221,33 +239,3 @@ class Search:
 
     def _same(self, a: Run, b: Run) -> bool:
         return value.same(a.value, b.value, self.tolerance)
-
-    def _require_same(self, first: Run, again: Run) -> None:
-        if not self._same(first, again):
-            a, b = value.shown(first.value), value.shown(again.value)
-            raise Stopped(
-                FAILED,
-                f"two runs under {self.before.name} give {a} and {b}: the program is not "
-                "deterministic. Fix its seeds, or pass a --tolerance above the difference",
-            )
-
-
-def _seen(run: Run) -> dict[LineKey, str]:
-    return run.probed.lines if run.probed else {}
-
-
-def _operations(run: Run) -> frozenset[tuple[LineKey, str]]:
-    return run.probed.operations if run.probed else frozenset()
-
-
-def _where_policies_differ(run: Run) -> set[LineKey]:
-    """The lines at which a shadow run has found anything, and those of the expression itself."""
-    sites = set()
-    for each in run.ended.findings:
-        if each.report is not None:
-            sites |= {d.program for d in each.report.divergences if d.root}
-            sites |= {change.place.program for change in each.report.value_changes}
-    if run.probed and run.probed.noted:
-        sites |= {at.program for at in run.probed.noted.other_bits}
-    own = {line for line in _seen(run) if line[0] == trial.EXPRESSION}
-    return own | {(site.file, site.line) for site in sites}

@@ -14,8 +14,8 @@ from promoarray.core.call_site import program_site
 from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.diagnostics.bisect.rules import mixed
 from promoarray.diagnostics.bisect.value import plain
-from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.diff.probe import Changes, Noted
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.promotion import in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy

@@ -8,6 +8,7 @@ calls are recorded, in every thread that is started and in the processes that th
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -22,7 +23,7 @@ from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
-from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
+from promoarray.diagnostics.run.watch import PAUSE, Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -53,7 +54,7 @@ class RecordingWatch(Watch):
         self._framework = f"{task.framework} {version}"
         policies = tuple(as_policy(name) for name in task.policies)
         self._ending = False
-        self.recorder: Recorder = _Unfailing(self._heard, self._home, policies, task.probe)
+        self.recorder: Recorder = _Unfailing(self, self._home, policies, task.probe)
         super().__init__(task, folder)
 
     def start(self) -> None:
@@ -87,7 +88,7 @@ class RecordingWatch(Watch):
         )
         self.recorder.begin_again(report)
 
-    def _heard(self, function: Callable[..., Any], *given: Any) -> Any:
+    def heard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's calls, and write down what it found."""
         if self._ending:  # what is called then is no part of the program
             return None
@@ -95,6 +96,12 @@ class RecordingWatch(Watch):
         with notify_lock:
             self._guarded(self._write_if_due)
         return answer
+
+    def heard_again(self) -> None:
+        """Write down the counts from time to time while nothing else is heard."""
+        if time.monotonic() >= self._due + PAUSE and not self._ending:
+            with notify_lock:
+                self._guarded(self._write_if_due)
 
     def _ended(self) -> Findings:
         self._ending = True
@@ -109,14 +116,19 @@ class _Unfailing(ProbedRecorder):
 
     def __init__(
         self,
-        heard: Callable[..., Any],
+        watch: RecordingWatch,
         home: Policy,
         policies: tuple[Policy, ...],
         probe: Probe | None,
     ) -> None:
         super().__init__(home, policies, listener=probe)
-        self._heard = heard
+        self._watch = watch
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call it; answer None if that goes wrong."""
-        return self._heard(function, *given)
+        return self._watch.heard(function, *given)
+
+    def count_again(self, known: Any, name: str) -> None:
+        """Count a call that is like another at the same place."""
+        super().count_again(known, name)
+        self._watch.heard_again()
