@@ -25,10 +25,10 @@ from promoarray.diagnostics.record.block import FRAMEWORKS, REWRITTEN, recording
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
-from promoarray.diagnostics.run.program import Texts
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.run.program import Texts
 from promoarray.promotion import in_force
 from promoarray.promotion.registry import as_policy
 

@@ -14,6 +14,7 @@ from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import bounds
 
 Casts = Mapping[int, DType]
 """From operands to what they become; of a weak type, the Python number that they hold."""
@@ -125,10 +126,31 @@ def holds(
         answer = answer_of(policy, asked, casts, rows=rows)
         if answer is not asked.wanted and not (result and can_become(policy, answer, result)):
             return False
-    if any(to.weak for to in casts.values()):
-        plan = decided(run, asked, casts)
-        return isinstance(plan, Plan) and plan.inputs == asked.inputs
-    return True
+    return _computes_as_before(run, asked, casts)
+
+
+def _computes_as_before(run: Policy, asked: Asked, casts: Casts) -> bool:
+    """Whether the run makes the same bits of edited operands, where it casts them to the same."""
+    before, after = decided(run, asked, {}), decided(run, asked, casts)
+    if not isinstance(after, Plan) or after.inputs != asked.inputs:
+        return not any(to.weak for to in casts.values())
+    return not isinstance(before, Plan) or (
+        before.decomposition,
+        run.kernel(asked.name, before),
+    ) == (
+        after.decomposition,
+        run.kernel(asked.name, after),
+    )
+
+
+def fits(operand: Operand, to: DType) -> bool:
+    """Whether an array of a dtype can be made of a Python int."""
+    if operand.rank is not Rank.SCALAR or type(operand.value) is not int or to.weak:
+        return True
+    if to.kind not in INTEGERS:
+        return True
+    low, high = bounds(to)
+    return low <= operand.value <= high
 
 
 def lost(

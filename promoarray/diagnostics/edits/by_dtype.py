@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from promoarray.diagnostics.edits.answers import holds
 from promoarray.diagnostics.edits.candidates import candidates
 from promoarray.diagnostics.edits.occurrence import Asked
 from promoarray.dtypes import DType
+from promoarray.operations import Form
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 
@@ -24,30 +26,35 @@ class Rule(NamedTuple):
     Attributes
     ----------
     operand : int
+        ``RESULT`` for that.
     dtype : DType
         What it becomes in the first pass that needs it.
     of : int or None
         The operand whose dtype it takes in every pass.
     cases : tuple of (Conditions, DType)
-        Conditions on the dtypes of operands, each with what it becomes then; else it stays.
+        Conditions on the dtypes of operands, each with what it becomes then.
+    otherwise : DType or None
+        What it becomes else; None if it stays.
     """
 
     operand: int
     dtype: DType
     of: int | None = None
     cases: tuple[tuple[Conditions, DType], ...] = ()
+    otherwise: DType | None = None
 
     @property
     def operands(self) -> set[int]:
         """The operands whose dtypes it asks for."""
         asked = {index for conditions, _ in self.cases for index, _ in conditions}
-        return asked | ({self.of} if self.of is not None else {self.operand})
+        own = self.operand if self.of is None else self.of
+        return asked | ({own} - {RESULT})
 
     def written(self, texts: Sequence[str], named: Callable[[DType], str]) -> str:
         """Write the dtype, of operands with some texts."""
         if self.of is not None:
             return f"{texts[self.of]}.dtype"
-        text = f"{texts[self.operand]}.dtype"
+        text = named(self.otherwise) if self.otherwise else f"{texts[self.operand]}.dtype"
         for conditions, dtype in reversed(self.cases):
             when = " and ".join(_condition(texts[i], types, named) for i, types in conditions)
             text = f"{named(dtype)} if {when} else {text}"
@@ -60,6 +67,9 @@ def _condition(text: str, dtypes: tuple[DType | None, ...], named: Callable[[DTy
 
 
 Rules = dict[int, Rule]
+
+RESULT = -1
+"""Stands for the result among the operands."""
 
 
 class _Row(NamedTuple):
@@ -74,6 +84,40 @@ def by_dtype(
     run: Policy, policies: Sequence[Policy], every: list[Asked], needing: list[Asked]
 ) -> Rules | str:
     """Return what each operand becomes by the dtypes of a pass, or why there is no such rule."""
+    rules = _of_operands(run, policies, every, needing)
+    if isinstance(rules, str) and (rule := _of_result(run, policies, every)):
+        return {RESULT: rule}
+    return rules
+
+
+def _of_result(run: Policy, policies: Sequence[Policy], every: list[Asked]) -> Rule | None:
+    """What the result becomes, by the dtype of one operand."""
+    if every[0].form is Form.INPLACE:
+        return None
+    if not all(holds(run, policies, asked, {}, asked.wanted) for asked in every):
+        return None
+    first = every[0].wanted
+    for index in range(len(every[0].operands)):
+        by_type: dict[DType | None, set[DType]] = {}
+        for asked in every:
+            by_type.setdefault(_types(asked)[index], set()).add(asked.wanted)
+        if None in by_type or any(len(wanted) > 1 for wanted in by_type.values()):
+            continue
+        became = {dtype: wanted.pop() for dtype, wanted in by_type.items()}
+        if all(dtype is wanted for dtype, wanted in became.items()):
+            return Rule(RESULT, first, index)
+        *targets, last = dict.fromkeys(became.values())
+        cases = tuple(
+            (((index, tuple(d for d, wanted in became.items() if wanted is target)),), target)
+            for target in targets
+        )
+        return Rule(RESULT, first, None, cases, last)
+    return None
+
+
+def _of_operands(
+    run: Policy, policies: Sequence[Policy], every: list[Asked], needing: list[Asked]
+) -> Rules | str:
     chosen: list[tuple[Asked, dict[int, DType]]] = []
     for asked in every:
         casts = _arrays_alone(run, policies, asked) if asked in needing else {}

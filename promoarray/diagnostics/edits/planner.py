@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.edits.answers import holds, lost
-from promoarray.diagnostics.edits.by_dtype import Rules, by_dtype
+from promoarray.diagnostics.edits.answers import fits, holds, lost
+from promoarray.diagnostics.edits.by_dtype import RESULT, Rules, by_dtype
 from promoarray.diagnostics.edits.candidates import Candidate, candidates
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
@@ -392,7 +392,10 @@ def _hold(
     """Whether casts are right for every pass; of what is guarded Python numbers stay."""
     run, policies, _ = place.port
     types = [o.type for o in first.operands]
+    wrapped = {index for seen in place.concerned for index in seen.wrapped}
     for asked in every:
+        if any(i not in wrapped and not fits(asked.operands[i], to) for i, to in found.casts):
+            return False
         casts = {
             i: to
             for i, to in found.casts
@@ -450,7 +453,8 @@ def _numbers(place: _Place, shared: set[int]) -> dict[int, DType]:
     found: dict[int, DType] = {}
     for index, node in enumerate(place.operands):
         known = node and all(index < len(asked.operands) for asked in place.every)
-        if index in shared or not known or is_fold(place.node):
+        target = index == 0 and isinstance(place.node, ast.AugAssign)
+        if index in shared or not known or target or is_fold(place.node):
             continue
         ranks, types = place.ranks(index), {asked.operands[index].type for asked in place.every}
         literal = type(number_text(node)) is int and place.source.quoted(node)[-1:].isdecimal()
@@ -557,6 +561,8 @@ def _wraps(
             wraps.append(_of_operand(place, operand, index, dtype, rows=found.rows))
     if found.result:
         wraps.append(place.wrap(node, found.result, "result" if augmented else "astype"))
+    if any(w.how != "guarded" for w in wraps) and place.source.may_be_number(node):
+        return None  # which Python computes in another pass
     return tuple(wraps)
 
 
@@ -608,18 +614,24 @@ def _conditional(place: _Place, rules: Rules | str) -> tuple[Wrap, ...]:
         raise _Unedited(rules)
     wraps = []
     for index, rule in rules.items():
-        used = {index, *rule.operands}
+        used = {*rule.operands} | ({index} - {RESULT})
         if any(place.operand(i) is None for i in used) or is_fold(place.node):
             raise _Unedited("it is passed with several dtypes, which need casts of their own")
+        numbers = {i for i in used if place.source.may_be_number(place.operands[i])}
+        if numbers - {index} or (index == RESULT and place.source.may_be_number(place.node)):
+            raise _Unedited("an operand is a Python number in another pass")
         if not all(is_simple(place.operands[i]) for i in used):
             raise _Unedited("it is passed with several dtypes; give its operand a name first")
-        if index == 0 and isinstance(place.node, ast.AugAssign):
+        if index <= 0 and isinstance(place.node, ast.AugAssign):
             raise _Unedited("it is passed with several dtypes, and its target cannot be cast")
         texts = [place.source.quoted(operand) for operand in place.operands]
         text = rule.written(texts, lambda dtype: place.words.dtype_of(dtype, place.name or "?"))
         if "?" in text:
             raise _Unedited("it is passed with several dtypes, and the file has no name for them")
-        number = Rank.SCALAR in place.ranks(index)
+        if index == RESULT:
+            wraps.append(place.wrap(place.node, rule.dtype, text=text))
+            continue
+        number = Rank.SCALAR in place.ranks(index) or bool(numbers)
         how = "guarded" if number else "astype"
         wraps.append(place.wrap(place.operands[index], rule.dtype, how, text=text, outer=True))
     return tuple(wraps)

@@ -15,6 +15,7 @@ from typing import Any
 
 from promoarray.diagnostics.edits.occurrence import ASTYPE, DEFAULT_DTYPE, SETITEM, Occurrence
 from promoarray.operations import OPERATIONS
+from promoarray.promotion.plan import Rank
 
 Position = tuple[int, int, int, int]
 """Line, column, end line and end column; the columns in bytes."""
@@ -130,10 +131,25 @@ class SourceText:
             case ast.Compare(left=left, comparators=comparators):
                 pair = [left, *comparators][seen.span.part :][:2]
                 op = node.ops[seen.span.part]
-                return _in_order(pair, op, seen) if len(node.ops) == 1 else pair
+                return self._in_order(pair, op, seen) if len(node.ops) == 1 else pair
             case ast.Call() if is_fold(node):
                 return [None, node.args[0]]  # what was computed so far stands nowhere
         return operand_nodes(node, {*self.modules, *seen.names, "xp"})
+
+    def _in_order(self, pair: list[Any], op: ast.cmpop, seen: Occurrence) -> list[Any]:
+        """The operands of a comparison in the operation's order; none where it is not known.
+
+        Where a Python number stands on the left, Python asks the array on the right for the
+        mirrored comparison: ``300 > a`` is ``less(a, 300)``.
+        """
+        if not isinstance(op, (ast.Eq, ast.NotEq)):
+            return pair[::-1] if _MIRRORED.get(type(op)) == seen.asked.name else pair
+        if not any(operand.rank is Rank.SCALAR for operand in seen.asked.operands):
+            return pair
+        left, right = map(self.may_be_number, pair)
+        if left is right:
+            return []
+        return pair[::-1] if left else pair
 
     def shared(self, node: Any, seen: Occurrence) -> set[int]:
         """Return the operands that another comparison has, too: ``b`` in ``a < b < c``."""
@@ -170,23 +186,39 @@ class SourceText:
         return node
 
     def bindings(self, name: ast.Name) -> list[ast.AST]:
-        """Return where a name of an expression's scope is given, arguments among them."""
+        """Return where a name of an expression's scope is given, arguments among them.
+
+        What was given before the last statement that always gives it does not count.
+        """
         scope = self.scope(name)
-        return [
+        found = [
             node
             for node in ast.walk(scope)
             if (isinstance(node, ast.arg) and node.arg == name.id)
             or (isinstance(node, ast.Name) and node.id == name.id and not _loads(node))
             if self.scope(node) is scope
         ]
+        lines = [
+            node.lineno
+            for node in found
+            if isinstance(node, ast.Name) and self.statement(node) in getattr(scope, "body", ())
+            if node.lineno < name.lineno and isinstance(self.statement(node), ast.Assign)
+        ]
+        return [node for node in found if node.lineno >= max(lines, default=0)]
 
     def may_be_number(self, node: ast.AST, known: frozenset[str] = frozenset()) -> bool:
         """Whether the file gives a Python number to an expression, in some pass of it."""
         match node:
             case ast.Constant(value=bool() | int() | float() | complex()):
-                return bool(known)
-            case ast.UnaryOp(operand=inner) if known:
+                return True
+            case ast.UnaryOp(operand=inner):
                 return self.may_be_number(inner, known)
+            case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
+                return self.may_be_number(a, known) and self.may_be_number(b, known)
+            case ast.IfExp(body=a, orelse=b):
+                return self.may_be_number(a, known) or self.may_be_number(b, known)
+            case ast.Call(func=ast.Name(id="int" | "float" | "bool" | "len" | "round")):
+                return True
             case ast.Name(id=name) if name not in known:
                 every = (v for b in self.bindings(node) for v in self._given(b))
                 return any(self.may_be_number(v, known | {name}) for v in every)
@@ -197,6 +229,11 @@ class SourceText:
         parent = self.parents[binding]
         if isinstance(parent, ast.Assign) and binding in parent.targets:
             yield parent.value
+        outer = self.parents.get(parent)
+        if isinstance(parent, ast.Tuple) and isinstance(outer, ast.Assign):
+            values = outer.value.elts if isinstance(outer.value, ast.Tuple) else ()
+            if len(values) == len(parent.elts):
+                yield from (x for x, to in zip(values, parent.elts, strict=True) if to is binding)
         if not isinstance(binding, ast.arg) or not isinstance(parent, ast.arguments):
             return
         function = self.parents[parent]
@@ -244,17 +281,6 @@ def operand_nodes(tree: ast.AST, modules: Collection[str]) -> list[Any]:
         case ast.Call():
             return _given_to(tree, modules)
     return []
-
-
-def _in_order(pair: list[Any], op: ast.cmpop, seen: Occurrence) -> list[Any]:
-    """The operands of a comparison in the operation's order.
-
-    Where a Python number stands on the left, Python asks the array on the right for the mirrored
-    comparison: ``300 > a`` is ``less(a, 300)``.
-    """
-    alike = isinstance(op, (ast.Eq, ast.NotEq)) and number_text(pair[0]) is not None
-    mirrored = alike or _MIRRORED.get(type(op)) == seen.asked.name
-    return pair[::-1] if mirrored else pair
 
 
 _MIRRORED: dict[type[ast.cmpop], str] = {

@@ -82,7 +82,7 @@ class Piece(NamedTuple):
         start, end = self.wrapped
         if self.opens:
             return self.start, 1, -end, -self.layer
-        return self.start, 0, -start, self.layer
+        return self.start, 2 * (self.start < self.end), -start, self.layer
 
 
 _FORMS: dict[str, Callable[[Spelling], str]] = {
@@ -177,7 +177,7 @@ class Writer:
         every = [inner, *layers] if inner else layers
         for layer, (before, after) in enumerate(every):
             first = layer == 0 and outer is not None and (start, end) == extent
-            a, b = outer if first and outer else (start, end)
+            a, b = outer if outer and (first or layer) else (start, end)
             if layer == len(every) - 1 and self._touches(a, before):
                 yield Piece(a, a, " ", (a, len(self.source.text)), True)
             if first or before:

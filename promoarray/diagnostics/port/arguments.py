@@ -30,9 +30,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
         help="count values as equal that differ by no more than R times the largest value of their "
         "array; default: 0, all bits",
     )
+    add(
+        "--python1",
+        metavar="PYTHON",
+        help="an interpreter that has NumPy 1: the program is run there, too, and the edited one "
+        "has to end with its values",
+    )
     command.epilog = (
         "Exit codes: 0 the edited program ends with the same dtypes and values under every policy, "
-        "1 it does not, 2 usage error, 3 the program failed, 130 after Ctrl-C. The program is run "
-        "several times."
+        "1 it does not, 2 usage error, 3 the program failed, 4 it does as far as it was examined, "
+        "130 after Ctrl-C. The program is run several times, a recorded one at most four."
     )
     command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"

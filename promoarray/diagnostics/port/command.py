@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.run.frameworks import OWN, framework_of
-from promoarray.diagnostics.run.program import as_module, missing
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
-from promoarray.diagnostics.port.frameworks import refused, wanted
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
+from promoarray.diagnostics.port.frameworks import refused, wanted, written_for
 from promoarray.diagnostics.port.runs import Recordings
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
+from promoarray.diagnostics.run.frameworks import OWN, framework_of
+from promoarray.diagnostics.run.program import as_module, missing
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -45,6 +45,7 @@ def main(args: argparse.Namespace) -> int:
         if why := refused(framework, run):
             _say(why)
             return USAGE
+        run = run or written_for(framework, policies)
         recorded = Recordings(framework, wanted(framework, run))
     if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
         _say(f"{args.patch} is a folder, or lies in none; write the name of a file")
@@ -68,14 +69,15 @@ def _port(
     policies: tuple[Policy, ...],
     recorded: Recordings | None,
 ) -> int:
-    from promoarray.diagnostics.run.program import of_module, of_script
-    from promoarray.diagnostics.run.standard_input import StandardInput
     from promoarray.diagnostics.edits.planner import Port
+    from promoarray.diagnostics.port import real_numpy
     from promoarray.diagnostics.port.ported import Stopped
     from promoarray.diagnostics.port.porting import Work
     from promoarray.diagnostics.port.runs import Runner
     from promoarray.diagnostics.port.words import as_data, as_lines
     from promoarray.diagnostics.progress import Progress
+    from promoarray.diagnostics.run.program import of_module, of_script
+    from promoarray.diagnostics.run.standard_input import StandardInput
 
     with tempfile.TemporaryFile() as kept, Progress() as progress:
         of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
@@ -86,11 +88,18 @@ def _port(
             raise KeyboardInterrupt
         if first.stopped or first.bugs:
             raise Stopped(first)
+        real = None
+        if args.python1 and recorded and recorded.wanted:
+            real = real_numpy.run(args.python1, runner.program.command)
+            if real.error:
+                _say(f"the program stopped in {args.python1}: {real.error}")
+                return FAILED
         own = run if run and recorded else _named(first.policy)
         others = tuple(policy for policy in policies if policy.name != own.name)
         beside = (Path(args.script).resolve().parent,) if args.script else ()
         folders = (*beside, Path.cwd().resolve())
-        ported = Work(runner, Port(own, others), named, first, folders, args.tolerance).ported()
+        port = Port(own, others)
+        ported = Work(runner, port, named, first, folders, args.tolerance, real).ported()
     old = [source for source, _ in ported.changed]
     folder = folder_of([source.path for source in old]) if old else Path.cwd()
     text = patch(list(ported.changed), folder)
@@ -110,7 +119,9 @@ def _port(
         _print_bytes(text)
     for line in as_lines(ported, args, folder):
         print(line, file=sys.stderr)
-    return NOTHING if ported.agrees else FINDINGS
+    if not ported.agrees:
+        return FINDINGS
+    return INCOMPLETE if ported.open else NOTHING
 
 
 def _named(name: str) -> Policy:

@@ -21,6 +21,17 @@ def refused(framework: str, run: Policy | None) -> str:
     return ""
 
 
+def written_for(framework: str, policies: tuple[Policy, ...]) -> Policy | None:
+    """Return the policy that a program is ported from where none is named: NumPy 1 of NumPy's.
+
+    None leaves it to the framework.
+    """
+    if framework not in REWRITTEN:
+        return None
+    first = as_policy(REWRITTEN[framework].editions[-1][1])
+    return None if first in policies else first
+
+
 def wanted(framework: str, run: Policy | None) -> str:
     """Return the policy whose dtypes are kept, if not those that the run itself has."""
     if run is None or framework not in REWRITTEN:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port
 from promoarray.diagnostics.model.final import Final, Unequal
+from promoarray.diagnostics.model.verdict import NotExamined
 from promoarray.diagnostics.port.runs import Ran, Recordings
 from promoarray.diagnostics.port.sources import Source
 
@@ -57,6 +58,10 @@ class Ported:
     recorded : Recordings or None
         Of a program of another framework, whose dtypes under the policies are known from its
         operations; nothing is computed under them.
+    real : str
+        The NumPy 1 that its values were compared with; "" if none was given.
+    open : tuple of NotExamined
+        What a program that was recorded did besides, of which nothing is known.
     """
 
     port: Port
@@ -69,6 +74,8 @@ class Ported:
     prints: bool
     runs: int
     recorded: Recordings | None = None
+    real: str = ""
+    open: tuple[NotExamined, ...] = ()
 
     @property
     def agrees(self) -> bool:

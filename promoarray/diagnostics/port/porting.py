@@ -20,9 +20,11 @@ from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
 from promoarray.diagnostics.edits.source import Position, SourceText
 from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
 from promoarray.diagnostics.edits.writing import Unkept, rewritten
-from promoarray.diagnostics.model.final import Unequal, unequal
+from promoarray.diagnostics.model.final import Final, Unequal, unequal
+from promoarray.diagnostics.model.verdict import not_examined
 from promoarray.diagnostics.port.ported import Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
+from promoarray.diagnostics.port.real_numpy import Real
 from promoarray.diagnostics.port.runs import Ran, Runner
 from promoarray.diagnostics.port.smaller import needed, simplified
 from promoarray.diagnostics.port.sources import Source
@@ -72,6 +74,8 @@ class Work:
         Where the files lie that may be edited.
     tolerance : float
         By how much values may differ, as a part of the largest of their array.
+    real : Real or None
+        How the program ended in a real NumPy 1, which is then what the others are compared with.
     """
 
     runner: Runner
@@ -80,6 +84,7 @@ class Work:
     first: Ran
     folders: tuple[Path, ...]
     tolerance: float = 0.0
+    real: Real | None = None
     _files: dict[Path, tuple[Source, SourceText]] = field(default_factory=dict)
     _refused: dict[Path, str] = field(default_factory=dict)
     _varying: set[str] = field(default_factory=set)
@@ -89,6 +94,10 @@ class Work:
     def ported(self) -> Ported:
         """Find the edits, and prove them."""
         self.port = self.port._replace(proved=True)
+        if self.real is not None:
+            made = {n: Final(kind, x.shape, x) for n, (kind, x) in self.real.final.items()}
+            final = {n: made.get(n, value) for n, value in self.first.final.items()}
+            self.first = self.first._replace(final=final)
         found, left = self._found(self.first.seen)
         edits = self._simplified([edit for edit in found if not edit.optional])
         optional = [edit for edit in found if edit.optional]
@@ -123,6 +132,8 @@ class Work:
             self._prints,
             self.runner.count,
             self.runner.recorded,
+            f"NumPy {self.real.version}" if self.real else "",
+            tuple(not_examined(ran.report)) if ran.report is not None else (),
         )
 
     # -- finding ----------------------------------------------------------------------------------

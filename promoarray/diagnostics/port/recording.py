@@ -24,7 +24,6 @@ from promoarray.core.cast import scalar
 from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
     DEFAULT_DTYPE,
@@ -36,6 +35,7 @@ from promoarray.diagnostics.edits.occurrence import (
 from promoarray.diagnostics.edits.spelling import SPELLINGS
 from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.port.routes import differing, routes
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.slots import as_seen_by

@@ -68,7 +68,7 @@ def needed(
                 for i, x in enumerate(operands)
                 if x is made or (isinstance(x, ast.Name) and x.id in named)
             ]
-            if any(_differs(policy, each.asked, weak) for policy in policies):
+            if weak and any(_differs(policy, each.asked, weak) for policy in policies):
                 found.append(edit)
                 break
     return found
@@ -83,7 +83,7 @@ def _differs(policy: Policy, asked: Asked, weak: Sequence[int]) -> bool:
             return False
         operands[index] = operands[index]._replace(type=_WEAK[kind])
     answer = answer_of(policy, asked._replace(operands=tuple(operands)), {})
-    return bool(weak) and answer is not asked.wanted
+    return answer is not asked.wanted
 
 
 _WEAK = {Kind.INT: WEAK[int], Kind.FLOAT: WEAK[float], Kind.COMPLEX: WEAK[complex]}

@@ -11,6 +11,7 @@ from typing import Any
 from promoarray.console import counted, listed
 from promoarray.diagnostics.edits.occurrence import Span
 from promoarray.diagnostics.edits.planner import Edit, NoEdit
+from promoarray.diagnostics.model.verdict import open_in_words
 from promoarray.diagnostics.port.ported import Checked, Ported
 
 
@@ -52,17 +53,27 @@ def _agreeing(ported: Ported) -> Iterator[str]:
 
 
 def _proved(ported: Ported) -> Iterator[str]:
-    """What recording the edited program once more has shown."""
+    """What running the edited program has shown."""
     assert ported.recorded is not None
     own, *others = ported.checked
-    framework = ported.recorded.framework
-    if own.agrees and not ported.recorded.wanted:
-        values = counted(len(ported.final), "final value")
-        prints = "what it prints, and " if ported.prints else ""
-        yield f"unchanged in {framework}: {prints}{values}, bit for bit"
+    values = counted(len(ported.final), "final value")
+    prints = "what it prints, and " if ported.prints and not ported.real else ""
+    if own.agrees:
+        where = ported.recorded.framework
+        if ported.recorded.wanted:
+            where = ported.real or f"{own.policy}, as the recorded run carries it"
+        yield f"unchanged in {where}: {prints}{values}, bit for bit"
     agree = [each.policy for each in others if each.agrees]
     if agree:
-        yield f"agree: {listed(agree)}: every operation recorded has the dtype of {own.policy}"
+        and_values = ", and its values" if ported.recorded.wanted else ""
+        yield (
+            f"agree: {listed(agree)}: every operation recorded has the dtype of {own.policy}"
+            f"{and_values}"
+        )
+    if ported.open:
+        yield f"not examined: {open_in_words(ported.open)}"
+    if not ported.agrees or ported.open:
+        yield "not proved"
 
 
 def _differences(checked: Checked) -> Iterator[str]:

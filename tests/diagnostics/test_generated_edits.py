@@ -1,0 +1,33 @@
+"""Edits of random programs keep the run's own results, and give the run's dtypes elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from generated_edits import tried
+
+POLICIES = ("numpy@2", "torch@2.13", "jax@x64", "paddle@3.3", "tensorflow", "numpy@1")
+SEEDS = (*range(8), *(pytest.param(n, marks=pytest.mark.slow) for n in range(8, 40)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_edits_of_programs_of_promoarray(tmp_path: Path, seed: int) -> None:
+    edits = 0
+    for number in range(20 * seed, 20 * (seed + 1)):
+        run, to = Random(number).sample(POLICIES, 2)
+        done = tried(tmp_path / "program.py", number, run, to)
+        assert not done.faults, (number, run, to, done.faults, done.source, done.edited)
+        edits += len(done.edits)
+    assert edits > 8
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_edits_of_programs_of_numpy_1(tmp_path: Path, seed: int) -> None:
+    edits = 0
+    for number in range(8 * seed, 8 * (seed + 1)):
+        done = tried(tmp_path / "program.py", number, "numpy@1", "numpy@2", "numpy")
+        assert not done.faults, (number, done.faults, done.source, done.edited)
+        edits += len(done.edits)
+    assert edits
