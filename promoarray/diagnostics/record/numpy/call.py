@@ -14,8 +14,10 @@ from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import (
     BETWEEN,
+    CHANGED,
     DEFAULTS,
     DTYPE_AT,
+    INSIDE,
     MAKES,
     MOVES,
     OF_ANY,
@@ -27,6 +29,7 @@ from promoarray.diagnostics.record.numpy.calls import (
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
+    as_taken,
     dtype_of,
     flat,
     form_of,
@@ -98,10 +101,21 @@ class Call:
             return self._made(MAKE)
         if name == "divmod":
             return self._divided()
+        self._require_alike()
         for known, handler in _HANDLERS:
             if name in known():
                 return handler(self)
         return self._unknown()
+
+    def _require_alike(self) -> None:
+        """Say that it was not examined where the past may have computed it otherwise."""
+        if self.past is None or not self.past.whole:
+            return
+        name = self.callee.name
+        given = [x.dtype for x in flat([self.args]) if isinstance(x, ARRAYS)]
+        narrow = any(dtype.kind in "iufc" and dtype not in _DEFAULTS for dtype in given)
+        if name in CHANGED or (narrow and name in INSIDE):
+            self._unexamined(f"{self.past.policy.name} may compute it in another way")
 
     # -- kinds of calls ---------------------------------------------------------------------------
 
@@ -310,6 +324,7 @@ class Call:
             given = args[:2] if self.callee.name == "append" else args[0] if args else ()
             rows = given if isinstance(given, (list, tuple)) else (given,)
             return tuple(listed(self.recorder, x, 1) for x in rows)
+        args = as_taken(args)
         start, names = OPERANDS.get(name, (0, _PARAMETERS))
         wanted = {"where": 3, "clip": 3}.get(name) or OPERATIONS[name].arity or 2
         given = [*args[start:wanted], *(kwargs[key] for key in names if key in kwargs)]
@@ -384,6 +399,9 @@ def _is_lone(x: Any) -> bool:
     """Whether an operand is a number: a Python scalar, or an array without axes."""
     return type(x) in WEAK or (isinstance(x, Ghost) and not x.ndim)
 
+
+_DEFAULTS = frozenset(map(np.dtype, (np.int64, np.float64, np.complex128)))
+"""Dtypes of which both editions of NumPy make the same beside Python's numbers."""
 
 _PARAMETERS = ("x", "a", "b", "x1", "x2", "v", "array", "arr", "exponent")
 _ORDER = {bool: 0, int: 1, float: 2, complex: 3}

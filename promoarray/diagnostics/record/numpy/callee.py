@@ -41,6 +41,9 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.sum))
 _EMATH = {getattr(np.emath, name): f"emath.{name}" for name in np.emath.__all__}
 """Of the same names as others, but complex where a value asks for it."""
 
+_ROOMS = frozenset({"ma", "polynomial", "char", "strings", "rec", "testing", "matlib", "ctypeslib"})
+"""Modules of NumPy's whose functions have the names of others."""
+
 _PYTHON = {abs: "abs", pow: "pow", round: "round", divmod: "divmod"}
 
 
@@ -49,6 +52,8 @@ def callee_of(f: Any) -> Callee | None:
     kind: Any = type(f)
     if kind is np.ufunc:
         return Callee(f.__name__, _form_of(f.__name__))
+    if f is np.ma.MaskedArray:
+        return Callee("ma.array", Form.FUNCTION)
     if isinstance(f, type):
         numpy = issubclass(f, np.generic) and f.__module__.startswith("numpy")
         return Callee("astype", Form.FUNCTION) if numpy else None
@@ -65,10 +70,12 @@ def callee_of(f: Any) -> Callee | None:
             return Callee(f"random.{f.__name__}", Form.FUNCTION) if drawn else None
         if f in _PYTHON:
             return Callee(_PYTHON[f], Form.OPERATOR)
-    module = getattr(f, "__module__", None) or ""
-    if module.partition(".")[0] != "numpy":
+    root, _, module = (getattr(f, "__module__", None) or "").partition(".")
+    if root != "numpy":
         return None
-    return Callee(_EMATH.get(f, f.__name__), Form.FUNCTION)
+    room = module.partition(".")[0]
+    name = f"{room}.{f.__name__}" if room in _ROOMS else f.__name__
+    return Callee(_EMATH.get(f, name), Form.FUNCTION)
 
 
 def _of_ufunc(ufunc: str, method: str) -> Callee:

@@ -85,6 +85,8 @@ MOVES = names("""
     asarray asanyarray array asarray_chkfinite require sliding_window_view as_strided
     take_along_axis broadcast_arrays trim_zeros sort_complex view item fftshift ifftshift
     nan_to_num __getitem__ T mT flat random.permutation random.permuted random.choice
+    ma.array ma.asarray ma.asanyarray ma.masked_where ma.masked_invalid ma.masked_equal
+    ma.masked_greater ma.masked_less ma.getdata ma.filled ma.compressed filled compressed
 """)
 """The dtype stays as it is, unless one is named."""
 
@@ -102,6 +104,18 @@ MAKES = names("""
     emath.arctanh
 """)
 """The dtype is the program's, or follows from no promotion."""
+
+CHANGED = names("""
+    geomspace logspace emath.power emath.logn select
+""")
+"""What NumPy 2 computes in another way than NumPy 1, whatever is promoted to what."""
+
+INSIDE = names("""
+    histogram histogram2d histogramdd histogram_bin_edges unwrap polyfit roots poly emath.sqrt
+    emath.log emath.log2 emath.log10 emath.arccos emath.arcsin emath.arctanh
+    einsum kron polyval choose
+""")
+"""What computes with numbers in code of its own, of which the last bits hang on NumPy's edition."""
 
 _DRAWN_FLOATS = names("""
     random rand randn random_sample uniform normal standard_normal exponential beta gamma lognormal
@@ -175,6 +189,7 @@ STORES: dict[str, tuple[int | None, int, str, int]] = {
     "fill_diagonal": (0, 1, "val", -1),
     "put_along_axis": (0, 2, "values", -1),
     "itemset": (0, 1, "value", -1),
+    "pad": (0, 9, "constant_values", -1),
 }
 """Functions that store numbers: the array in which, if it is given; which argument they are, and its
 name; and which argument is a dtype."""

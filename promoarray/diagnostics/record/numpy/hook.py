@@ -4,7 +4,6 @@ It is one object among the builtins. While nothing is recorded it hands on what 
 """
 
 from __future__ import annotations
-
 import __future__
 
 import builtins
@@ -18,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from promoarray.core.call_site import of_promoarray
 from promoarray.diagnostics.record._seen import FastHook
 from promoarray.diagnostics.record.numpy.callee import callee_of
 from promoarray.diagnostics.record.numpy.operand import ARRAYS
@@ -104,6 +104,8 @@ class Hook(FastHook):
         values = getattr(method, "__self__", None)
         if self.session is None or not isinstance(values, (list, tuple)):
             return method
+        if of_promoarray(sys._getframe(1)):
+            return method  # by what computes it in Python
         return listed(method, values)
 
     def storing(self, x: Any) -> Any:
@@ -161,15 +163,14 @@ def warnings_heard(session: Session) -> Iterator[None]:
     shown = module._showwarnmsg
 
     def heard(message: Any) -> None:
-        frame = sys._getframe(1)
-        if issubclass(message.category, RuntimeWarning) and _OF_NUMPY in str(message.message):
-            session.warned(str(message.message), frame)
+        place, text = program_frame(sys._getframe(1)), str(message.message)
         if message.filename != in_python().__file__:
+            if issubclass(message.category, RuntimeWarning) and _OF_NUMPY in text:
+                session.warned(text, place)
             return shown(message)
-        place = program_frame(frame)
         registry = place.f_globals.setdefault("__warningregistry__", {})
         line = place.f_code.co_filename, place.f_lineno, place.f_globals.get("__name__")
-        warnings.warn_explicit(str(message.message), message.category, *line, registry)
+        warnings.warn_explicit(text, message.category, *line, registry)
         return None
 
     module._showwarnmsg = heard
@@ -217,7 +218,7 @@ class _Storing:
     def __setitem__(self, key: Any, value: Any) -> None:
         session, frame = self._hook.session, program_frame(sys._getframe(1))
         x: Any = self._x
-        if session is not None:
+        if session is not None and getattr(value, "dtype", None) != x.dtype:
             session.assigned(x, value, frame)
             x = x if session.past is None else session.past.target(x, value)
         x[key] = value

@@ -7,10 +7,9 @@ Order, results and errors are those of C.
 from __future__ import annotations
 
 import builtins
-import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 __warningregistry__ = None
@@ -52,12 +51,12 @@ def sumprod(p: Iterable[Any], q: Iterable[Any], /) -> Any:
     return total
 
 
-def min(*args: Any, key: Any = None, **default: Any) -> Any:
+def min(*args: Any, key: Any = None, default: Any = _NONE) -> Any:
     """The first of the smallest."""
     values = iter(args[0] if not args[1:] else args)
     best = next(values, _NONE)
     if best is _NONE:
-        return builtins.min((), **default)
+        return builtins.min(()) if default is _NONE else default
     least = best if key is None else key(best)
     for x in values:
         given = x if key is None else key(x)
@@ -66,12 +65,12 @@ def min(*args: Any, key: Any = None, **default: Any) -> Any:
     return best
 
 
-def max(*args: Any, key: Any = None, **default: Any) -> Any:
+def max(*args: Any, key: Any = None, default: Any = _NONE) -> Any:
     """The first of the largest."""
     values = iter(args[0] if not args[1:] else args)
     best = next(values, _NONE)
     if best is _NONE:
-        return builtins.max((), **default)
+        return builtins.max(()) if default is _NONE else default
     most = best if key is None else key(best)
     for x in values:
         given = x if key is None else key(x)
@@ -139,11 +138,6 @@ def sort(values: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     values.sort(key=by, reverse=reverse)
 
 
-def accumulate(iterable: Iterable[Any], func: Any = None, **initial: Any) -> Iterator[Any]:
-    """What adds up."""
-    return itertools.accumulate(iterable, func or OPERATORS[operator.add], **initial)
-
-
 def calling(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's as one that the hook sees, wherever it is called."""
 
@@ -189,7 +183,6 @@ REPLACED: dict[Any, Callable[..., Any]] = {
     builtins.max: max,
     builtins.sorted: sorted,
     math.prod: prod,
-    itertools.accumulate: accumulate,
 }
 """From functions that compute with the operators of their arguments to those that do the same."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,3 +87,10 @@ def flat(values: Any) -> Iterator[Any]:
             yield from flat(x)
         else:
             yield 0 if isinstance(x, range) else x
+
+
+def as_taken(values: Sequence[Any]) -> Sequence[Any]:
+    """Operands as NumPy takes them: beside a masked array numbers are arrays without axes."""
+    if not any(isinstance(x, np.ma.MaskedArray) for x in values):
+        return values
+    return [np.asarray(x) if type(x) in WEAK else x for x in values]

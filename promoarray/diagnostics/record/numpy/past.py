@@ -11,6 +11,7 @@ import operator
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
+from math import isfinite
 from types import CodeType, FrameType
 from typing import Any
 
@@ -22,7 +23,13 @@ from promoarray.diagnostics.record._seen import Otherwise
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import OPERANDS, STORES, expansions, operations
-from promoarray.diagnostics.record.numpy.operand import ARRAYS, flat, form_of, operand_of
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    as_taken,
+    flat,
+    form_of,
+    operand_of,
+)
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.slots import as_seen_by
@@ -94,18 +101,26 @@ class Past:
         if form is Form.INPLACE:
             self._made = first
             return inputs[1]  # which NumPy writes into the first, or refuses to as NumPy 1 did
-        self._made = _computed(OPERATORS[name], inputs)
+        alone = name == "pow" and isinstance(first, np.generic)
+        self._made = _power(*inputs) if alone else _computed(OPERATORS[name], inputs)
         return _Answer(self._made)
 
     def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Callable[..., Any]:
         """A function, or a method of an array, that does as NumPy 1 did."""
         computes, stores = _computing(f, callee), callee.name in (*STORES, "astype")
-        if not computes and not stores:
+        given = GIVEN.get(callee.name) if self.whole else None
+        asks = self.whole and callee.name == "result_type"
+        if not (computes or stores or given or asks):
             return f
         own = () if owner is None else (owner,)
 
         def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            made = self._operation(f, computes, callee, (*own, *args), kwargs)
+            if callee.name == "result_type":
+                return self._unknown(callee.name)
+            if given is not None:
+                made = given(f, args, kwargs)
+            else:
+                made = self._operation(f, computes, callee, (*own, *args), kwargs)
             self._made = None if made is NotImplemented else made
             return made
 
@@ -113,7 +128,9 @@ class Past:
             self._made = made = _stored(f, callee.name, (*own, *args), kwargs, bool(own))
             return made
 
-        return Otherwise(f, instead if stores else None, before if computes else None)
+        return Otherwise(
+            f, instead if stores else None, before if computes or given or asks else None
+        )
 
     def stores(self, x: Any, value: Any) -> Policy | None:
         """The policy, if only this stores a Python number in an array."""
@@ -121,7 +138,7 @@ class Past:
 
     def target(self, x: Any, value: Any) -> Any:
         """An array that is assigned to, or what wraps Python ints around that it does not hold."""
-        return _Wrapping(x) if beyond(value, x) else x
+        return _Wrapping(x) if beyond(value, x) or cut(value, x) else x
 
     def gives(self, name: str, operands: Sequence[Any], form: Form, options: Any) -> str:
         """The dtype that the policy gives an operation of the run; "" if it refuses."""
@@ -132,16 +149,15 @@ class Past:
 
     def _may_differ(self, a: Any, b: Any) -> bool:
         """Whether NumPy 1 may look at values, or NumPy 2 refuse."""
-        if not self.whole and (beyond(a, b) or beyond(b, a) or _of_two_signs(a, b)):
-            return True
         if not self.whole:
-            return any(isinstance(x, ARRAYS) and x in self._recorder.carried for x in (a, b))
+            return beyond(a, b) or beyond(b, a) or _of_two_signs(a, b)
         if isinstance(a, ARRAYS) and isinstance(b, ARRAYS):
             return a.dtype is not b.dtype and not (a.ndim and b.ndim)
         return isinstance(a, ARRAYS) or isinstance(b, ARRAYS)
 
     def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
         """The operands in the dtypes that the policy gives them; None where NumPy 2 does that."""
+        given = tuple(as_taken(given))
         kinds = [_kind(x) for x in given]
         if None in kinds:
             return None
@@ -164,10 +180,18 @@ class Past:
         seen = tuple(as_seen_by(self.policy, x) for x in operands)
         there = self.policy.decide(name, seen, operands, form)
         if isinstance(there, Refusal):
+            if self.whole and not isinstance(here, Refusal):
+                self._unknown(name)
             return None
         if not isinstance(here, Refusal) and (not self.whole or here.plan == there.plan):
             return None
         return tuple(dtype.storage for dtype in there.plan.inputs)
+
+    def _unknown(self, name: str) -> Any:
+        """Say that what NumPy 1 does is not carried out."""
+        frame, why = program_frame(sys._getframe(1)), "does something else, which is not done here"
+        self._recorder.unexamined(name, f"{self.policy.name} {why}", frame)
+        return NotImplemented
 
     def _operation(
         self,
@@ -182,6 +206,10 @@ class Past:
             return NotImplemented
         start, names = OPERANDS.get(name, (0, ()))
         end = {"where": 3, "clip": 3}.get(name, 2)
+        if callee.name == "einsum":
+            start, end = 1, 3
+            if len(args) != end:
+                return NotImplemented
         keys: list[Any] = [n for n, x in enumerate(args[:end]) if n >= start and x is not None]
         keys += [key for key in names if kwargs.get(key) is not None]
         given = tuple(args[key] if type(key) is int else kwargs[key] for key in keys)
@@ -190,6 +218,8 @@ class Past:
         alike = _as_outer(*given) if callee.outer else given
         form = form_of(name, alike[0], callee.form)
         inputs = self._inputs(name, alike, form)
+        if inputs is None and callee.name == "power":
+            inputs = _as_powers(given)
         if inputs is None:
             return NotImplemented
         if callee.outer:
@@ -202,6 +232,8 @@ class Past:
                 named[key] = made
         if callee.owner is not None or callee.name == "clip" and not callable_with(f, cast):
             return _computed(getattr(cast[0], callee.name), cast[1:], named)
+        if f is pow and not isinstance(cast[0], np.ndarray):
+            return _power(*cast)
         return _computed(f, cast, named)
 
 
@@ -221,6 +253,20 @@ def _dtype(x: Ghost) -> Any:
     return getattr(x._type, "dtype", x._type)
 
 
+def _power(a: Any, b: Any) -> Any:
+    """A power of scalars, by the loop that NumPy 1 has for arrays: NumPy 2 spares it some."""
+    return _computed(np.power, [np.asarray(a)[None], np.asarray(b)[None]])[0]
+
+
+def _as_powers(given: Sequence[Any]) -> list[Any] | None:
+    """The operands of ``np.power`` in its own loop, if NumPy 2 spares it that."""
+    base, exponent = given
+    lone = isinstance(base, np.ndarray) and base.ndim and np.ndim(exponent) == 0
+    if not lone or base.dtype.kind not in "fc":
+        return None
+    return [base, np.full(base.shape, exponent, np.result_type(base, exponent))]
+
+
 def _as_outer(a: Any, b: Any) -> tuple[Any, Any]:
     """The operands of a table: arrays, of which the first gets the axes of the second, too."""
     first, second = np.asarray(a), np.asarray(b)
@@ -231,8 +277,8 @@ def _computing(f: Callable[..., Any], callee: Callee) -> str:
     """The operation that a function of two arrays is; "" of any other."""
     if callee.name in ("where", "clip"):
         return callee.name
-    if callee.name == "divmod":
-        return "floor_divide"
+    if callee.name in _AS_OTHERS:
+        return _AS_OTHERS[callee.name]
     if not isinstance(f, np.ufunc) and not callee.outer and f is not pow:
         return ""
     name = operations().get(callee.name, "")
@@ -280,6 +326,67 @@ def program_frame(frame: FrameType) -> FrameType:
     return frame
 
 
+_AS_OTHERS = {"divmod": "floor_divide", "einsum": "multiply"}
+"""Functions that promote as operations do."""
+
+
+def _ranged(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``arange`` as NumPy 1 did it: of Python's numbers, in the dtype of all with the default."""
+    if kwargs or not any(isinstance(x, ARRAYS) for x in args) or len(args) > 3:
+        return NotImplemented
+    dtype = np.result_type(*(np.asarray(x).dtype for x in args), np.int_)
+    numbers = [x.item() if isinstance(x, ARRAYS) and not x.ndim else x for x in args]
+    return _computed(f, numbers, {"dtype": dtype})
+
+
+def _spaced(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``linspace`` as NumPy 1 did it: a number has the dtype of an array, two are Python's."""
+    ends = list(args[:2])
+    if len(ends) < 2 or not any(isinstance(x, ARRAYS) for x in ends):
+        return NotImplemented
+    arrays = [x for x in ends if isinstance(x, np.ndarray) and x.ndim]
+    if len(arrays) == 2:
+        return NotImplemented
+    for n, x in enumerate(ends):
+        if arrays and x is not arrays[0]:
+            ends[n] = np.asarray(x).astype((arrays[0] * 1.0).dtype)
+        elif isinstance(x, ARRAYS) and not x.ndim:
+            ends[n] = x.item()
+    return _computed(f, [*ends, *args[2:]], kwargs)
+
+
+def _ranked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``percentile`` and such as NumPy 1 did them: the share has a dtype of its own."""
+    if len(args) < 2 or not isinstance(args[0], ARRAYS) or args[0].dtype.kind != "f":
+        return NotImplemented
+    return _computed(f, [args[0], np.asarray(args[1], np.float64), *args[2:]], kwargs)
+
+
+def _signed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``sign`` of complex numbers, which was that of their real part."""
+    x = args[0] if len(args) == 1 and not kwargs else None
+    if not isinstance(x, ARRAYS) or x.dtype.kind != "c":
+        return NotImplemented
+    return np.sign(np.where(x.real == 0, x.imag, x.real)).astype(x.dtype)
+
+
+def _castable(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``can_cast``, which looked at the value of a number."""
+    if not args or type(args[0]) not in (int, float, complex, bool):
+        return NotImplemented
+    return f(np.min_scalar_type(args[0]), *args[1:], **kwargs)
+
+
+GIVEN: dict[str, Callable[..., Any]] = {
+    "arange": _ranged,
+    "linspace": _spaced,
+    "can_cast": _castable,
+    "sign": _signed,
+    **dict.fromkeys(("percentile", "quantile", "nanpercentile", "nanquantile"), _ranked),
+}
+"""Functions of which NumPy 1 takes the arguments otherwise."""
+
+
 class _Answer:
     """Stands as an operator's second operand, and has its result."""
 
@@ -304,7 +411,12 @@ class _Wrapping:
         self._x = x
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._x[key] = np.asarray(value).astype(self._x.dtype)
+        self._x[key] = _whole(value).astype(self._x.dtype)
+
+
+def _whole(value: Any) -> Any:
+    """An array of numbers, of which floats beyond a dtype are cut to ints first, as in C."""
+    return np.asarray(int(value) if isinstance(value, (float, np.generic)) else value)
 
 
 def _stored(
@@ -350,10 +462,21 @@ def _of_two_signs(a: Any, b: Any) -> bool:
 
 def beyond(value: Any, x: Any) -> bool:
     """Whether a Python int, or one in a list, is one that an array of integers does not hold."""
-    if type(value) not in (int, list, tuple) or not isinstance(x, ARRAYS):
+    if type(value) not in (int, list, tuple) and not isinstance(value, np.integer):
+        return False
+    if not isinstance(x, ARRAYS):
         return False
     if x.dtype.kind not in "iu":
         return False
     limits = np.iinfo(x.dtype)
     low, high = int(limits.min), int(limits.max)
-    return any(type(each) is int and not low <= each <= high for each in flat([value]))
+    return any(isinstance(n, _INTS) and not low <= int(n) <= high for n in flat([value]))
+
+
+_INTS = int, np.integer
+
+
+def cut(value: Any, x: Any) -> bool:
+    """Whether a Python float is one that an array of integers does not hold once it is cut."""
+    floats = float, np.floating
+    return isinstance(value, floats) and isfinite(value) and beyond(int(value), x)

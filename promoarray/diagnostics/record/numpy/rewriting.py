@@ -7,7 +7,6 @@ The number tells the operations of a file apart, the frame those of a recursion.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -295,7 +294,9 @@ class _Rewriter(Conditions):
 
     def visit_Match(self, node: ast.Match) -> Any:
         self._inside(node)
-        if any(isinstance(x, ast.MatchValue) for case in node.cases for x in ast.walk(case.pattern)):
+        if any(
+            isinstance(x, ast.MatchValue) for case in node.cases for x in ast.walk(case.pattern)
+        ):
             node.subject = self._hook("matched", node.subject, node.subject)
         return node
 
@@ -328,7 +329,7 @@ class _Rewriter(Conditions):
         x, key = self.visit(target.value), self._key(target.slice)
         kept = self._hook("hold", x, owner, x)
         kept_key = self._hook("hold", key, index, key)
-        target.value = self._hook("taken", x, owner)
+        target.value = self._hook("storing", x, self._hook("taken", x, owner))
         target.slice = self._hook("taken", key, index)
         return located(ast.Subscript(kept, kept_key, ast.Load()), target)
 

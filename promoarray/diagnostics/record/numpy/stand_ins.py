@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
+import operator
 import os
 import sys
 from collections import deque
@@ -41,13 +42,16 @@ HIGHER: dict[Any, int] = {
     itertools.takewhile: 0,
     itertools.dropwhile: 0,
     itertools.filterfalse: 0,
+    itertools.accumulate: 1,
 }
 """Functions that call another, and where it stands among their arguments."""
 
 PURE = {"statistics": "_statistics", "heapq": "_heapq", "bisect": "_bisect"}
 """Modules of the standard library that compute, and what is compiled of them."""
 
-COMPUTES = frozenset({"random", "fractions", "decimal", "colorsys", "_operator", "_random", "ctypes"})
+COMPUTES = frozenset(
+    {"random", "fractions", "decimal", "colorsys", "_operator", "_random", "ctypes"}
+)
 """Further such modules."""
 
 DRAWS = frozenset({"matplotlib", "mpl_toolkits", "tqdm", "rich", "pytest", "_pytest", "IPython"})
@@ -97,7 +101,7 @@ class StandIns:
             return None
         if root in sys.stdlib_module_names and root not in COMPUTES:
             return None
-        why = f"its operations are not recorded; --packages {root} records its Python"
+        why = _in_library(root)
         return lambda f: self._watched(f, why)
 
     def _compiled(self, function: Any) -> str:
@@ -115,6 +119,9 @@ class StandIns:
             return ""
         if isinstance(function, type) and not _is_library(root):
             return ""
+        if isinstance(function, type) and hasattr(function.__init__, "__code__"):
+            session = self._session()
+            return "" if session and root in session.rewritten else _in_library(root)
         return "what it computes is not recorded"
 
     def _watched(self, function: Any, why: str) -> Any:
@@ -128,6 +135,10 @@ class StandIns:
             return NotImplemented
 
         return Otherwise(function, None, before)
+
+
+def _in_library(root: str) -> str:
+    return f"its operations are not recorded; --packages {root} records its Python"
 
 
 def holds(x: Any, deep: int = 2) -> bool:
@@ -224,8 +235,12 @@ def _of_one_dtype(args: tuple[Any, ...]) -> bool:
 def _higher(function: Any, place: int, /, *args: Any, **kwargs: Any) -> Any:
     """Call what calls another function with one that is recorded."""
     given = list(args)
+    if function is itertools.accumulate and len(given) == 1 and kwargs.get("func") is None:
+        kwargs["func"] = operator.add
     if len(given) > place:
         given[place] = recording(given[place])
+    if "func" in kwargs:
+        kwargs["func"] = recording(kwargs["func"])
     return function(*given, **kwargs)
 
 
