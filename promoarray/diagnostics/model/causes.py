@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import listed
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.shadow.divergence import (
     ASKED_DTYPE,
     DEFAULT_DTYPE,
@@ -134,7 +135,7 @@ class SharedCause:
         that have a name in common."""
         names = Counter(basename(file) for file in {file for file, _ in self._lines})
         sites = (site for _, site in sorted(self._lines.items()))
-        return [str(s) if names[basename(s.file)] == 1 else s.path for s in sites]
+        return [name_of(s) if names[basename(s.file)] == 1 else path_of(s) for s in sites]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""

@@ -88,6 +88,7 @@ class Results:
     script: str = ""
     agreed: Operations = field(default_factory=Operations)
     flows: list[Flow] = field(default_factory=list)
+    _planned: tuple[Any, Any] = None, None
 
     def record(self, divergence: Divergence) -> Divergence:
         """Add a place, or count it once more; return what is kept of it."""
@@ -178,7 +179,19 @@ class Results:
         """The places, by file and line of the program; in a line as they were passed first."""
         found = dict(self._found)  # to which other threads may add meanwhile
         find_mixed(found.values())
-        return settled(sorted(_real(found.values()), key=lambda d: d.line))
+        places = sorted(_real(found.values()), key=lambda d: d.line)
+        return settled(self._with_edits(places))
+
+    def _with_edits(self, places: list[Divergence]) -> list[Divergence]:
+        """The places with the edits of the one planner, which are worked out once."""
+        from promoarray.diagnostics.edits.of_report import planned, with_edits
+        from promoarray.diagnostics.model.occurrences import occurrences
+
+        key = len(self._found), len(self.agreed.found), self.operations
+        if self._planned[0] != key:
+            every = occurrences(self)  # type: ignore[arg-type]
+            self._planned = key, planned(self.run, self.policies, every)
+        return with_edits(places, self._planned[1])
 
     @property
     def found(self) -> list[Divergence]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from os.path import basename, realpath
+from os.path import realpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.console import counted, listed
 from promoarray.diagnostics.model.causes import SharedCauses, first_of, shared_causes
+from promoarray.diagnostics.model.places import name_of
 from promoarray.diagnostics.model.unknown import settled_finals
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
@@ -153,7 +154,8 @@ def summary_of(
         for d, answer in edited
         if answer.fix is not None and d.program == d.site  # a library's lines are not the user's
     }
-    sites = sorted({(site.file, site.line) for site in fixes.values()})
+    sites = {(site.file, site.line): site for site in fixes.values()}
+    at = sorted(sites)
     changes = (tuple(change.differences.values()) for change in report.value_changes)
     script = report.script and realpath(report.script)
     return PolicySummary(
@@ -161,8 +163,8 @@ def summary_of(
         len(causes) + len(of_many),
         len({place_of(d) for d, answer in roots if answer.dtype is None}),
         len({(site, name) for site, name, _ in fixes}),
-        tuple(dict.fromkeys(line for _, line in sites)),
-        tuple(f"{basename(file)}:{line}" for file, line in sites),
+        tuple(dict.fromkeys(line for _, line in at)),
+        tuple(name_of(sites[each]) for each in at),
         len({(site, name) for site, name, fix in fixes if fix.made is not None}),
         sum(d.program != d.site for d in causes.values()),
         tuple(each for each in reversed(finals) if policy in each.others),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray.console import counted, listed
 from promoarray.diagnostics.model.finding import findings
 from promoarray.diagnostics.model.kinds import DIFFERENCES
+from promoarray.diagnostics.model.places import name_of
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.model.results import Results
@@ -114,17 +115,17 @@ def _verdict(name: str, differs: bool, examined: int, every: tuple[NotExamined, 
 def not_examined(report: Results) -> Iterator[NotExamined]:
     """Yield what the program did, or may have done, that no policy was asked about."""
     if report.stopped:
-        at = str(report.stopped.site) if report.stopped.site else ""
+        at = name_of(report.stopped.site) if report.stopped.site else ""
         yield NotExamined("what follows the stop", "the program did not run further", at)
     for each, count in sorted(getattr(report, "unexamined", {}).items(), key=_by_place):
-        yield NotExamined(each.what, each.why, str(each.program or each.site or ""), count)
+        yield NotExamined(each.what, each.why, name_of(each.program), count)
     for (kind, name), count in sorted(getattr(report, "calls", {}).items()):
         if kind in _CALLS:
             yield NotExamined(name, _CALLS[kind], "", count)
     for escape, count in sorted([*report.escapes.items()]):
         if not escape.scalar:
             to = f" to {escape.consumer}" if escape.consumer else ""
-            yield NotExamined(f"{escape.dtype} array{to}", _LEFT, str(escape.site), count)
+            yield NotExamined(f"{escape.dtype} array{to}", _LEFT, name_of(escape.site), count)
     if report.uncomputed:
         yield NotExamined("values of lazy arrays", _LAZY, "", report.uncomputed)
     if report.assumed:
@@ -145,7 +146,7 @@ _LAZY = "they are not computed for a report"
 
 def _by_place(item: tuple[Any, int]) -> tuple[str, ...]:
     each = item[0]
-    return str(each.program or each.site or ""), each.what, each.why
+    return name_of(each.program), each.what, each.why
 
 
 def open_in_words(every: tuple[NotExamined, ...] | list[NotExamined], *, most: int = 0) -> str:

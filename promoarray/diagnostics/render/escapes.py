@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from promoarray.console import visible
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.escapes import Row, rows, worded
-from promoarray.diagnostics.render.places import name_of, path_of
+from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.render.words import TITLES
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from promoarray import pages
-from promoarray.console import visible
+from promoarray.console import counted, visible
 from promoarray.diagnostics.model.causes import shared_causes
 from promoarray.diagnostics.model.kinds import KINDS
+from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.model.results import Results
 from promoarray.diagnostics.model.verdict import not_examined, open_in_words
 from promoarray.diagnostics.render.entries import Entry, Line, Row, entry_of, heading, lines_of
 from promoarray.diagnostics.render.listing import listings
-from promoarray.diagnostics.render.places import name_of, path_of
 from promoarray.diagnostics.render.stop import remedies
 from promoarray.diagnostics.render.text import policies_in_words
 from promoarray.diagnostics.render.words import TITLES, legend, summary
@@ -177,7 +177,7 @@ def report_part(report: Results) -> str:
     shown, every = lines_of(report), lines_of(report, everything=True)
     known = {(each.site.file, each.site.line) for each in shown}
     rest = [each for each in every if (each.site.file, each.site.line) not in known]
-    more = f"{len(rest)} more, which differ because of others or share a cause"
+    more = f"{counted(len(rest), 'more line')}: what only inherits, or shares a cause"
     folded = f"<details><summary>{more}</summary>{_table(rest)}</details>" if rest else ""
     words = "".join(f"<p>{small(line)}</p>" for line in legend(report.divergences, inherited=False))
     return (

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from promoarray.console import visible
 from promoarray.core.call_site import shortened
+from promoarray.diagnostics.model.places import path_of
 from promoarray.diagnostics.render.entries import Entry, Line
-from promoarray.diagnostics.render.places import path_of
 
 AROUND = 3
 """Lines that are shown before and after one at which something was found."""

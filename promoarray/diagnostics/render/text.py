@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray.console import counted, folded, listed, visible, wrapped
 from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, first_of, shared_causes
+from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.model.summary import by_policy
 from promoarray.diagnostics.model.verdict import DIFFERS, Verdict, open_in_words, verdicts
 from promoarray.diagnostics.render.entries import Entry, Line, entry_of, grouped, heading, lines_of
-from promoarray.diagnostics.render.places import name_of, path_of
 from promoarray.diagnostics.render.stop import remedies
 from promoarray.diagnostics.render.words import LEFT_OUT, TITLES, legend, summary
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from promoarray.console import ZERO_D, counted, listed, visible
 from promoarray.diagnostics.model.escapes import summary_of
 from promoarray.diagnostics.model.finding import Finding
+from promoarray.diagnostics.model.places import name_of
 from promoarray.diagnostics.model.summary import place_of, root_causes
 from promoarray.diagnostics.model.verdict import DIFFERS, INCOMPLETE, verdicts
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
@@ -42,7 +43,7 @@ def message(place: Place) -> str:
         run = f"{first.run} in the run under {first.under}"
         said.append(run if first.run else "the run stopped here")
     if first.inside:
-        said.append(f"computed at {first.inside}")
+        said.append(f"computed at {name_of(first.inside)}")
     wanted = [f"Write {edit} for {listed(policies)}." for edit, policies in edits.items()]
     return visible(" ".join([f"{first.what}: {'; '.join(said)}.", *wanted]))
 
