@@ -22,7 +22,7 @@ OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY = (
 """Kinds of what is recorded."""
 
 Source = tuple[int, int]
-"""The number of an operation, and which of its results."""
+"""What made an array, as ``RecordedOperation.makes`` has it, and which of its results it is."""
 
 
 class Given(NamedTuple):
@@ -92,6 +92,9 @@ class RecordedOperation:
         How often it was passed.
     sources : list of set
         For each operand the results that it was.
+    makes : int
+        What its results are: the same number for operations that differ in values alone, at which
+        no policy looks.
     """
 
     kind: str
@@ -105,6 +108,7 @@ class RecordedOperation:
     place: Place
     count: int = 0
     sources: list[set[Source]] = field(default_factory=list)
+    makes: int = 0
 
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes of its results."""
@@ -178,6 +182,7 @@ def _operation_data(each: RecordedOperation, place: int) -> dict[str, Any]:
         "place": place,
         "count": each.count,
         "sources": [sorted(map(list, found)) for found in each.sources],
+        "makes": each.makes,
     }
 
 
@@ -210,6 +215,7 @@ def from_data(data: dict[str, Any]) -> Flow:
             places[row["place"]],
             row["count"],
             [{(number, which) for number, which in found} for found in row["sources"]],
+            row["makes"],
         )
         for row in data["operations"]
     ]
@@ -222,11 +228,9 @@ def from_data(data: dict[str, Any]) -> Flow:
 def _check(flow: Flow) -> None:
     """Raise ValueError where a source is no result."""
     every = [found for each in flow.operations for found in each.sources]
-    for number, which in {*flow.finals.values()}.union(*every):
-        if not 0 <= number < len(flow.operations) or not (
-            0 <= which < len(flow.operations[number].results)
-        ):
-            raise ValueError(f"there is no result {which} of an operation {number}")
+    made = {(each.makes, n) for each in flow.operations for n in range(len(each.results))}
+    for number, which in {*flow.finals.values()}.union(*every) - made:
+        raise ValueError(f"nothing makes {number}, or it has no result {which}")
 
 
 def value_data(value: Any) -> Any:

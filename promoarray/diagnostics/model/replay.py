@@ -105,8 +105,8 @@ class _Replay:
         self._readers: dict[int, set[int]] = {}
         for number, each in enumerate(flow.operations):
             for found in each.sources:
-                for source, _ in found:
-                    self._readers.setdefault(source, set()).add(number)
+                for made, _ in found:
+                    self._readers.setdefault(made, set()).add(number)
 
     def run(self) -> None:
         """Ask about each operation until no new state comes up."""
@@ -117,7 +117,8 @@ class _Replay:
             number = waiting.popleft()
             queued.discard(number)
             if self._ask(number):
-                later = sorted(self._readers.get(number, set()) - queued)
+                made = self._flow.operations[number].makes
+                later = sorted(self._readers.get(made, set()) - queued)
                 waiting += later
                 queued |= {*later}
         counted = (each for each in self._flow.operations if each.kind not in (MADE, ENTRY))
@@ -146,7 +147,7 @@ class _Replay:
                 continue
             done.add(slots)
             for which, slot in enumerate(self._told(operation, slots)):
-                states = self.states.setdefault((number, which), {})
+                states = self.states.setdefault((operation.makes, which), {})
                 new |= slot not in states
                 states[slot] = None
         return new

@@ -42,8 +42,9 @@ from promoarray.diagnostics.shadow.narrowing import kept_by
 from promoarray.diagnostics.shadow.observer import MODULES, names_of
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import ValueChange
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 Context = tuple[int, ...]
@@ -62,9 +63,9 @@ class Produced:
     ----------
     dtype : DType
     source : tuple of int
-        The number of the operation, and which of its results it is.
+        What made it (``RecordedOperation.makes``), and which of the results it is.
     context : tuple of int
-        Stands for the operation as it is written, for that and what feeds it, and so on.
+        Stands for the operation, for that and what feeds it, and so on.
     """
 
     __slots__ = ("__weakref__", "_flow", "context", "dtype", "source")
@@ -98,11 +99,12 @@ class FlowRecorder(Observer):
         self.flow = Flow()
         report.flows.append(self.flow)
         self.edited, self.part_of = True, ""
-        self._by_value = any(policy.by_value is not None for policy in report.policies)
+        self._by_value = [policy for policy in report.policies if policy.by_value is not None]
         self._values = ComparedValues(Casts(report.run, report.policies, self.flow))
         self._written: dict[Hashable, int] = {}
-        self._known: dict[Context, int] = {}
-        self._contexts: list[Context] = []
+        self._answers: dict[Hashable, Hashable] = {}
+        self._known: dict[Hashable, RecordedOperation] = {}
+        self._made: dict[Context, int] = {}
         self._places: dict[Hashable, tuple[tuple[CodeType, ...], Place]] = {}
         self._slots: dict[tuple[int, int], Produced] = {}
 
@@ -119,8 +121,8 @@ class FlowRecorder(Observer):
         options = {**said, **({"high": True} if "low" in said else {})}
         given = event.operands, dtypes, not event.result.ndim, options
         number = self._record(OPERATION, event.name, event.form, event.policy, *given)
-        for which, (x, dtype) in enumerate(zip(made, dtypes, strict=True)):
-            x._type = self._slot(number, which, dtype)
+        for which, x in enumerate(made):
+            x._type = self._slot(number, which)
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Record an array of Python numbers."""
@@ -131,7 +133,7 @@ class FlowRecorder(Observer):
         number = self._record(
             DEFAULT, "", Form.FUNCTION, policy, (), (made,), not result.ndim, options
         )
-        result._type = self._slot(number, 0, made)
+        result._type = self._slot(number, 0)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Record an assignment."""
@@ -150,7 +152,7 @@ class FlowRecorder(Observer):
         given: Any = (cast.array,), (cast.target,), flat, {}
         number = self._record(CAST, "astype", Form.FUNCTION, cast.policy, *given)
         self._values.cast(cast)
-        cast.result._type = self._slot(number, 0, cast.target)
+        cast.result._type = self._slot(number, 0)
 
     def on_made(self, made: MadeEvent) -> None:
         """Record an array of a dtype that the program named."""
@@ -158,7 +160,7 @@ class FlowRecorder(Observer):
         if dtype is not dt.string:
             given: Any = (), (dtype,), not made.result.ndim, {}
             number = self._record(MADE, "", Form.FUNCTION, made.policy, *given)
-            made.result._type = self._slot(number, 0, dtype)
+            made.result._type = self._slot(number, 0)
 
     def on_entry(self, entry: EntryEvent) -> None:
         """Record data that the framework takes in as a narrower dtype."""
@@ -169,7 +171,7 @@ class FlowRecorder(Observer):
         number = self._record(ENTRY, "", Form.FUNCTION, entry.policy, *given)
         keep = tuple(p.name for p in self.report.policies if held(p, entry.source) is entry.source)
         self._values.narrowed(entry.data, entry.policy, entry.source, dtype, kept_by(keep))
-        entry.result._type = self._slot(number, 0, dtype)
+        entry.result._type = self._slot(number, 0)
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses: it may stop there."""
@@ -208,42 +210,58 @@ class FlowRecorder(Observer):
         flat: bool,
         options: dict[str, Any],
     ) -> int:
-        """Count an operation, and note what feeds it; return its number."""
+        """Count an operation, and note what feeds it; return what its results are made by."""
         place, every = self._place(), tuple(operands)
         codes = tuple(dtype.code for dtype in results)
-        said = tuple((key, str(value)) for key, value in options.items())
         slots = [None if type(x) in WEAK else x._type for x in every]
+        given = self._given(name, every)
+        said = tuple((key, str(value)) for key, value in options.items())
+        key = place, kind, name, form, policy.name, codes, flat, said
+        values = tuple(map(_class_of, given))
+        answers = self._looked_at(name, form, given, options) if kind == OPERATION else ()
+        first = self._number((key, answers, *((g.code, g.flat, type(g.value)) for g in given)))
         fed = [slot.context if type(slot) is Produced else _NOTHING for slot in slots]
-        key = place, kind, name, form, policy.name, codes, flat, said, *map(self._alike, every)
-        written = self._written.setdefault(key, len(self._written))
-        deeper = (hash((written, *(each[depth] for each in fed))) for depth in range(DEPTH - 1))
-        context = written, *deeper
-        number = self._known.get(context)
-        if number is None:
-            number = self._known[context] = len(self.flow.operations)
-            self._contexts.append(context)
-            given = tuple(map(self._given, every))
+        deeper = (hash((first, *(each[depth] for each in fed))) for depth in range(DEPTH - 1))
+        context = first, *deeper
+        operation = self._known.get((context, values))
+        if operation is None:
             made = RecordedOperation(
                 kind, name, form, policy.name, given, codes, flat, options, place
             )
             made.sources = [set() for _ in every]
+            made.makes = self._made.setdefault(context, len(self._made))
+            operation = self._known[context, values] = made
             self.flow.operations.append(made)
-        operation = self.flow.operations[number]
+            for which, dtype in enumerate(results):
+                source = made.makes, which
+                self._slots.setdefault(source, Produced(dtype, source, context, self.flow))
         operation.count += 1
         if self._heard is not None:
             self._heard.recorded.append(operation)
         for found, slot in zip(operation.sources, slots, strict=True):
             if type(slot) is Produced:
                 found.add(slot.source)
-        return number
+        return operation.makes
 
-    def _slot(self, number: int, which: int, dtype: DType) -> Any:
+    def _number(self, what: Hashable) -> int:
+        return self._written.setdefault(what, len(self._written))
+
+    def _slot(self, makes: int, which: int) -> Any:
         """What an array bears that an operation made: one object of each result."""
-        known = self._slots.get((number, which))
-        if known is None:
-            source, context = (number, which), self._contexts[number]
-            known = self._slots[number, which] = Produced(dtype, source, context, self.flow)
-        return known
+        return self._slots[makes, which]
+
+    def _looked_at(
+        self, name: str, form: Form, given: tuple[Given, ...], options: Mapping[str, Any]
+    ) -> Hashable:
+        """What the policies that look at values answer for these."""
+        if not self._by_value or all(each.value is None for each in given):
+            return ()
+        key = name, form, *((each.code, each.flat, _class_of(each)) for each in given)
+        if key not in self._answers:
+            self._answers[key] = tuple(
+                _dtype_of(policy, name, form, given, options) for policy in self._by_value
+            )
+        return self._answers[key]
 
     def _place(self) -> Place:
         at, codes = instructions()
@@ -261,24 +279,42 @@ class FlowRecorder(Observer):
         self._places[key] = codes, place  # the code is held, so that no other has its id
         return place
 
-    def _is_read(self, x: Any) -> bool:
-        """Whether some policy looks at the value of a 0-d array, and it is known."""
-        if not self._by_value or x._buffer.ndim:
-            return False
-        return x.has_value if isinstance(x, Ghost) else not is_left_lazy(x)
+    def _given(self, name: str, operands: tuple[Any, ...]) -> tuple[Given, ...]:
+        """The operands; 0-d arrays with their values, where a policy looks at them.
 
-    def _alike(self, x: Any) -> Hashable:
-        """What operands have in common that are recorded as one."""
-        if type(x) in WEAK:
-            return magnitude(x)
-        value = magnitude(looked_on(x)) if self._is_read(x) else None
-        return type_of(x._type), not x._buffer.ndim, value
+        None does where all are 0-d, but at an exponent.
+        """
+        beside = name == "pow" or any(type(x) not in WEAK and x._buffer.ndim for x in operands)
+        looks = bool(self._by_value) and beside
+        return tuple(_given(x, looks) for x in operands)
 
-    def _given(self, x: Any) -> Given:
-        if type(x) in WEAK:
-            return Given("", True, x)
-        value = looked_on(x) if self._is_read(x) else None
-        return Given(type_of(x._type).code, not x._buffer.ndim, value)
+
+def _given(x: Any, looks: bool) -> Given:
+    if type(x) in WEAK:
+        return Given("", True, x)
+    flat = not x._buffer.ndim
+    known = looks and flat and (x.has_value if isinstance(x, Ghost) else not is_left_lazy(x))
+    return Given(type_of(x._type).code, flat, looked_on(x) if known else None)
+
+
+def _class_of(given: Given) -> Hashable:
+    """What values have in common that no policy tells apart."""
+    return None if given.value is None else magnitude(given.value)
+
+
+def _dtype_of(
+    policy: Policy, name: str, form: Form, given: tuple[Given, ...], options: Mapping[str, Any]
+) -> Hashable:
+    """A policy's dtype for operands of the run."""
+    operands = tuple(
+        Operand(BY_CODE[g.code], Rank.ZERO_D if g.flat else Rank.ARRAY, g.value)
+        if g.code
+        else Operand(WEAK[type(g.value)], Rank.SCALAR, g.value)
+        for g in given
+    )
+    values = tuple(None if g.code else g.value for g in given)
+    decided = policy.decide(name, operands, values, form, options=options)
+    return None if isinstance(decided, Refusal) else decided.plan.result
 
 
 @dataclass
