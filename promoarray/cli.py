@@ -220,9 +220,9 @@ def _table(args: argparse.Namespace) -> int:
 
 
 def _explore(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.explore import command
+    from promoarray.diagnostics.explore import page
 
-    return command.main(args)
+    return page.main(args)
 
 
 def _explain(args: argparse.Namespace) -> int:

@@ -150,7 +150,7 @@ def test_explore_leaves_no_half_written_page(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("promoarray.diagnostics.explore.command.explore_page", lambda *_: "after")
+    monkeypatch.setattr("promoarray.diagnostics.explore.page.explore_page", lambda *_: "after")
     monkeypatch.setattr(Path, "replace", full)
     code, _, err = run(capsys, "explore", "--policies", "onnx@1", "-o", str(page))
     assert code == 2
@@ -162,7 +162,7 @@ def test_explore_leaves_no_half_written_page(
 def test_explore_prints_its_page_or_its_data(
     capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = "promoarray.diagnostics.explore.command"
+    made = "promoarray.diagnostics.explore.page"
     monkeypatch.setattr(f"{made}.explore_page", lambda policies, _: f"page of {len(policies)}")
     monkeypatch.setattr(f"{made}.explore_json", lambda policies, _: f"data of {len(policies)}")
     assert run(capsys, "explore", "-o", "-")[1] == "page of 8"

@@ -3,23 +3,25 @@
 A cell of a matrix has two parts: how the operands *enter* and promote, which most operations have
 in common, and what the operation *answers*. Both are numbers of lines of text. A row is the cells
 for one left operand; most rows are the same for many operations, so all of them take little room.
+
+Lines have *marks* for what depends on the question alone: ``"¤1 with int64: int64"`` is the same
+line for every first operand. The page fills them in, which gives the words of ``explain`` back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.core.proposed_casts import FRACTIONS, ON_BITS
 from promoarray.core.refusals import remedy
 from promoarray.diagnostics.explain.case import Case
 from promoarray.diagnostics.explain.report import Cast
-from promoarray.diagnostics.explore.pool import NUMBERS, Pool
-from promoarray.diagnostics.explore.questions import Entry, Question, entries, pair_of_scalars
-from promoarray.diagnostics.explore.words import MARK, Marker
-from promoarray.dtypes import WEAK_TYPES
+from promoarray.diagnostics.explore.questions import NUMBERS, Entry, Pool, Question, entries
+from promoarray.dtypes import BY_CODE, BY_NAME, WEAK_TYPES
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.plan import MOVES, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -35,75 +37,24 @@ REFUSED, AS_FIRST, AS_SECOND = -1, -2, -3
 NO_LINE = 0
 """The number of a line that is not there."""
 
-NOT_ASKED = -1
+NOT_ASKED = (-1, -1)
 """In place of an answer, where Python computes and no policy is asked."""
+
+MARK = "¤"
+"""Stands before the letter of a mark; no text of explain has it."""
+
+_DTYPES = sorted((*BY_NAME, *(c for c in BY_CODE if not c.endswith("*"))), key=len, reverse=True)
 
 
 class Table(NamedTuple):
-    """The answers to one question: numbers of rows, a row for each left operand."""
+    """Answers to one question: numbers of rows, a row for each left operand."""
 
     entering: list[int]
     answering: list[int]
 
 
-class Ending(NamedTuple):
-    """What an operation answers, but for what its own rule says.
-
-    Attributes
-    ----------
-    dtype, weak : int
-    lines : tuple of int
-        How it is computed.
-    casts : tuple
-    reason : str
-        Why it is refused.
-    """
-
-    dtype: int
-    weak: int
-    lines: tuple[int, ...]
-    casts: tuple[tuple[int, ...], ...]
-    reason: str
-
-
-class Operands(NamedTuple):
-    """What is asked about, and what was said of it.
-
-    Attributes
-    ----------
-    entries : tuple of Entry
-    entered : tuple
-        What ``explain`` takes.
-    marks : dict
-        From the names and codes of their dtypes to the marks that stand for them.
-    lines, entering, ending : dict
-        The numbers of lines, and of what one policy said, by what the words hang on: most
-        operations say the same of the same operands.
-    seen, notes : list of tuple
-        What the policy sees, and the numbers of its notes on that, once they are known.
-    """
-
-    entries: tuple[Entry, ...]
-    entered: tuple[Any, ...]
-    marks: dict[str, str]
-    lines: dict[str, int]
-    entering: dict[Hashable, int]
-    ending: dict[Hashable, Ending]
-    seen: list[tuple[Operand, ...]]
-    notes: list[tuple[int, ...]]
-
-    @classmethod
-    def of(cls, *shown: Entry) -> Self:
-        """Return operands of which nothing was said yet."""
-        marks: dict[str, str] = {}
-        for entry, (name, code) in reversed(list(zip(shown, ("13", "24"), strict=False))):
-            if not entry.dtype.weak:
-                marks |= {entry.dtype.name: name, entry.dtype.code: code}
-        return cls(shown, tuple(entry.entered for entry in shown), marks, {}, {}, {}, [], [])
-
-
 class Answers:
-    """What all policies share.
+    """Texts and answers that all policies share.
 
     Attributes
     ----------
@@ -116,20 +67,15 @@ class Answers:
     """
 
     def __init__(self) -> None:
-        self.lines, self.entering, self.answering, self.rows = Pool(), Pool(), Pool(), Pool()
-        self.lines.number("")  # ``NO_LINE``
+        self.lines, self.entering, self.answering, self.rows = Pool(""), Pool(), Pool(), Pool()
 
     def tables(
         self, policy: Policy, asked: Sequence[Question], step: Callable[[float], None]
     ) -> list[Table]:
-        """Ask a policy every question; ``step`` is told which part of them has been asked.
+        """Return a policy's table for each question; ``step`` is given the part that is done.
 
-        Returns
-        -------
-        list of Table
-            A table for each question; of functions of one operand it has one row.
+        Of functions of one operand a table has one row.
         """
-        shown = tuple(entries(policy))
         mark = Marker({policy.title: "t", policy.name: "p", policy.refusal: "f"})
         alike: dict[Hashable, list[Question]] = {}
         for question in asked:
@@ -137,8 +83,8 @@ class Answers:
         tables: dict[Question, Table] = {}
         groups = list(alike.values())
         while groups:
-            asking = [_Asking(self, policy, group[0], shown, mark) for group in groups]
-            for done in _ask(asking, shown):
+            asking = [_Asking(self, policy, group[0], mark) for group in groups]
+            for done in _ask(asking, tuple(entries(policy))):
                 step(done * len(groups) / len(alike))
             apart: list[list[Question]] = []
             for group, each in zip(groups, asking, strict=True):
@@ -148,44 +94,30 @@ class Answers:
         return [tables[question] for question in asked]
 
 
-def _ask(asking: list[_Asking], shown: tuple[Entry, ...]) -> Iterator[float]:
-    """Ask all questions about one pair of operands after the other, which have much in common.
+class Marker:
+    """Puts marks into texts: for dtypes, and for phrases such as a policy's title."""
 
-    Yields
-    ------
-    float
-        The part that is done.
-    """
-    by_arity = {n: [each for each in asking if each.question.arity == n] for n in (1, 2)}
-    places = {(entry.dtype, entry.rank): place for place, entry in enumerate(shown)}
-    with_axes = [
-        places[entry.dtype, Rank.ARRAY] if entry.rank is Rank.ZERO_D else place
-        for place, entry in enumerate(shown)
-    ]
-    for i, x in enumerate(shown):
-        for j, y in enumerate(shown):
-            if pair_of_scalars(x, y):
-                for each in by_arity[2]:
-                    each.cells.append((NOT_ASKED, NOT_ASKED))
-                continue
-            _ask_of(by_arity[2], Operands.of(x, y), with_axes[i] * len(shown) + with_axes[j])
-        if pair_of_scalars(x):
-            for each in by_arity[1]:
-                each.cells.append((NOT_ASKED, NOT_ASKED))
-        else:
-            _ask_of(by_arity[1], Operands.of(x), with_axes[i])
-        yield (i + 1) / len(shown)
+    def __init__(self, phrases: Mapping[str, str]) -> None:
+        self.phrases = dict(phrases)
+        words = "|".join(map(re.escape, (*self.phrases, *_DTYPES)))
+        self.pattern = re.compile(rf"(?<![\w@])(?:{words})(?![\w@])")
 
+    def __call__(self, text: str, dtypes: Mapping[str, str]) -> str:
+        """Return a text with marks; ``dtypes`` has those of the names and codes of dtypes.
 
-def _ask_of(asking: list[_Asking], operands: Operands, with_axes: int) -> None:
-    """Note what is answered of some operands.
+        Raises
+        ------
+        ValueError
+            If the text has the sign of a mark itself.
+        """
+        if MARK in text:
+            raise ValueError(f"{text!r} has the sign that marks stand after")
 
-    ``with_axes`` is the number of the cell in which 0-d arrays are arrays with axes, which comes
-    first: it serves where no rank is looked at.
-    """
-    for each in asking:
-        answered = each.of_any_rank and with_axes < len(each.cells)
-        each.cells.append(each.cells[with_axes] if answered else each.cell(operands))
+        def mark(found: re.Match[str]) -> str:
+            letter = self.phrases.get(found[0]) or dtypes.get(found[0])
+            return MARK + letter if letter else found[0]
+
+        return self.pattern.sub(mark, text)
 
 
 def _same_rule(policy: Policy, question: Question) -> Hashable:
@@ -234,131 +166,160 @@ def _of_any_rank(policy: Policy, name: str) -> bool:
     return not looks and not noted and len(_rules(policy, name)) == 1
 
 
-class _Asking:
-    """One policy asked one question about all its operands."""
+def _ask(asking: list[_Asking], shown: tuple[Entry, ...]) -> Iterator[float]:
+    """Ask all questions of one arity about the same operands before the next, and yield the part
+    that is done: most of what is said has to do with the operands alone."""
+    places = {(entry.dtype, entry.rank): place for place, entry in enumerate(shown)}
+    arrays = [places.get((entry.dtype, Rank.ARRAY), place) for place, entry in enumerate(shown)]
+    for arity in (1, 2):
+        each_asked = [each for each in asking if each.question.arity == arity]
+        for done, cell in enumerate(product(range(len(shown)), repeat=arity)):
+            operands = _Operands([shown[place] for place in cell])
+            # Where no rank is looked at, the answer is that of arrays with axes, which come first.
+            first = sum(arrays[n] * len(shown) ** at for at, n in enumerate(reversed(cell)))
+            for each in each_asked:
+                answered = each.of_any_rank and first < len(each.cells)
+                each.cells.append(each.cells[first] if answered else each.cell(operands))
+            if cell[-1] == 0:
+                yield done / len(shown) ** arity * (arity == 2)
+    yield 1
 
-    def __init__(
-        self,
-        pools: Answers,
-        policy: Policy,
-        question: Question,
-        shown: tuple[Entry, ...],
-        mark: Marker,
-    ) -> None:
-        self.pools, self.policy, self.question, self.shown = pools, policy, question, shown
+
+class _Operands:
+    """Operands that are asked about, and what was said of them.
+
+    Attributes
+    ----------
+    marks : dict
+        From the names and codes of their dtypes to the marks that stand for them.
+    known : dict
+        From what words hang on to the numbers of these: most operations say the same.
+    seen : tuple of Operand, optional
+        What the policy sees, once that is known.
+    """
+
+    def __init__(self, shown: list[Entry]) -> None:
+        self.dtypes = [entry.dtype.name for entry in shown]
+        self.entered = tuple(entry.entered for entry in shown)
+        self.scalars = all(entry.rank is Rank.SCALAR for entry in shown)
+        self.marks: dict[str, str] = {}
+        for entry, (name, code) in reversed(list(zip(shown, ("13", "24"), strict=False))):
+            if not entry.dtype.weak:
+                self.marks |= {entry.dtype.name: name, entry.dtype.code: code}
+        self.known: dict[Hashable, Any] = {}
+        self.seen: tuple[Operand, ...] | None = None
+
+
+class _Asking:
+    """One policy asked one question about all its operands.
+
+    Attributes
+    ----------
+    cells : list of tuple
+    named : bool
+        Whether a line has the operation's name where no mark can stand for it, so that the answers
+        do not hold for other operations.
+    """
+
+    def __init__(self, pools: Answers, policy: Policy, question: Question, mark: Marker) -> None:
+        self.pools, self.policy, self.question, self.mark = pools, policy, question, mark
         self.name = question.row.name
-        self.mark = mark
         after = r"(?=: |\(| is | of | promotes | takes )"
         self.own_name = re.compile(rf"(?<![\w.]){self.name}{after}")
         self.any_name = re.compile(rf"(?<![\w{MARK}]){self.name}(?!\w)")
         self.notes = {note: index for index, note in enumerate(policy.notes)}
-        self.lines: dict[str, int] = {}
-        """The numbers of lines that are the same of all operands."""
-        self.cells: list[tuple[int, int]] = []
         self.of_any_rank = _of_any_rank(policy, self.name)
+        self.cells: list[tuple[int, int]] = []
         self.named = False
-        """Whether a line has the operation's name where no mark can stand for it, so that the
-        answers do not hold for other operations."""
 
     def table(self) -> Table:
-        """What was answered, in rows."""
-        number, width = self.pools.rows.number, len(self.shown)
+        """Return what was answered, in rows."""
+        number, width = self.pools.rows.number, len(tuple(entries(self.policy)))
         rows = (self.cells[at : at + width] for at in range(0, len(self.cells), width))
         parts = [tuple(map(number, zip(*row, strict=True))) for row in rows]
         return Table([first for first, _ in parts], [second for _, second in parts])
 
-    def cell(self, operands: Operands) -> tuple[int, int]:
-        """Both parts of a cell."""
-        seen = operands.seen[0] if operands.seen else None
-        case = Case(self.name, self.question.form, operands.entered, self.policy, seen=seen)
-        if seen is None:
-            operands.seen.append(case.seen)
-        # In this order, as lines are numbered when they are first written.
-        answering = self.answering(case, operands)
-        return self.entering(case, operands), self.pools.answering.number(answering)
+    def cell(self, operands: _Operands) -> tuple[int, int]:
+        """Return both parts of a cell."""
+        if operands.scalars:
+            return NOT_ASKED
+        case = Case(
+            self.name, self.question.form, operands.entered, self.policy, seen=operands.seen
+        )
+        operands.seen = case.seen
+        answering = self.pools.answering.number(self._answering(case, operands))
+        key = "entering", case.entering_by()
+        if key not in operands.known:
+            lines = self._lines(case.entering(), operands)
+            operands.known[key] = self.pools.entering.number(lines)
+        return operands.known[key], answering
 
-    def entering(self, case: Case, operands: Operands) -> int:
-        """How the operands enter and promote."""
-        key = case.entering_by()
-        number = operands.entering.get(key)
-        if number is None:
-            lines = tuple(self.line(text, operands) for text in case.entering())
-            number = operands.entering[key] = self.pools.entering.number(lines)
-        return number
-
-    def answering(self, case: Case, operands: Operands) -> tuple[Hashable, ...]:
+    def _answering(self, case: Case, operands: _Operands) -> tuple[Hashable, ...]:
         """What the operation answers; the page reads it in this order."""
+        key = "ending", case.ending_by()
+        ending = operands.known.get(key)
+        if ending is None:
+            said, casts = tuple(case.ending()), tuple(case.casts())
+            ending = (
+                self._dtype(case.answer.dtype, operands),
+                int(case.answer.weak),
+                self._lines(said, operands),
+                tuple(self._cast(cast, operands) for cast in casts),
+                case.answer.reason,
+            )
+            if not any(map(_names_operation, (*said, case.answer.reason, *map(str, casts)))):
+                operands.known[key] = ending
+        dtype, weak, lines, made, reason = ending
+        if "notes" not in operands.known:
+            operands.known["notes"] = tuple(self.notes[note] for note in case.notes())
         refused = isinstance(case.plan, Refusal)  # the words on a scalar that does not fit advise
-        write = remedy(self.policy, self.name, case.seen, case.form) if refused else ""
-        others = (case.otherwise(Form.FUNCTION), case.otherwise(Form.OPERATOR))
-        signature = "" if isinstance(case.decided, Refusal) else case.signature()
-        noted = tuple(self.line(text, operands) for text in case.rule_said())
-        ending = self.ending(case, operands)
-        if not operands.notes:
-            operands.notes.append(tuple(self.notes[note] for note in case.notes()))
+        others = (
+            case.otherwise(Form.FUNCTION),
+            case.otherwise(Form.OPERATOR),
+            "" if isinstance(case.decided, Refusal) else case.signature(),
+            reason,
+            remedy(self.policy, self.name, case.seen, case.form) if refused else "",
+        )
+        noted = self._lines(case.rule_said(), operands)
         return (
-            ending.dtype,
-            ending.weak,
-            (*noted, *ending.lines),
-            ending.casts,
-            *(self.line(text, operands) for text in (*others, signature, ending.reason, write)),
-            operands.notes[0],
+            *(dtype, weak, (*noted, *lines), made),
+            *self._lines(others, operands),
+            operands.known["notes"],
         )
 
-    def ending(self, case: Case, operands: Operands) -> Ending:
-        """What it answers, and how it is computed."""
-        key = case.ending_by()
-        ending = operands.ending.get(key)
-        if ending is None:
-            answer, texts, casts = case.answer, tuple(case.ending()), tuple(case.casts())
-            ending = Ending(
-                self.dtype(answer.dtype, operands.entries),
-                int(answer.weak),
-                tuple(self.line(text, operands) for text in texts),
-                tuple(self.cast(cast, operands) for cast in casts),
-                answer.reason,
-            )
-            texts += (answer.reason, *map(str, casts))
-            if not any(map(_names_operation, texts)):
-                operands.ending[key] = ending
-        return ending
-
-    def dtype(self, name: str | None, operands: tuple[Entry, ...]) -> int:
+    def _dtype(self, name: str | None, operands: _Operands) -> int:
         """The number of a dtype, or which operand has it."""
         if name is None:
             return REFUSED
-        names = [entry.dtype.name for entry in operands]
-        return (AS_FIRST, AS_SECOND)[names.index(name)] if name in names else NUMBERS[name]
+        if name in operands.dtypes:
+            return (AS_FIRST, AS_SECOND)[operands.dtypes.index(name)]
+        return NUMBERS[name]
 
-    def cast(self, cast: Cast, operands: Operands) -> tuple[int, ...]:
+    def _cast(self, cast: Cast, operands: _Operands) -> tuple[int, ...]:
         """A cast: the operand and its target, and what it loses where the dtypes do not say so."""
         index = int(cast.operand.removeprefix("x")) - 1
-        target = self.dtype(cast.target, operands.entries)
-        own = cast.source == operands.entries[index].dtype.name
-        return (index, target) if own else (index, target, self.line(str(cast), operands))
+        target = self._dtype(cast.target, operands)
+        own = cast.source == operands.dtypes[index]
+        return (index, target) if own else (index, target, *self._lines([str(cast)], operands))
 
-    def line(self, text: str, operands: Operands) -> int:
-        """The number of a line; that of the empty one is 0."""
-        if not text:
-            return NO_LINE
-        known = operands.lines.get(text)
-        if known is None:
-            known = self.lines.get(text)
-        if known is not None:
-            return known
-        number = self.pools.lines.number
+    def _lines(self, texts: Iterator[str] | Sequence[str], operands: _Operands) -> tuple[int, ...]:
+        """The numbers of lines; that of the empty one is 0."""
+        known, found = operands.known, []
+        for text in texts:
+            key = (text, self.name) if _names_operation(text) else text
+            if key not in known:
+                known[key] = self.pools.lines.number(self._marked(text, operands))
+            found.append(known[key])
+        return tuple(found)
+
+    def _marked(self, text: str, operands: _Operands) -> str:
         if text == self.policy.principle:
-            return number(MARK + "r")
+            return MARK + "r"
         made = self.mark(text, operands.marks)
         if self.name in made:
             made = self.own_name.sub(f"{MARK}n", made)
             self.named = self.named or bool(self.any_name.search(made))
-        found = number(made)
-        if not _names_operation(text):
-            operands.lines[text] = found
-        elif not self.mark.names_dtype(text):
-            self.lines[text] = found
-        return found
+        return made
 
 
 @cache

@@ -1,32 +1,39 @@
-"""The page: every policy's answers as data, and the template that shows them."""
+"""``promoarray explore``: one page with every policy's promotion matrix, differences and casts."""
 
 from __future__ import annotations
 
+import argparse
 import base64
+import gc
 import json
+import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from promoarray import pages
 from promoarray.console import ZERO_D
 from promoarray.diagnostics.explore.answers import Answers
-from promoarray.diagnostics.explore.casts import Casts, losses
+from promoarray.diagnostics.explore.casts import Casts
 from promoarray.diagnostics.explore.order import order_of
-from promoarray.diagnostics.explore.pool import DTYPES, NUMBERS
 from promoarray.diagnostics.explore.questions import (
+    DTYPES,
+    NUMBERS,
     ORDER,
-    Entry,
     Question,
     entries,
     held,
     questions,
 )
-from promoarray.dtypes import BY_NAME
+from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import families
+from promoarray.promotion.registry import as_policy, families, list_policies
 
 ASTYPE = "astype"
 """The question that is about casts; it comes last."""
@@ -36,18 +43,50 @@ _RANKS = {Rank.ARRAY: "array", Rank.ZERO_D: "0-d", Rank.SCALAR: "scalar"}
 Step = Callable[[float], None]
 
 
+def main(args: argparse.Namespace) -> int:
+    """Run the command.
+
+    Raises
+    ------
+    OSError
+        If the page cannot be written; what was there is as it was.
+    ValueError
+        If there is no such policy.
+    """
+    names = list_policies() if args.policies == "all" else (args.policies or "").split(",")
+    names = [name.strip() for name in names if name.strip()] or list(DEFAULT)
+    policies = list(dict.fromkeys(as_policy(name) for name in names))
+    target = None if args.output == "-" else Path(args.output)
+    if target is not None:
+        require_place(target)
+    collects = gc.isenabled()
+    gc.disable()  # answers are a million tuples that all stay: a quarter of the time went into it
+    try:
+        with Progress("asking the policies") as progress:
+            page = (explore_json if args.json else explore_page)(
+                policies, lambda part: progress.step(done=part)
+            )
+    finally:
+        if collects:
+            gc.enable()
+    if target is None:
+        sys.stdout.write(page)
+        return 0
+    write_whole(target, page)
+    print(f"Written: {target} ({len(page) / 1e6:.1f} MB, {len(policies)} policies)")
+    if args.open:
+        import webbrowser
+
+        webbrowser.open(target.resolve().as_uri())
+    return 0
+
+
 def explore_page(
     policies: Sequence[Policy],
     step: Step = lambda part: None,
-    asked: Sequence[Question] | None = None,
+    asked: Iterable[Question] = (),
 ) -> str:
-    """Make the page; see ``explore_data`` for the parameters.
-
-    Returns
-    -------
-    str
-        One file of HTML, which needs nothing else.
-    """
+    """Return the page, one file of HTML that needs nothing else; see ``explore_data``."""
     text = explore_json(policies, step, asked)
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     body = f'{pages.read("explore.html")}\n<script type="text/plain" id="data">{packed}</script>'
@@ -59,52 +98,50 @@ def explore_page(
 def explore_json(
     policies: Sequence[Policy],
     step: Step = lambda part: None,
-    asked: Sequence[Question] | None = None,
+    asked: Iterable[Question] = (),
 ) -> str:
-    """What the page knows, as JSON."""
-    data = explore_data(policies, asked or questions(), step)
+    """Return what the page knows, as JSON."""
+    data = explore_data(policies, step, tuple(asked) or questions())
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def page_data(page: str) -> Any:
-    """Read the data of a page back."""
-    packed = page.partition('id="data">')[2].partition("<")[0]
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
-
-
 def explore_data(
-    policies: Sequence[Policy], asked: Sequence[Question], step: Step
+    policies: Sequence[Policy], step: Step, asked: Sequence[Question]
 ) -> dict[str, Any]:
-    """What the page knows: texts, answers and rows by their numbers, and each policy's tables.
+    """Return what the page knows: texts, answers and rows by their numbers, and all tables.
 
     Parameters
     ----------
     policies : sequence of Policy
         Those it shows, the first one first.
+    step : callable
+        Is given the part of the work that is done, from 0 to 1.
     asked : sequence of Question
         The operations it shows, besides casts.
-    step : callable
-        Is told which part of the work is done, from 0 to 1.
     """
     answers = Answers()
     casts = Casts(answers.lines)
-    lost = losses(answers.lines)
+    lost = casts.losses()
     shown = []
     for number, policy in enumerate(policies):
-
-        def part(done: float, number: int = number) -> None:
-            step((number + done) / len(policies))
-
-        shown.append(_policy(policy, answers, casts, asked, part))
+        shown.append(_policy(policy))
+        shown[-1]["tables"] = answers.tables(
+            policy, asked, partial(_step, step, number, len(policies))
+        )
+        shown[-1]["casts"] = {
+            "dtypes": [NUMBERS[d.name] for d in held(policy)],
+            "table": casts.table(policy),
+        }
     return {
         "version": version("promoarray"),
         "legend": ZERO_D,
-        "dtypes": [
-            [d.name, d.code, d.kind.value, d.bits] for d in (BY_NAME[name] for name in DTYPES)
-        ],
-        "order": [ORDER[BY_NAME[name]] for name in DTYPES],
+        "dtypes": [[d.name, d.code, d.kind.value, d.bits] for d in DTYPES],
+        "order": [ORDER[d] for d in DTYPES],
         "aliases": {family: names[0] for family, names in families().items()},
-        "questions": [*map(_question, asked), [ASTYPE, ASTYPE, "", 2]],
+        "questions": [
+            *([q.op, q.row.name, q.op if q.op == q.row.symbol else "", q.arity] for q in asked),
+            [ASTYPE, ASTYPE, "", 2],
+        ],
         "policies": shown,
         "losses": lost,
         "given": casts.given(),
@@ -118,15 +155,12 @@ def explore_data(
     }
 
 
-def _question(question: Question) -> list[Any]:
-    row = question.row
-    return [question.op, row.name, row.symbol if question.op == row.symbol else "", question.arity]
+def _step(step: Step, number: int, many: int, part: float) -> None:
+    step((number + part) / many)
 
 
-def _policy(
-    policy: Policy, answers: Answers, casts: Casts, asked: Sequence[Question], step: Step
-) -> dict[str, Any]:
-    tables = answers.tables(policy, asked, step)
+def _policy(policy: Policy) -> dict[str, Any]:
+    """What the page says of a policy, but for its answers."""
     shown = tuple(entries(policy))
     return {
         "name": policy.name,
@@ -139,18 +173,12 @@ def _policy(
         "notes": list(map(str, policy.notes)),
         "castSources": list(map(str, policy.cast.sources or policy.sources)),
         "castNotes": list(map(str, policy.cast.notes)),
-        "entries": [
-            [e.label, NUMBERS.get(e.dtype.name, -1), _RANKS[e.rank], _called(e)] for e in shown
+        "entries": [  # the last is what they are called in the words on a cast
+            [
+                *(e.label, NUMBERS.get(e.dtype.name, -1), _RANKS[e.rank]),
+                e.label if e.dtype.weak else e.dtype.name,
+            ]
+            for e in shown
         ],
-        "tables": tables,
-        "casts": {
-            "dtypes": [NUMBERS[d.name] for d in held(policy)],
-            "table": casts.table(policy),
-        },
         "order": order_of(policy).to_dict(),
     }
-
-
-def _called(entry: Entry) -> str:
-    """What an operand is called in the words on a cast: ``explain`` of a scalar tells its value."""
-    return entry.dtype.name if not entry.dtype.weak else entry.label

@@ -1,11 +1,11 @@
-"""What the page asks: operations as ``explain`` takes them, and the operands of each policy."""
+"""Questions of the page: operations as ``explain`` takes them, and the operands of each policy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple
 
-from promoarray.dtypes import CONCRETE, WEAK, DType, Kind, string
+from promoarray.dtypes import BY_NAME, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Form, Operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -14,16 +14,22 @@ from promoarray.promotion.scalars import worded
 SCALARS: tuple[bool | int | float | complex, ...] = (True, 1, -1, 300, 2.5, 1e40, 1j)
 """One Python scalar of each type, and those that a common dtype cannot hold."""
 
+DTYPES = [dtype for dtype in BY_NAME.values() if not dtype.weak]
+"""All dtypes in the order of the numbers that the page has for them."""
+
+NUMBERS = {dtype.name: index for index, dtype in enumerate(DTYPES)}
+
+ORDER = {
+    dtype: index
+    for index, dtype in enumerate(sorted(DTYPES, key=lambda d: (list(Kind).index(d.kind), d.bits)))
+}
+"""The order of rows and columns: by kind, then by width."""
+
 
 class Question(NamedTuple):
     """An operation in the form in which the page shows it.
 
-    Attributes
-    ----------
-    op : str
-        What ``explain`` takes: an operator, or the name of a function.
-    row : Operation
-    form : Form
+    ``op`` is what ``explain`` takes: an operator, or the name of a function.
     """
 
     op: str
@@ -32,7 +38,7 @@ class Question(NamedTuple):
 
     @property
     def arity(self) -> int:
-        """How many operands the page shows: two where any number may be given."""
+        """The operands that the page shows: two where any number may be given."""
         return self.row.arity or 2
 
 
@@ -56,40 +62,42 @@ class Entry(NamedTuple):
 
 
 def questions() -> tuple[Question, ...]:
-    """Every operation: operators first, then functions of two operands and of one."""
-    written = [(row, bool(row.symbol) and row.arity == 2) for row in OPERATIONS.values()]
-    operators = [Question(row.symbol, row, Form.OPERATOR) for row, symbol in written if symbol]
-    functions = [Question(row.name, row, Form.FUNCTION) for row, symbol in written if not symbol]
-    return (*operators, *sorted(functions, key=lambda q: q.arity == 1))
-
-
-def _in_order() -> dict[DType, int]:
-    """The dtypes by kind, then by width: the order of rows and columns."""
-    kinds = list(Kind)
-    every = sorted((*CONCRETE, string), key=lambda d: (kinds.index(d.kind), d.bits))
-    return {dtype: index for index, dtype in enumerate(every)}
-
-
-ORDER = _in_order()
+    """Return every operation: operators first, then functions of two operands and of one."""
+    rows = OPERATIONS.values()
+    operators = [row for row in rows if row.symbol and row.arity == 2]
+    functions = [Question(row.name, row, Form.FUNCTION) for row in rows if row not in operators]
+    return (
+        *(Question(row.symbol, row, Form.OPERATOR) for row in operators),
+        *sorted(functions, key=lambda q: q.arity == 1),
+    )
 
 
 def held(policy: Policy) -> list[DType]:
-    """The dtypes that a policy takes, those included that it holds as another, in order."""
+    """Return the dtypes that a policy takes, also those it holds as another, in order."""
     return sorted({*policy.dtypes, *policy.canonical}, key=ORDER.__getitem__)
 
 
 def entries(policy: Policy) -> Iterator[Entry]:
-    """The operands that a policy is asked about."""
-    dtypes = held(policy)
+    """Yield the operands that a policy is asked about; arrays with axes come first."""
     ranks = (Rank.ARRAY, Rank.ZERO_D) if policy.ranks or policy.ranked else (Rank.ARRAY,)
     for rank in ranks:
-        for dtype in dtypes:
+        for dtype in held(policy):
             operand = Operand(dtype, rank)
             yield Entry(str(operand), dtype, rank, operand)
     for value in SCALARS:
         yield Entry(worded(value), WEAK[type(value)], Rank.SCALAR, value)
 
 
-def pair_of_scalars(*operands: Entry) -> bool:
-    """Whether Python itself computes: no array takes part."""
-    return all(entry.rank is Rank.SCALAR for entry in operands)
+class Pool:
+    """Things that are stored once, each named by its number."""
+
+    def __init__(self, *items: Hashable) -> None:
+        self.numbers: dict[Hashable, int] = {item: number for number, item in enumerate(items)}
+
+    def number(self, item: Hashable) -> int:
+        """Return the number of something; it gets one when it is first seen."""
+        return self.numbers.setdefault(item, len(self.numbers))
+
+    def items(self) -> list[Any]:
+        """Return all of it, in the order of the numbers."""
+        return list(self.numbers)

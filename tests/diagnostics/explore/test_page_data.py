@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import random
+import re
+import zlib
 from functools import cache
 from typing import Any
 
@@ -10,9 +14,9 @@ import pytest
 
 import promoarray as pa
 from promoarray import pages
-from promoarray.diagnostics.explore.page import explore_page, page_data
+from promoarray.diagnostics.explore.answers import MARK, Marker
+from promoarray.diagnostics.explore.page import explore_page
 from promoarray.diagnostics.explore.questions import SCALARS, Question, entries, questions
-from promoarray.diagnostics.explore.words import Marker, filled
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 
@@ -21,6 +25,17 @@ SMALL = ("paddle@2.6", "onnx@13", "aclnn@8.0")
 
 SOME = ("+", "-", "/", "<", "&", "maximum", "where", "sqrt")
 FEW = tuple(question for question in questions() if question.op in SOME)
+
+
+def page_data(page: str) -> Any:
+    """What a page knows, as its script unpacks it."""
+    packed = page.partition('id="data">')[2].partition("<")[0]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """The words in place of the marks, as the page has them."""
+    return re.sub(rf"{MARK}(.)", lambda m: values[m[1]], text)
 
 
 @cache
