@@ -1,4 +1,4 @@
-"""``promoarray doctor``: what is installed here, what of it works, and what each extra would add.
+"""``promoarray doctor``: shows what is installed here, what works, and what extras would add.
 
 It asks the metadata of the installed distributions, so a library is imported only where a back end
 has to tell its devices. The casts are tried: every level of the compiled loops has to give the bits
@@ -23,7 +23,7 @@ import ml_dtypes
 import numpy as np
 
 from promoarray.backends.numpy import cast
-from promoarray.console import Printable, html_table, wrapped
+from promoarray.console import Printable, html_table, visible, wrapped
 from promoarray.dtypes import BY_NAME
 from promoarray.errors import UnknownPolicyError
 from promoarray.kernels import levels, use_level
@@ -34,20 +34,15 @@ if TYPE_CHECKING:
 
 DISTRIBUTION = "promoarray"
 
-EXTRAS = {
+EXTRAS = {  # what each is known by and adds; the others are for our own tests
     "completion": ("shtab", "promoarray completion: the commands, completed by a shell"),
     "cupy": ("cupy", "arrays on an NVIDIA GPU"),
     "dask": ("dask", "lazy arrays: larger than memory, on all cores and on a cluster"),
     "onnx": ("onnx", "pa.from_onnx and pa.to_onnx: ONNX's TensorProto"),
     "port": ("libcst", "promoarray port: the casts of a program, written into its source"),
 }
-"""What each extra that users install is known by and adds; the others are for our own tests."""
 
-RECORDED = {
-    "torch": "PyTorch",
-    "paddlepaddle": "Paddle",
-    "jax": "JAX",
-}
+RECORDED = {"torch": "PyTorch", "paddlepaddle": "Paddle", "jax": "JAX"}
 """The frameworks, by distribution, whose programs ``compare`` takes as they are, beside NumPy's."""
 
 
@@ -103,26 +98,25 @@ class Examination(Printable):
         for chapter, checks in groupby(self.checks, key=lambda each: each.chapter):
             yield Text(chapter, "bold cyan")
             for each in checks:
-                line = Text(f"  {_SIGNS[each.ok]:<4} ", _STYLES[each.ok])
-                line.append(f"{each.name:<{_NAMES}} ", "default")
-                said = Text(each.says)
+                sign, style = _SIGNS[each.ok]
+                line = Text(f"  {sign:<4} ", style).append(f"{visible(each.name):<18} ", "default")
+                said = Text(visible(each.says))
                 if each.write:
-                    said.append(f"; write {each.write}", "green")
+                    said.append(f"; write {visible(each.write)}", "green")
                 yield from wrapped(line, said, console, options.max_width)
-        yield Text(self.headline, "bold" if self else "bold red")
+        yield Text(visible(self.headline), "bold" if self else "bold red")
 
     def html(self) -> str:
         """Return it as a part of a page."""
-        rows = [(c.chapter, _SIGNS[c.ok], c.name, c.says, c.write) for c in self.checks]
-        return f"<p>{escape(self.headline)}</p>" + html_table(
-            ("about", "", "what", "found", "write"), rows, stacked=True
-        )
+        rows = [
+            (c.chapter, _SIGNS[c.ok][0], *map(visible, (c.name, c.says, c.write)))
+            for c in self.checks
+        ]
+        head = ("about", "", "what", "found", "write")
+        return f"<p>{escape(visible(self.headline))}</p>" + html_table(head, rows, stacked=True)
 
 
-_SIGNS = {True: "ok", False: "BAD", None: "-"}
-_STYLES = {True: "green", False: "bold red", None: "dim"}
-_NAMES = 18
-"""Columns for the names of what was looked at."""
+_SIGNS = {True: ("ok", "green"), False: ("BAD", "bold red"), None: ("-", "dim")}
 
 
 def examine() -> Examination:
@@ -132,18 +126,19 @@ def examine() -> Examination:
 
 
 def _machine() -> Iterator[Checked]:
-    about = f"{version(DISTRIBUTION)} in {os.path.dirname(os.path.dirname(__file__))}"
-    yield Checked("machine", DISTRIBUTION, True, about)
     gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    python = f"{platform.python_version()}{'' if gil else ', without a GIL'}, {sys.executable}"
-    yield Checked("machine", platform.python_implementation(), True, python)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    system = f"{platform.machine()}, {cores} cores for this process"
-    yield Checked("machine", platform.system(), True, system)
+    without = "" if gil else ", without a GIL"
+    for name, said in {
+        DISTRIBUTION: f"{version(DISTRIBUTION)} in {os.path.dirname(os.path.dirname(__file__))}",
+        platform.python_implementation(): f"{platform.python_version()}{without}, {sys.executable}",
+        platform.system(): f"{platform.machine()}, {cores} cores for this process",
+    }.items():
+        yield Checked("machine", name, True, said)
 
 
 def _loops() -> Iterator[Checked]:
-    """Each level's casts of all 65,536 patterns of two formats, against those of the lowest."""
+    """Compare each level's casts of all 65,536 patterns of two formats with the lowest's."""
     there = levels()
     here = use_level(there[0])
     try:
@@ -162,12 +157,14 @@ def _loops() -> Iterator[Checked]:
 
 def _some_casts() -> list[np.ndarray[Any, Any]]:
     patterns = np.arange(1 << 16, dtype=np.uint16)
-    halves, bfloats = patterns.view(np.float16), patterns.view(ml_dtypes.bfloat16)
-    made = []
-    for held, source in ((halves, "float16"), (bfloats, "bfloat16")):
-        for target in ("float32", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8"):
-            if source != target:
-                made.append(cast(held, BY_NAME[source], BY_NAME[target]))
+    given = {"float16": patterns.view(np.float16), "bfloat16": patterns.view(ml_dtypes.bfloat16)}
+    targets = ("float32", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8")
+    made = (
+        cast(values, BY_NAME[source], BY_NAME[target])
+        for source, values in given.items()
+        for target in targets
+        if source != target
+    )
     return [np.asarray(each).view(np.uint8) for each in made]
 
 

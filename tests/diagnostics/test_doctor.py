@@ -72,3 +72,14 @@ def test_every_extra_of_users_is_told() -> None:
     ours = {"conformance", "gpu-compile", "suites", "test"}
     rest = {e for e in extras if e not in ours and not e.startswith("test-")}
     assert rest - {"docs"} == {*doctor.EXTRAS}
+
+
+def test_a_setting_cannot_write_to_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROMOARRAY_NONE_SUCH", "\x1b]0;title\x07<b>")
+    cli.main(["doctor"])
+    out = capsys.readouterr().out
+    assert r"\x1b]0;title\x07<b>" in out
+    assert "\x1b" not in out
+    assert r"\x1b]0;title\x07&lt;b&gt;" in doctor.examine().html()
