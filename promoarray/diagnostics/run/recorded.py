@@ -23,7 +23,7 @@ from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
-from promoarray.diagnostics.run.watch import PAUSE, Watch, keep_watching, watched
+from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -99,7 +99,7 @@ class RecordingWatch(Watch):
 
     def heard_again(self) -> None:
         """Write down the counts from time to time while nothing else is heard."""
-        if time.monotonic() >= self._due + PAUSE and not self._ending:
+        if time.monotonic() >= self.quiet_until and not self._ending:
             with notify_lock:
                 self._guarded(self._write_if_due)
 

@@ -17,18 +17,29 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from promoarray.core.call_site import keep_source
-from promoarray.core.events import Observer, OperationEvent, Recovery, RefusalEvent, SetitemEvent
+from promoarray.core.events import (
+    Observer,
+    OperationEvent,
+    Recovery,
+    RefusalEvent,
+    Repeat,
+    Repeats,
+    SetitemEvent,
+)
 from promoarray.core.observers import notify_lock, observing
+from promoarray.core.passes import Passes
 from promoarray.diagnostics.model.final import finals
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.casting import AutoCast
 from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task, new_file, write
 from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
+from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.diagnostics.shadow.stopped import stopped_of
 from promoarray.promotion import in_force
@@ -196,6 +207,10 @@ def _passed_on(what: str) -> Any:
     return told
 
 
+def _nothing_new() -> bool:
+    return False
+
+
 class Watch(Observer):
     """Observes a process for the command, and never stands in its way.
 
@@ -204,6 +219,8 @@ class Watch(Observer):
     Attributes
     ----------
     task : Task
+    quiet_until : float
+        The time at which counts are to be written down.
     """
 
     def __init__(self, task: Task, folder: str) -> None:
@@ -224,7 +241,13 @@ class Watch(Observer):
         if self.task.probe is not None:
             self.task.probe.begin()
             self._observers.append(self.task.probe)
-        self._bug, self._due, self._places = "", 0.0, 0
+        # A probe hears of every operation; a shadow alone, of those that are alike but once.
+        if not self._observers:
+            self.repeats = Repeats(magnitude, by_value=self.run.by_value is not None)
+        else:
+            self.repeats = self._observers[0].repeats if len(self._observers) == 1 else None
+        self._passes: Passes[Any] = Passes()
+        self._bug, self._due, self._places, self.quiet_until = "", 0.0, 0, 0.0
         self._closed = False
         self._file: str | None = None
         with contextlib.suppress(OSError):  # the command has ended
@@ -258,7 +281,6 @@ class Watch(Observer):
 
     # -- what observers are told ------------------------------------------------------------------
 
-    on_operation = _passed_on("on_operation")
     on_default = _passed_on("on_default")
     on_cast = _passed_on("on_cast")
     on_made = _passed_on("on_made")
@@ -266,6 +288,30 @@ class Watch(Observer):
     on_question = _passed_on("on_question")
     on_setitem = _passed_on("on_setitem")
     on_escape = _passed_on("on_escape")
+
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
+        """Pass it on, and say what to do with those that are alike."""
+        if not self._observers:
+            made = (event.result, *event.extra_results)
+            return Repeat(tuple(x._type for x in made), _nothing_new, self._passes.tally())
+        repeat: Repeat | None = self._tell("on_operation", event)
+        if repeat is None or self.repeats is None:
+            return None
+        if repeat.tally is not None:
+            repeat.tally.until = self
+        return repeat._replace(tell=partial(self._repeated, repeat.tell))
+
+    def _repeated(self, tell: Callable[[], bool]) -> bool:
+        """Count an operation that is like others, where hardly anything goes wrong."""
+        new = False
+        with notify_lock:
+            try:
+                new = tell()
+            except Exception:
+                new = bool(self._guarded(tell))
+            if new or time.monotonic() >= self.quiet_until:
+                self._guarded(self._write_if_due)
+        return new
 
     def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Pass it on, where there is somebody who wants to hear of it."""
@@ -277,10 +323,13 @@ class Watch(Observer):
         self._tell("on_refusal", event)
         return self._casting.on_refusal(event) if self.task.casts else None
 
-    def _tell(self, what: str, *heard: Any) -> None:
+    def _tell(self, what: str, *heard: Any) -> Any:
+        """Tell the observers; return what the last one answers."""
+        answer = None
         for each in self._observers:
-            self._guarded(getattr(each, what), *heard)
+            answer = self._guarded(getattr(each, what), *heard)
         self._guarded(self._write_if_due)
+        return answer
 
     def _guarded(self, function: Callable[..., Any], *heard: Any) -> Any:
         """Call what may go wrong, and whom the program may leave no levels of recursion."""
@@ -305,6 +354,7 @@ class Watch(Observer):
         self._write(self._ended() if self._closed else self._findings())
         written = time.monotonic()
         self._due = written + SHARE * (written - now)
+        self.quiet_until = self._due + PAUSE
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""

@@ -202,7 +202,7 @@ def test_what_does_not_go_together(
         ("from torch import nn\n", "torch"),
         ("import torch\nimport promoarray as xp\n", "promoarray"),
         ("try:\n    import torch\nexcept ImportError:\n    torch = None\n", "torch"),
-        ("def f():\n    import torch\n", "promoarray"),
+        ("def f():\n    import torch\n", "torch"),
         ("from .torch import x\n", "promoarray"),
         ("import os, torch\n", "torch"),
         ("import torches\n", "promoarray"),

@@ -111,12 +111,19 @@ def _heard(event: str, given: Any) -> None:
 
     Programs are recorded, too, that are started with a copy of ``os.environ``.
     """
-    if event == "import":
-        if given[0] in _LIBRARIES and _by_program():
-            _note(given[0])
+    if event in ("import", "exec"):
+        library = given[0] if event == "import" else _package(given[0])
+        if library in _LIBRARIES and _by_program():
+            _note(library)
     elif event == "subprocess.Popen" and type(given[3]) is dict and _FOLDER in given[3]:
         paths = [_HERE, *filter(None, given[3].get(_PATH, "").split(os.pathsep))]
         given[3][_PATH] = os.pathsep.join(dict.fromkeys(paths))
+
+
+def _package(code: Any) -> str:
+    """The package whose beginning is executed, which ``import_module`` does without an import."""
+    folder, file = os.path.split(getattr(code, "co_filename", ""))
+    return os.path.basename(folder) if file == "__init__.py" else ""
 
 
 def _by_program() -> bool:

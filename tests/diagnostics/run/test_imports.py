@@ -1,0 +1,147 @@
+"""Frameworks are found however a program imports them, and it is told what it imported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import promoarray as pa
+from promoarray import cli
+from promoarray.core.observers import observing
+from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.run.casting import AutoCast
+from promoarray.diagnostics.run.frameworks import framework_of, others_of
+from promoarray.diagnostics.run.program import Ended, of_script
+from promoarray.diagnostics.run.task import Task
+
+torch_only = pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
+
+Files = Callable[[dict[str, str]], str]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """Write files; return the path of ``main.py`` among them."""
+
+    def written(texts: dict[str, str]) -> str:
+        for name, text in texts.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return str(tmp_path / "main.py")
+
+    return written
+
+
+def ran(script: str, task: Task | None = None) -> Ended:
+    ended = of_script(script, []).run(task or Task(), None, quiet=True)
+    assert not ended.status, ended
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("text", "imported"),
+    [
+        ("x = 1", ()),
+        ("def f():\n    import numpy\nf()", ("numpy",)),
+        ("import importlib\nimportlib.import_module('numpy').ones(1)", ("numpy",)),
+        ("import promoarray as xp, numpy", ("promoarray",)),  # which has imported NumPy itself
+        ("import numpy, promoarray", ("numpy", "promoarray")),
+        ("from beside import x", ("numpy",)),
+        ("import numpy.linalg", ("numpy",)),
+    ],
+)
+def test_what_the_program_itself_imports_is_told(
+    files: Files, text: str, imported: tuple[str, ...]
+) -> None:
+    script = files({"main.py": text, "beside.py": "from numpy import ones as x"})
+    assert ran(script).imported == imported
+
+
+def test_what_libraries_import_is_not_the_program_s(files: Files) -> None:
+    assert ran(files({"main.py": "import ml_dtypes"})).imported == ()
+
+
+def test_a_program_that_is_rewritten_has_imported_what_it_is_rewritten_for(files: Files) -> None:
+    script = files({"main.py": "import numpy\nx = numpy.ones(1)"})
+    assert ran(script, Task(framework="numpy")).imported == ("numpy",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "framework"),
+    [
+        ({"main.py": "from src.model.net import f", "src/model/net.py": "import torch"}, "torch"),
+        (
+            {"main.py": "from src import net"}
+            | {"src/net.py": "from . import low", "src/low.py": "import jax"},
+            "jax",
+        ),
+        (
+            {"main.py": "import a.b"}
+            | {"a/__init__.py": "from .c import d", "a/c.py": "import paddle"},
+            "paddle",
+        ),
+        ({"main.py": "def f():\n    import torch"}, "torch"),
+        ({"main.py": "x = [__import__('jax') for _ in 'a']"}, "jax"),
+        ({"main.py": "import numpy\ndef f():\n    import torch"}, "numpy"),
+        ({"main.py": "import promoarray\nimport a", "a.py": "import torch"}, "promoarray"),
+        ({"main.py": "import os"}, "promoarray"),
+    ],
+)
+def test_a_framework_is_found_in_what_a_program_is_made_of(
+    files: Files, texts: dict[str, str], framework: str
+) -> None:
+    assert framework_of(files(texts), None) == framework
+
+
+def test_what_may_turn_out_to_be_the_framework(files: Files) -> None:
+    every = tuple(FRAMEWORKS)
+    assert others_of(files({"main.py": "import os"}), None, "") == every
+    assert others_of(files({"main.py": "import numpy"}), None, "numpy") == every
+    assert others_of(files({"main.py": "import torch"}), None, "torch") == ()
+    assert others_of(files({"main.py": "import promoarray"}), None, "") == ()
+
+
+COMPUTES = "x = torch.tensor([1, 2]) * torch.ones(2)\n"
+BY_NAME = "import importlib\ntorch = importlib.import_module('tor' + 'ch')\n" + COMPUTES
+
+
+@torch_only
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        ({"main.py": BY_NAME}, [("main.py", 3)]),
+        ({"main.py": "import numpy as np\nnp.ones(2) + 1\n" + BY_NAME}, [("main.py", 5)]),
+        ({"main.py": "import beside", "beside.py": BY_NAME}, [("beside.py", 3)]),
+    ],
+)
+def test_a_framework_that_no_source_tells_is_recorded_once_it_is_imported(
+    files: Files,
+    texts: dict[str, str],
+    found: list[tuple[str, int]],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["compare", files(texts), "--policies", "paddle@3.3", "--json"]) == 1
+    data = json.loads(capfd.readouterr().out)
+    assert data["framework"].startswith("torch")
+    assert [(Path(d["file"]).name, d["line"]) for d in data["divergences"]] == found
+
+
+@torch_only
+def test_a_program_of_promoarray_stays_one(files: Files, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "import promoarray as xp\nx = xp.asarray([1, 2]) / 2\n" + BY_NAME
+    assert cli.main(["compare", files({"main.py": text}), "--policies", "torch", "--json"]) == 1
+    data = json.loads(capfd.readouterr().out)
+    assert [d["line"] for d in data["divergences"]] == [2]
+
+
+def test_refusals_go_on_with_casts_each_time() -> None:
+    casting = AutoCast()
+    with pa.policy("paddle"), observing(casting):
+        x, y = pa.asarray([1, 2], dtype=pa.int64), pa.asarray([0.5, 1.0], dtype=pa.float32)
+        assert [(x * y).dtype for _ in range(3)] == [pa.float32] * 3
+    assert len(casting.recovered) == 1
