@@ -552,13 +552,14 @@ def _wraps(
         if (operand := place.operand(index)) is None:
             return None
         if augmented and index == 0:
-            wraps.append(place.wrap(node, dtype, "target"))
+            wraps.append(place.wrap(node, dtype, "target", operand=0))
         elif (how := guarded.get(index)) is not None:
             if not is_simple(operand):
                 return None
-            wraps.append(place.wrap(operand, dtype, how, outer=True))
+            wraps.append(place.wrap(operand, dtype, how, outer=True, operand=index))
         else:
-            wraps.append(_of_operand(place, operand, index, dtype, rows=found.rows))
+            wrap = _of_operand(place, operand, index, dtype, rows=found.rows)
+            wraps.append(wrap._replace(operand=index))
     if found.result:
         wraps.append(place.wrap(node, found.result, "result" if augmented else "astype"))
     if any(w.how != "guarded" for w in wraps) and place.source.may_be_number(node):
@@ -633,7 +634,8 @@ def _conditional(place: _Place, rules: Rules | str) -> tuple[Wrap, ...]:
             continue
         number = Rank.SCALAR in place.ranks(index) or bool(numbers)
         how = "guarded" if number else "astype"
-        wraps.append(place.wrap(place.operands[index], rule.dtype, how, text=text, outer=True))
+        wrap = place.wrap(place.operands[index], rule.dtype, how, text=text, outer=True)
+        wraps.append(wrap._replace(operand=index))
     return tuple(wraps)
 
 

@@ -44,6 +44,8 @@ class Wrap(NamedTuple):
         The name of the namespace there; "" if it has none.
     outer : bool
         Whether it is of an operand: it goes around a cast of the same expression as a result.
+    operand : int or None
+        Which operand of its operation it casts.
     """
 
     node: Any
@@ -52,6 +54,7 @@ class Wrap(NamedTuple):
     text: str = ""
     name: str = ""
     outer: bool = False
+    operand: int | None = None
 
 
 class Piece(NamedTuple):
