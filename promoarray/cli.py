@@ -378,4 +378,10 @@ def _print(report: Printable, args: argparse.Namespace, *, wide: bool = False) -
 
 
 def _print_json(data: Any) -> None:
-    print(json.dumps(data, indent=2, ensure_ascii=False))
+    """Print data; control characters beyond ASCII are escaped, too, which a terminal would obey."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    print("\n".join(line if line.isprintable() else _ascii(line) for line in text.split("\n")))
+
+
+def _ascii(line: str) -> str:
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)

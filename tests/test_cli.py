@@ -467,3 +467,14 @@ def test_a_program_that_imports_from_its_package_is_told_of_m(
     assert code not in (0, 1)
     module = "model.train" if start.endswith("train.py") else "model"
     assert err.rstrip().endswith(f"it has relative imports: run it as a package, -m {module}")
+
+
+def test_json_prints_control_characters_by_escapes(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "PROMOARRAY_NONE_SUCH"
+    monkeypatch.setenv(name, "a\x9b2J\u202e变量")
+    _, out, _ = run(capsys, "doctor", "--json")
+    assert r"a\u009b2J\u202e变量" in out
+    said = {check["name"]: check["says"] for check in json.loads(out)["checks"]}
+    assert said[name] == "a\x9b2J\u202e变量"

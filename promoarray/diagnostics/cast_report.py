@@ -1,4 +1,4 @@
-"""What a cast does to an array: how many values it loses, and in which way.
+"""Report of a cast of an array: how many values it loses, and in which way.
 
 >>> import promoarray as pa
 >>> x = pa.asarray([1.0, 1.1, 500.0, -0.0], dtype=pa.float32)
@@ -16,7 +16,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.console import Printable, html_table
+from promoarray.console import Printable, html_table, visible
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.operands import as_array
@@ -97,7 +97,7 @@ class CastReport(Printable):
     @property
     def headline(self) -> str:
         """The cast, the policy and how many values there were."""
-        return f"{self.source} to {self.target} under {self.policy}: {self.size} values"
+        return f"{self.source} to {self.target} under {visible(self.policy)}: {self.size} values"
 
     def _rows(self) -> list[tuple[str, str]]:
         counts = [(words, getattr(self, name)) for name, words in _WORDS.items()]
@@ -113,12 +113,12 @@ class CastReport(Printable):
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
         for words, value in self._rows():
             table.add_row(Text(words), Text(value))
-        note = (Text(self.note, "dim"),) if self.note else ()
+        note = (Text(visible(self.note), "dim"),) if self.note else ()
         return Group(Text(self.headline, "bold"), table, *note)
 
     def html(self) -> str:
         """Return the report as a part of a page."""
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        note = f"<p>{escape(visible(self.note))}</p>" if self.note else ""
         return html_table(("values", "count"), self._rows()) + note
 
 

@@ -364,6 +364,25 @@ def test_it_is_self_contained_html() -> None:
     assert "http" not in page
 
 
+def test_no_word_of_a_policy_reaches_the_terminal_or_a_page_as_it_is() -> None:
+    words = "mine\x1b[2J<b>", "say \x1b[31m<i>", {("int64", "bfloat16"): "float32"}
+    mine = as_policy("numpy").derive(words[0], words[2], notes=(words[1],))
+    with pa.policy(mine):
+        reports = (
+            pa.explain("+", "int64", "bfloat16"),
+            pa.explain("astype", "float32", "int8"),
+            pa.table(dtypes=["int8", "f*"]),
+            pa.table(mine, "torch", dtypes=["int8"]),
+            pa.cast_report(pa.asarray([1.5]), "int8"),
+        )
+    for report in reports:
+        assert r"mine\x1b[2J<b>" in str(report)
+        assert r"mine\x1b[2J&lt;b&gt;" in report.to_html()
+        for shown in (str(report), report.to_html(), report._repr_html_()):
+            assert "\x1b" not in shown
+        assert "<i>" not in report.to_html()
+
+
 # -- losses -----------------------------------------------------------------------------------
 
 
