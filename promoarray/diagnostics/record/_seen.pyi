@@ -51,15 +51,17 @@ class Alike:
 
 @final
 class Otherwise:
-    """A function, and what is asked where it raises an OverflowError or a TypeError.
+    """A function, what is asked where it raises an OverflowError or a TypeError, and before.
 
-    That is called with the arguments, a tuple and a dict; where it answers None, the error stands.
+    Both are called with the arguments, a tuple and a dict; where they answer NotImplemented, the
+    function is called, or the error stands.
     """
 
     def __new__(
         cls,
         function: Callable[..., Any],
-        instead: Callable[[tuple[Any, ...], dict[str, Any]], Any],
+        instead: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None,
+        before: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None,
         /,
     ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -86,6 +88,7 @@ class FastHook:
         method_type: type,
         ufunc: type,
         dispatcher: type,
+        stand_in: Callable[[Any], Any],
     ) -> Self: ...
     def __len__(self) -> int:
         """How many operations have begun, and values are held."""

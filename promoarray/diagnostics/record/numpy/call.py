@@ -84,7 +84,7 @@ class Call:
     @property
     def policy(self) -> Policy | None:
         """What it was done by, if not by the framework itself."""
-        return self.past and self.past.took_over(self.result)
+        return None if self.past is None else self.past.took_over(self.result)
 
     def tell(self) -> None:
         """Record what it was; what makes no array only asks."""
@@ -270,7 +270,8 @@ class Call:
         stored = next(beside, None) or array_of(self.recorder, value)
         if target is not None and stored is not None:
             self._count(OPERATION)
-            policy = self.past and self.past.stores(self.args[place], stored)
+            past = self.past
+            policy = None if past is None else past.stores(self.args[place], stored)
             self.recorder.assigned(target, stored, self.frame, policy=policy)
             self.recorder.heard.lasting = False
 

@@ -191,8 +191,8 @@ STORES: dict[str, tuple[int | None, int, str, int]] = {
     "itemset": (0, 1, "value", -1),
     "pad": (0, 9, "constant_values", -1),
 }
-"""Functions that store numbers: the array in which, if it is given; which argument they are, and its
-name; and which argument is a dtype."""
+"""Functions that store numbers: the array in which, if it is given; which argument they are, and
+its name; and which argument is a dtype."""
 
 
 @cache

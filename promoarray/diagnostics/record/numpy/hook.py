@@ -167,11 +167,11 @@ def warnings_heard(session: Session) -> Iterator[None]:
         if message.filename != in_python().__file__:
             if issubclass(message.category, RuntimeWarning) and _OF_NUMPY in text:
                 session.warned(text, place)
-            return shown(message)
+            shown(message)
+            return
         registry = place.f_globals.setdefault("__warningregistry__", {})
         line = place.f_code.co_filename, place.f_lineno, place.f_globals.get("__name__")
         warnings.warn_explicit(text, message.category, *line, registry)
-        return None
 
     module._showwarnmsg = heard
     try:

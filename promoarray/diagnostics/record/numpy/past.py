@@ -20,7 +20,6 @@ import numpy as np
 from promoarray.core.call_site import of_promoarray
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.record._seen import Otherwise
-from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.calls import OPERANDS, STORES, expansions, operations
 from promoarray.diagnostics.record.numpy.operand import (
@@ -32,8 +31,7 @@ from promoarray.diagnostics.record.numpy.operand import (
 )
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.diagnostics.shadow.slots import as_seen_by
-from promoarray.dtypes import WEAK, Kind
+from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
@@ -144,8 +142,9 @@ class Past:
         """The dtype that the policy gives an operation of the run; "" if it refuses."""
         seen = tuple(seen_by(x, self.policy) for x in operands)
         decided = self.policy.decide(name, seen, tuple(operands), form, options=options)
-        refuses = isinstance(decided, Refusal)
-        return "" if refuses else self.policy.strong(decided.plan.result).name
+        if isinstance(decided, Refusal):
+            return ""
+        return self.policy.strong(decided.plan.result).name
 
     def _may_differ(self, a: Any, b: Any) -> bool:
         """Whether NumPy 1 may look at values, or NumPy 2 refuse."""
@@ -167,21 +166,22 @@ class Past:
                 self._known.clear()
             self._known[key] = self._dtypes(name, given, form)
         dtypes = self._known[key]
-        return dtypes and [_cast(x, dtype) for x, dtype in zip(given, dtypes, strict=True)]
+        if dtypes == ():
+            self._unknown(name)
+        return [_cast(*each) for each in zip(given, dtypes, strict=True)] if dtypes else None
 
     def _dtypes(self, name: str, given: tuple[Any, ...], form: Form) -> tuple[Any, ...] | None:
+        """What the operands are cast to; None if to nothing, and () where the policy refuses."""
         operands = tuple(operand_of(self._recorder, x) for x in given)
         if any(x is None for x in operands):
             return None
-        if self.whole:  # the run's own dtypes are those of the policy
-            operands = tuple(map(_as_it_is, operands))
         home = self._recorder.home
         here = home.decide(name, tuple(seen_by(x, home) for x in operands), operands, form)
-        seen = tuple(as_seen_by(self.policy, x) for x in operands)
+        seen = tuple(seen_by(x, self.policy) for x in operands)
         there = self.policy.decide(name, seen, operands, form)
         if isinstance(there, Refusal):
             if self.whole and not isinstance(here, Refusal):
-                self._unknown(name)
+                return ()
             return None
         if not isinstance(here, Refusal) and (not self.whole or here.plan == there.plan):
             return None
@@ -230,27 +230,11 @@ class Past:
                 cast[key] = made
             else:
                 named[key] = made
-        if callee.owner is not None or callee.name == "clip" and not callable_with(f, cast):
+        if callee.owner is not None:
             return _computed(getattr(cast[0], callee.name), cast[1:], named)
         if f is pow and not isinstance(cast[0], np.ndarray):
             return _power(*cast)
         return _computed(f, cast, named)
-
-
-def callable_with(f: Callable[..., Any], args: list[Any]) -> bool:
-    """Whether a function takes the array itself, which a method of one does not."""
-    return not isinstance(getattr(f, "__self__", None), ARRAYS)
-
-
-def _as_it_is(x: Any) -> Any:
-    """An operand of the run, whatever other policies have in its place."""
-    if not isinstance(x, Ghost):
-        return x
-    return Ghost.of(_dtype(x), x.ndim, x._buffer.item)
-
-
-def _dtype(x: Ghost) -> Any:
-    return getattr(x._type, "dtype", x._type)
 
 
 def _power(a: Any, b: Any) -> Any:
@@ -416,7 +400,7 @@ class _Wrapping:
 
 def _whole(value: Any) -> Any:
     """An array of numbers, of which floats beyond a dtype are cut to ints first, as in C."""
-    return np.asarray(int(value) if isinstance(value, (float, np.generic)) else value)
+    return np.asarray(int(value) if isinstance(value, _FLOATS) else value)
 
 
 def _stored(
@@ -446,11 +430,7 @@ def _stored(
     if any(type(x) is int and not -(1 << 63) <= x < 1 << 64 for x in flat([holder[key]])):
         return NotImplemented  # which is no C integer: NumPy 1 refuses it, too
     holder[key] = np.asarray(holder[key]).astype(dtype)
-    if of_array:
-        made = getattr(given[0], name)(*given[1:], **named)
-    else:
-        made = f(*given, **named)
-    return made
+    return getattr(given[0], name)(*given[1:], **named) if of_array else f(*given, **named)
 
 
 def _of_two_signs(a: Any, b: Any) -> bool:
@@ -474,9 +454,9 @@ def beyond(value: Any, x: Any) -> bool:
 
 
 _INTS = int, np.integer
+_FLOATS = float, np.floating
 
 
 def cut(value: Any, x: Any) -> bool:
     """Whether a Python float is one that an array of integers does not hold once it is cut."""
-    floats = float, np.floating
-    return isinstance(value, floats) and isfinite(value) and beyond(int(value), x)
+    return isinstance(value, _FLOATS) and isfinite(value) and beyond(int(value), x)

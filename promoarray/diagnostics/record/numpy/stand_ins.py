@@ -14,7 +14,7 @@ import operator
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, ItemsView, Iterator, ValuesView
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -59,7 +59,7 @@ DRAWS = frozenset({"matplotlib", "mpl_toolkits", "tqdm", "rich", "pytest", "_pyt
 
 ARRAYS = np.ndarray, np.generic
 _LISTS = list, tuple, set, frozenset, deque
-_VIEWS = type({}.values()), type({}.items())
+_VIEWS = ValuesView, ItemsView
 _NUMPY = frozenset({"numpy", "ml_dtypes", "promoarray"})
 
 
@@ -119,7 +119,7 @@ class StandIns:
             return ""
         if isinstance(function, type) and not _is_library(root):
             return ""
-        if isinstance(function, type) and hasattr(function.__init__, "__code__"):
+        if isinstance(function, type) and hasattr(getattr(function, "__init__", None), "__code__"):
             session = self._session()
             return "" if session and root in session.rewritten else _in_library(root)
         return "what it computes is not recorded"
@@ -174,7 +174,7 @@ def listed(method: Any, values: Any) -> Any:
 
     def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         lone = isinstance(kwargs.get("key"), type(None)) and _of_one_dtype((values,))
-        if not holds((values, *args)) and "key" not in kwargs or (lone and not args):
+        if (not holds((values, *args)) and "key" not in kwargs) or (lone and not args):
             return NotImplemented
         return replaced(values, *args, **kwargs)
 
@@ -229,7 +229,7 @@ def _of_one_dtype(args: tuple[Any, ...]) -> bool:
     if isinstance(values, np.ndarray):
         return values.ndim == 1 and values.dtype.kind != "O"
     kinds = set(map(type, values)) if isinstance(values, _LISTS) else set()
-    return len(kinds) == 1 and issubclass(*kinds, np.generic)
+    return len(kinds) == 1 and issubclass(kinds.pop(), np.generic)
 
 
 def _higher(function: Any, place: int, /, *args: Any, **kwargs: Any) -> Any:
