@@ -91,6 +91,7 @@ def flat(values: Any) -> Iterator[Any]:
 
 def as_taken(values: Sequence[Any]) -> Sequence[Any]:
     """Operands as NumPy takes them: beside a masked array numbers are arrays without axes."""
-    if not any(isinstance(x, np.ma.MaskedArray) for x in values):
-        return values
-    return [np.asarray(x) if type(x) in WEAK else x for x in values]
+    for x in values:
+        if isinstance(x, np.ma.MaskedArray):
+            return [np.asarray(x) if type(x) in WEAK else x for x in values]
+    return values

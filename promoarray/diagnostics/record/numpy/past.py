@@ -80,7 +80,7 @@ class Past:
     def __init__(self, recorder: Recorder, policy: Policy) -> None:
         self._recorder, self.policy = recorder, policy
         self.whole = policy in recorder.report.policies[:1]
-        self._known: dict[Hashable, tuple[Any, ...] | None] = {}
+        self._known: dict[Hashable, Any] = {}
         self._made: Any = None
 
     def took_over(self, x: Any) -> Policy | None:
@@ -150,22 +150,24 @@ class Past:
         """Whether NumPy 1 may look at values, or NumPy 2 refuse."""
         if not self.whole:
             return beyond(a, b) or beyond(b, a) or _of_two_signs(a, b)
-        if isinstance(a, ARRAYS) and isinstance(b, ARRAYS):
-            return a.dtype is not b.dtype and not (a.ndim and b.ndim)
-        return isinstance(a, ARRAYS) or isinstance(b, ARRAYS)
+        kind = type(b)
+        if kind is type(a) and kind is not np.ndarray:
+            return False  # scalars of one dtype, or what is not NumPy's
+        if not isinstance(a, ARRAYS):
+            return isinstance(b, ARRAYS)
+        return not isinstance(b, ARRAYS) or not (a.dtype is b.dtype or (a.ndim and b.ndim))
 
     def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
         """The operands in the dtypes that the policy gives them; None where NumPy 2 does that."""
         given = tuple(as_taken(given))
-        kinds = [_kind(x) for x in given]
-        if None in kinds:
+        key = (name, form, *map(_kind, given))
+        if None in key:
             return None
-        key = (name, form, *kinds)
-        if not self.whole or key not in self._known:
+        dtypes = self._known.get(key, ...) if self.whole else ...
+        if dtypes is ...:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = self._dtypes(name, given, form)
-        dtypes = self._known[key]
+            dtypes = self._known[key] = self._dtypes(name, given, form)
         if dtypes == ():
             self._unknown(name)
         return [_cast(*each) for each in zip(given, dtypes, strict=True)] if dtypes else None
@@ -277,10 +279,10 @@ def _kind(x: Any) -> Hashable:
     if type(x) in WEAK:
         return magnitude(x)
     if not isinstance(x, ARRAYS):
-        return ("int", magnitude(int(x))) if isinstance(x, int) else None
-    if x.dtype.kind not in "biufc" and x.dtype.kind != "V":
+        return (int, magnitude(int(x))) if isinstance(x, int) else None
+    if x.dtype.kind not in "biufcV":
         return None
-    return (x.dtype, type(x) is np.ndarray, None if x.ndim else magnitude(x.item()))
+    return x.dtype, type(x), x.ndim == 0 and magnitude(x.item())
 
 
 def _cast(x: Any, dtype: Any) -> Any:
