@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,6 @@ from promoarray.promotion.registry import as_policy
 
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
-    if find_spec("libcst") is None:
-        _say("edits are written by libcst; write pip install 'promoarray[port]'")
-        return USAGE
     if args.script and Path(args.script).suffix == ".ipynb":
         _say(f"{args.script} is a notebook, which is not edited; write its cells into a script")
         return USAGE

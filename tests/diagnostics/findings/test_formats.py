@@ -225,7 +225,7 @@ def test_what_ends_a_command_is_escaped(compare: Command, tmp_path: Path) -> Non
     ran = compare(script, "--format", "github")
     (command, _) = ran.out.splitlines()
     assert command.startswith("::warning file=a%2Cb%3Ac %25%0A.py,line=3,")
-    assert r"Write xp.astype(x, xp.float64) / len('100%25\n, :') for torch" in command
+    assert r'Write xp.astype(x, xp.float64) / len("100%25\n, :") for torch' in command
 
 
 # -- JSON, files ----------------------------------------------------------------------------------

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib import util
 from pathlib import Path
 
 import pytest
 
 from promoarray import cli
-from promoarray.diagnostics.port import command
 
 PROGRAM = """\
 import sys
@@ -110,17 +108,6 @@ def test_a_module_that_is_not_there_stops_before_anything_is_recorded(
 ) -> None:
     assert cli.main(["port", "-m", "gone", "--to", "torch"]) == 3
     assert "stopped before it imported promoarray: exit status 1" in capfd.readouterr().err
-
-
-def test_without_libcst_the_error_says_what_to_install(
-    program: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    known = util.find_spec
-    monkeypatch.setattr(
-        command, "find_spec", lambda name: None if name == "libcst" else known(name)
-    )
-    assert cli.main(["port", "program.py", "--to", "torch"]) == 2
-    assert "pip install 'promoarray[port]'" in capfd.readouterr().err
 
 
 def test_a_program_that_fails_is_told(program: Path, capfd: pytest.CaptureFixture[str]) -> None:
