@@ -94,6 +94,20 @@ def test_a_lattice_shows_its_path() -> None:
     assert explained.headline == "int8 + uint8 is int16 under jax@x64"
 
 
+@pytest.mark.parametrize(
+    ("operands", "policy", "says"),
+    [
+        (("int8", 1), "numpy", "int8 with a Python int stays int8"),
+        (("int64", "float32"), "numpy", "int64 with float32 is float64"),
+        (("int64", "float32"), "onnx", "int64 with float32: no common dtype"),
+    ],
+)
+def test_a_rule_written_as_a_function_says_its_answer(
+    operands: tuple[object, ...], policy: str, says: str
+) -> None:
+    assert f"promote: {says}" in pa.explain("+", *operands, policy=policy).steps
+
+
 def test_a_table_shows_its_cell() -> None:
     explained = pa.explain("add", "int64", "float32", policy="paddle")
     assert explained.refused

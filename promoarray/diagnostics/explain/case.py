@@ -304,7 +304,8 @@ class Case:
         for dtype in types[1:]:
             if common is None:
                 return
-            yield f"promote: {_path(promote, common, dtype)}"
+            general = promote is self.policy.promote and self.policy.principle
+            yield f"promote: {_path(promote, common, dtype, '' if general else _doc(promote))}"
             common = promote(common, dtype)
 
     def rule_said(self) -> Iterator[str]:
@@ -367,14 +368,17 @@ class Case:
         return operation(self.name).family in (Family.EQUALITY, Family.ORDER)
 
 
-def _path(promote: PromotionRule, a: DType, b: DType) -> str:
-    """The way from two dtypes to their common one."""
+def _path(promote: PromotionRule, a: DType, b: DType, doc: str) -> str:
+    """The way from two dtypes to their common one; ``doc`` is the rule in words."""
     path = getattr(promote, "path", None)
     if path is not None:
         return str(path(a, b))
-    common, said = promote(a, b), _doc(promote).rstrip(".")
-    cell = f"row {a.code}, column {b.code}: {common.code if common else '-'}"
-    return f"{said}; {cell}" if said else cell
+    first, second = (f"a Python {d.name[5:]}" if d.weak else d.name for d in (a, b))
+    common = promote(a, b)
+    result = ": no common dtype" if common is None else f" is {common.name}"
+    if common is a:
+        result = " stays that" if a.weak else f" stays {a.name}"
+    return f"{first} with {second}{result}" + (f"; {doc.rstrip('.')}" if doc else "")
 
 
 def _doc(step: Any) -> str:

@@ -77,7 +77,7 @@ def test_what_changes_from_numpy_1_to_2_is_what_the_real_ones_change(
     assert refused["edit"] == "xp.astype(small, xp.uint16) + 300"
     why = data["changes"][0]["why"]
     assert why["before"][0] == "by value: x1 as float32, x2 as float16"
-    assert why["after"] == ["promote: row f32, column f64: f64"]
+    assert why["after"] == ["promote: float32 with float64 is float64"]
     assert data["program"] == {"exit_status": 0, "error": None, "stopped_at": None}
 
 
