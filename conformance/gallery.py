@@ -148,7 +148,7 @@ def report(shown: Example) -> str:
     """Return the report of a program alone, without what the program prints."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "report.txt"
-        _promoarray(*shlex.split(shown.command), "--output", str(written))
+        _promoarray(*shlex.split(shown.command), "--all", "--output", str(written))
         return written.read_text(encoding="utf-8")
 
 

@@ -46,6 +46,16 @@ Origin = tuple[tuple[object, ...], str]
 """A place, by its key, and a policy that is a root there."""
 
 
+def places_in_words(places: Sequence[str]) -> str:
+    """Name places, each file once: "train.py:35, 36 and 4 more"."""
+    by_file: dict[str, list[str]] = {}
+    for place in places[:MOST_PLACES]:
+        file, _, line = place.rpartition(":")
+        by_file.setdefault(file, []).append(line)
+    named = [f"{file}:{', '.join(lines)}" for file, lines in by_file.items()]
+    return first_of([*named, *places[MOST_PLACES:]], len(named))
+
+
 def first_of(places: Sequence[str], most: int = MOST_PLACES) -> str:
     """Places in a row, and of many how many more there are."""
     more = len(places) - most
@@ -149,7 +159,7 @@ class SharedCause:
 
     def words(self) -> str:
         """Cause, places and edit in a sentence."""
-        return f"{self.what} ({first_of(self.places)}); write {self.write}"
+        return f"{self.what} ({places_in_words(self.places)}); write {self.write}"
 
 
 @dataclass

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from promoarray.console import counted
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.replay import replay
+from promoarray.diagnostics.model.results import Results
 from promoarray.diagnostics.report import Report
 from promoarray.operations import Form
 
@@ -165,10 +167,22 @@ class RecordedReport(Report):
         unknown = sum(n for (kind, _), n in tuple(self.calls.items()) if kind == UNKNOWN)
         return 1 - unknown / total if total else 1.0
 
-    def merge(self, other: Report) -> None:
+    def __getstate__(self) -> dict[str, Any]:
+        # The policies are asked again by whoever reads it.
+        fresh = RecordedReport(self.run, self.policies)
+        unasked = {name: vars(fresh)[name] for name in (*_ASKED, "_version", "_states")}
+        return vars(self) | unasked | {"_found": []} if self.flows else super().__getstate__()
+
+    def merge(self, other: Results) -> None:
         """Add what another process of a run has found."""
-        super().merge(other)
-        if isinstance(other, RecordedReport):
+        if not isinstance(other, RecordedReport):
+            super().merge(other)
+        else:
+            unasked: RecordedReport = object.__new__(RecordedReport)
+            unasked.__setstate__(other.__getstate__())
+            unasked.flows = []
+            super().merge(unasked)
+            self.flows += other.flows
             self.calls.update(other.calls)
             self.drift.update(other.drift)
             self.unexamined.update(other.unexamined)
@@ -200,7 +214,7 @@ class RecordedReport(Report):
         unseen = by_kind.pop(UNSEEN)
         counts = [f"{n.total()} {KINDS[kind]}" for kind, n in by_kind.items() if n]
         total = sum(n.total() for n in by_kind.values())
-        yield f"{total} calls recorded{': ' * bool(counts)}{', '.join(counts)}."
+        yield f"{counted(total, 'call')} recorded{': ' * bool(counts)}{', '.join(counts)}."
         if by_kind[APPROXIMATE]:
             yield f"approximate: {_most(by_kind[APPROXIMATE])}"
         if by_kind[UNKNOWN]:
@@ -223,7 +237,7 @@ class RecordedReport(Report):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from super().__rich_console__(console, options)
-        yield from (_dim(line) for line in self.recorded())
+        yield _dim(next(self.recorded()))  # the report has named what was not examined
 
 
 _ASKED = "_found", "agreed", "assumed", "signatures", "value_changes"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray.console import counted, folded, listed, visible, wrapped
-from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, first_of, shared_causes
+from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, places_in_words, shared_causes
 from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.model.summary import by_policy
 from promoarray.diagnostics.model.verdict import DIFFERS, Verdict, open_in_words, verdicts
@@ -255,7 +255,7 @@ def _cause(cause: SharedCause, page: Page, *, everything: bool) -> Iterator[Text
     start = Text(f"{counted(len(cause.places), 'line')}  ", "bold cyan")
     what = f"{visible(cause.what)} ({', '.join(map(visible, cause.policies))})"
     yield from page.wrapped(start, (what, ""))
-    at = visible(first_of(cause.places))
+    at = visible(places_in_words(cause.places))
     yield from page.wrapped("    at          ", (at, ""))
     edits = [(site, edit) for site, edit in sorted(cause.edits.items()) if edit]
     if cause.kind != DEFAULT or not everything or len(edits) < 2:
