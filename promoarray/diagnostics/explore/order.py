@@ -8,7 +8,7 @@ it, with the places in a layer chosen so that few lines cross.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,13 +29,6 @@ ABOVE, LETTER = 56, 6.7
 """Between layers, and how wide a letter of the name is, in pixels."""
 
 
-class Place(NamedTuple):
-    """Where a dtype stands; the lowest layer is 0."""
-
-    x: float
-    layer: int
-
-
 class Node(NamedTuple):
     """A dtype in a layer, or where a line passes through it: then with both its ends."""
 
@@ -44,43 +37,50 @@ class Node(NamedTuple):
     layer: int
 
 
+Path = list[Node]
+"""A line, with a node in each layer from the lower dtype to the upper one."""
+
+
 class Order(NamedTuple):
     """A drawing of a policy's order.
 
     Attributes
     ----------
-    places : dict
-        From each dtype to its Place.
-    lines : list of tuples
-        The lower dtype, the upper one and the points in between.
+    layers : list of lists of Node
+        The lowest first.
+    paths : list of Path
+    x : dict
+        From each node to its place across.
     alone : list of DType
         What lies neither below nor above anything.
     says : str
         Whether it is a lattice, with the smallest counter-example if not.
     """
 
-    places: dict[DType, Place]
-    lines: list[tuple[DType, DType, list[Place]]]
+    layers: list[list[Node]]
+    paths: list[Path]
+    x: Mapping[Node, float]
     alone: list[DType]
     says: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the drawing as data, places in pixels from the upper left corner."""
-        left = min((p.x for p in self.places.values()), default=0)
-        half = round(max((len(d.code) for d in self.places), default=0) * LETTER / 2) + 10
-        layers = max((p.layer for p in self.places.values()), default=0)
+        nodes = [n for layer in self.layers for n in layer if n.upper is None]
+        left = min((self.x[n] for n in nodes), default=0)
+        half = round(max((len(n.dtype.code) for n in nodes), default=0) * LETTER / 2) + 10
 
-        def pixels(place: Place) -> list[int]:
-            return [round((place.x - left) * (2 * half + 8)), (layers - place.layer) * ABOVE]
+        def pixels(node: Node) -> list[int]:
+            across, down = self.x[node] - left, len(self.layers) - 1 - node.layer
+            return [round(across * (2 * half + 8)), down * ABOVE]
 
-        index = {dtype: number for number, dtype in enumerate(self.places)}
+        index = {node: number for number, node in enumerate(nodes)}
         return {
             "nodes": [
-                [d.name, d.code, str(Operand(d)), *pixels(p)] for d, p in self.places.items()
+                [n.dtype.name, n.dtype.code, str(Operand(n.dtype)), *pixels(n)] for n in nodes
             ],
             "lines": [
-                [index[a], index[b], *(n for p in points for n in pixels(p))]
-                for a, b, points in self.lines
+                [index[low], index[high], *(n for node in between for n in pixels(node))]
+                for low, *between, high in self.paths
             ],
             "half": half,
             "alone": [d.code for d in self.alone],
@@ -92,23 +92,11 @@ def order_of(policy: Policy) -> Order:
     """Draw the order of a policy's rule."""
     edges = right_above(policy)
     if not edges:
-        return Order({}, [], [], "No order: what promotes to what runs in a circle.")
-    says = _says(policy)
+        return Order([], [], {}, [], "No order: what promotes to what runs in a circle.")
     related = {d for a, above in edges.items() for d in (a, *above) if above}
     alone = [d for d in edges if d not in related]
-    if not related:
-        return Order({}, [], alone, says)
-    edges = {a: above for a, above in edges.items() if a in related}
-    layers = _layered(edges)
-    x = _across(layers, _neighbours(layers, edges))
-    places = {n.dtype: Place(x[n], n.layer) for layer in layers for n in layer if n.upper is None}
-    passing: dict[tuple[DType, DType], list[Place]] = {}
-    for layer in layers:
-        for node in layer:
-            if node.upper is not None:
-                passing.setdefault((node.dtype, node.upper), []).append(Place(x[node], node.layer))
-    lines = [(a, b, passing.get((a, b), [])) for a, above in edges.items() for b in above]
-    return Order(places, lines, alone, says)
+    layers, paths = _layered({a: above for a, above in edges.items() if a in related})
+    return Order(layers, paths, _across(layers, paths), alone, _says(policy))
 
 
 def _says(policy: Policy) -> str:
@@ -149,79 +137,60 @@ def right_above(policy: Policy) -> Edges:
     }
 
 
-def _layered(edges: Edges) -> list[list[Node]]:
-    """The layers from the lowest up, lines through a layer standing in it like dtypes."""
-    below: dict[DType, set[DType]] = {a: set() for a in edges}
-    for a, above in edges.items():
-        for b in above:
-            below[b].add(a)
-    layer: dict[DType, int] = {}
+def _layered(edges: Edges) -> tuple[list[list[Node]], list[Path]]:
+    """The layers from the lowest up, and the lines, which stand in layers like dtypes."""
+    below: dict[DType, list[DType]] = {b: [a for a in edges if b in edges[a]] for b in edges}
+    at: dict[DType, int] = {}
     for dtype in TopologicalSorter(below).static_order():
-        layer[dtype] = max((layer[a] + 1 for a in below[dtype]), default=0)
-    for dtype in sorted(layer, key=layer.__getitem__, reverse=True):  # as high as what is above
+        at[dtype] = max((at[a] + 1 for a in below[dtype]), default=0)
+    for dtype in sorted(at, key=at.__getitem__, reverse=True):  # as high as what is above
         if edges[dtype] and not below[dtype]:
-            layer[dtype] = min(layer[b] for b in edges[dtype]) - 1
-    layers: list[list[Node]] = [[] for _ in range(max(layer.values()) + 1)]
-    for a in edges:
-        layers[layer[a]].append(Node(a, None, layer[a]))
-        for b in edges[a]:
-            for between in range(layer[a] + 1, layer[b]):
-                layers[between].append(Node(a, b, between))
-    return layers
-
-
-Neighbours = dict[Node, tuple[list[Node], list[Node]]]
-"""What a node is joined to, in the layer below and in the one above."""
-
-
-def _neighbours(layers: list[list[Node]], edges: Edges) -> Neighbours:
-    joined: Neighbours = {node: ([], []) for layer in layers for node in layer}
-    at = {node.dtype: node for node in joined if node.upper is None}
+            at[dtype] = min(at[b] for b in edges[dtype]) - 1
+    layers: list[list[Node]] = [[] for _ in range(max(at.values(), default=-1) + 1)]
+    paths: list[Path] = []
     for a, above in edges.items():
+        layers[at[a]].append(Node(a, None, at[a]))
         for b in above:
-            first, last = at[a], at[b]
-            path = [first, *(Node(a, b, n) for n in range(first.layer + 1, last.layer)), last]
-            for low, high in pairwise(path):
-                joined[low][1].append(high)
-                joined[high][0].append(low)
-    return joined
+            between = [Node(a, b, n) for n in range(at[a] + 1, at[b])]
+            paths.append([Node(a, None, at[a]), *between, Node(b, None, at[b])])
+            for node in between:
+                layers[node.layer].append(node)
+    return layers, paths
 
 
-def _across(layers: list[list[Node]], joined: Neighbours) -> dict[Node, float]:
+def _across(layers: list[list[Node]], paths: list[Path]) -> dict[Node, float]:
     """Places across each layer: near the middle of what a node is joined to, one apart."""
+    steps = [step for path in paths for step in pairwise(path)]
+    joined: tuple[dict[Node, list[Node]], ...] = ({}, {})  # below, above
+    for low, high in steps:
+        joined[0].setdefault(high, []).append(low)
+        joined[1].setdefault(low, []).append(high)
     x = {node: index - (len(layer) - 1) / 2 for layer in layers for index, node in enumerate(layer)}
-    best, fewest = dict(x), crossings(layers, joined, x)
+    best, fewest = dict(x), crossings(steps, x)
     for sweep in range(SWEEPS):
-        side = sweep % 2
-        for layer in layers if side == 0 else reversed(layers):
-            wanted = {n: _middle((x[m] for m in joined[n][side]), x[n]) for n in layer}
-            layer.sort(key=lambda n: (wanted[n], x[n]))
-            x.update(_spread([wanted[n] for n in layer], layer))
-        crossed = crossings(layers, joined, x)
+        ends = joined[sweep % 2]
+        for layer in reversed(layers) if sweep % 2 else layers:
+            wanted = {n: [x[m] for m in ends.get(n, [n])] for n in layer}
+            middle = {n: sum(places) / len(places) for n, places in wanted.items()}
+            layer.sort(key=lambda n, middle=middle: (middle[n], x[n]))  # type: ignore[misc]
+            x |= _spread({n: middle[n] for n in layer})
+        crossed = crossings(steps, x)
         if crossed <= fewest:
             best, fewest = dict(x), crossed
     return best
 
 
-def crossings(layers: list[list[Node]], joined: Neighbours, x: Mapping[Node, float]) -> int:
-    """How many pairs of lines cross."""
-    count = 0
-    for layer in layers:
-        lines = [(x[low], x[high]) for low in layer for high in joined[low][1]]
-        count += sum(a < c and b > d for a, b in lines for c, d in lines)
-    return count
+def crossings(steps: list[tuple[Node, Node]], x: Mapping[Node, float]) -> int:
+    """Return how many pairs of lines cross between two layers."""
+    lines = [(low.layer, x[low], x[high]) for low, high in steps]
+    return sum(n == m and a < c and b > d for n, a, b in lines for m, c, d in lines)
 
 
-def _middle(places: Iterable[float], otherwise: float) -> float:
-    found = list(places)
-    return sum(found) / len(found) if found else otherwise
-
-
-def _spread(wanted: list[float], nodes: list[Node]) -> dict[Node, float]:
+def _spread(wanted: Mapping[Node, float]) -> dict[Node, float]:
     """Places at least one apart, near those wanted, which ascend: the mean of both directions."""
-    right, left = list(wanted), list(wanted)
-    for i in range(1, len(wanted)):
+    right, left = list(wanted.values()), list(wanted.values())
+    for i in range(1, len(right)):
         right[i] = max(right[i], right[i - 1] + 1)
-    for i in reversed(range(len(wanted) - 1)):
+    for i in reversed(range(len(left) - 1)):
         left[i] = min(left[i], left[i + 1] - 1)
-    return {node: (a + b) / 2 for node, a, b in zip(nodes, right, left, strict=True)}
+    return {node: (a + b) / 2 for node, a, b in zip(wanted, right, left, strict=True)}

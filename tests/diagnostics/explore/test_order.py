@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -43,16 +43,17 @@ def test_lines_lead_from_a_dtype_to_all_above_it_and_none_is_to_spare(name: str)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_goes_up_and_nothing_stands_on_another(name: str) -> None:
     order = order_of(as_policy(name))
-    for low, high, between in order.lines:
-        layers = [order.places[low].layer, *(p.layer for p in between), order.places[high].layer]
+    for path in order.paths:
+        layers = [node.layer for node in path]
         assert layers == list(range(layers[0], layers[-1] + 1))
-    for a, b in product(order.places.values(), repeat=2):
-        assert a is b or a.layer != b.layer or abs(a.x - b.x) >= 1 - 1e-9
+    for layer in order.layers:
+        for a, b in product(layer, repeat=2):
+            assert a is b or abs(order.x[a] - order.x[b]) >= 1 - 1e-9
 
 
 def test_a_lattice_is_drawn_from_its_own_edges() -> None:
     jax = as_policy("jax@x64")
-    drawn = {(a, b) for a, b, _ in order_of(jax).lines}
+    drawn = {(path[0].dtype, path[-1].dtype) for path in order_of(jax).paths}
     edges = jax.promote.edges  # type: ignore[attr-defined]
     assert drawn == {(a, b) for a, above in edges.items() for b in above}
 
@@ -65,12 +66,11 @@ def test_the_words_say_whether_it_is_a_lattice() -> None:
 
 
 def test_sweeps_leave_fewer_lines_crossed() -> None:
-    edges = right_above(as_policy("numpy@2"))
-    layers = drawing._layered(edges)
-    joined = drawing._neighbours(layers, edges)
-    before = {n: float(i) for layer in layers for i, n in enumerate(layer)}
-    after = drawing._across([list(layer) for layer in layers], joined)
-    assert drawing.crossings(layers, joined, after) < drawing.crossings(layers, joined, before)
+    order = order_of(as_policy("numpy@2"))
+    steps = [step for path in order.paths for step in pairwise(path)]
+    rows = right_above(as_policy("numpy@2"))
+    given = {node: float(list(rows).index(node.dtype)) for layer in order.layers for node in layer}
+    assert drawing.crossings(steps, order.x) < drawing.crossings(steps, given)
 
 
 def test_a_rule_that_runs_in_a_circle_is_not_drawn() -> None:
@@ -78,7 +78,7 @@ def test_a_rule_that_runs_in_a_circle_is_not_drawn() -> None:
     beats = {(i8, i16): i16, (i16, i32): i32, (i32, i8): i8}
     circle = Policy.from_table("circle", {**beats, **{(b, a): c for (a, b), c in beats.items()}})
     order = order_of(circle)
-    assert order.lines == []
+    assert order.to_dict()["lines"] == []
     assert order.to_dict()["nodes"] == []
     assert order.says == "No order: what promotes to what runs in a circle."
 
@@ -86,7 +86,7 @@ def test_a_rule_that_runs_in_a_circle_is_not_drawn() -> None:
 def test_what_lies_below_nothing_is_named() -> None:
     order = order_of(as_policy("aclnn"))
     assert order.alone
-    assert not set(order.alone) & set(order.places)
+    assert not {*order.alone} & {node.dtype for layer in order.layers for node in layer}
     assert pa.uint16 in order.alone
 
 
