@@ -20,7 +20,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     )
     command.epilog = (
         "Exit codes: 0 nothing changes, 1 something does, 2 usage error, 3 the program failed "
-        "(what was found until then is reported), 128 + N where signal N ended it."
+        "(what was found until then is reported) or computed nothing, 4 nothing changes in what "
+        "was examined, and not all was, 128 + N where signal N ended it."
     )
     add_dashes(command)
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from promoarray.console import console
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
-from promoarray.diagnostics.diff.recorded import RecordedChanges, framework_recorded
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL
+from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.probe import Probe
+from promoarray.diagnostics.run.frameworks import framework_of
 from promoarray.diagnostics.run.program import Ended, Program, as_module, of_module, of_script
 from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.policy import Policy
@@ -40,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
     sys.stderr.flush()
     ended = program.run(asked, None, quiet=False, aside=args.json)
     noted = (each.probed for each in ended.findings if each.probed is not None)
-    compared = difference(report_of(ended, before, after), noted, after)
+    compared = difference(report_of(ended, before, after), noted, after, before)
     found = replace(compared, inherited=args.all)
     if args.json:
         print(json.dumps(found.to_dict() | {"program": stopped(ended)}, indent=2))
@@ -49,21 +50,34 @@ def main(args: argparse.Namespace) -> int:
     return told(found, ended, args.script)
 
 
+def framework_recorded(
+    script: str | None, module: str | None, before: Policy, after: Policy
+) -> str:
+    """Return what a program computes with itself, if its editions are compared; else ""."""
+    for name, framework in REWRITTEN.items():
+        if {before, after} <= {as_policy(edition) for _, edition in framework.editions}:
+            return name if framework_of(script, module) == name else ""
+    return ""
+
+
 def _asked(before: Policy, after: Policy, framework: str, packages: tuple[str, ...]) -> Task:
     """What is asked of the program: to run under one policy, or as it is if it is recorded."""
     names = before.name, after.name
-    if not framework:
-        return Task(names, before.name, probe=Changes(after.name))
-    probe: Probe = RecordedChanges(*names)
-    return Task(names, framework=framework, packages=packages, past=True, probe=probe)
+    if framework:
+        return Task(names, framework=framework, packages=packages, past=True)
+    return Task(names, before.name, probe=Changes(after.name))
 
 
 def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
-    """Return what the shadow runs of all processes of a run have found."""
+    """Return what all processes of a run have found."""
+    made = [each.report for each in ended.findings if each.report is not None]
+    recorded = next((each for each in made if isinstance(each, RecordedReport)), None)
     report = Report(before, (before, after))
-    for each in ended.findings:
-        if each.report is not None:
-            report.merge(each.report)
+    if recorded is not None:
+        named = recorded.framework
+        report = RecordedReport(recorded.run, (before, after), framework=named)
+    for each in made:
+        report.merge(each)
     return report
 
 
@@ -90,7 +104,11 @@ def told(found: Difference, ended: Ended, script: str | None) -> int:
         return FAILED
     if ended.status:
         return SIGNAL - ended.status
-    return FINDINGS if found.changes else NOTHING
+    if found.changes:
+        return FINDINGS
+    if not found.operations:
+        return NOTHING if not ended.imported else FAILED
+    return INCOMPLETE if found.open else NOTHING
 
 
 def _say(what: str) -> None:

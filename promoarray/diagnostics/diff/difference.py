@@ -9,15 +9,19 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, counted, html_table, listed, wrapped
+from promoarray.core.call_site import Site
+from promoarray.core.events import OperationEvent
 from promoarray.core.refusals import spelled as written
-from promoarray.diagnostics.diff import stored
 from promoarray.diagnostics.diff.change import REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import At, Noted
-from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons
+from promoarray.diagnostics.diff.reasons import NO_REASONS, reasons_of
+from promoarray.diagnostics.edits.of_report import Planned, planned, with_edits
 from promoarray.diagnostics.model.finding import spelled
+from promoarray.diagnostics.model.occurrences import occurrences
+from promoarray.diagnostics.model.verdict import NotExamined, not_examined, open_in_words
 from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.shadow.answers import OperationAnswers
 from promoarray.diagnostics.shadow.divergence import Divergence
-from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.value_changes import ValueChange
 from promoarray.promotion.policy import Policy
 
@@ -45,6 +49,8 @@ class Difference(Printable):
         In the order of the source.
     inherited : bool
         Whether printing shows the places that only inherit, too.
+    open : tuple of NotExamined
+        What else the program did, of which neither policy was asked.
     """
 
     before: Policy
@@ -52,6 +58,7 @@ class Difference(Printable):
     operations: int
     changes: tuple[Change, ...]
     inherited: bool = False
+    open: tuple[NotExamined, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -70,23 +77,27 @@ class Difference(Printable):
             "to": self.after.name,
             "operations": self.operations,
             "changes": [each.to_dict() for each in self.changes],
+            "not_examined": [each._asdict() for each in self.open],
         }
 
     def summary(self) -> str:
         """Return the counts in a sentence."""
         way = f"from {self.before.name} to {self.after.name}"
         done = counted(self.operations, "operation")
+        left = open_in_words(self.open)
         if not self.operations:
             return f"No operation ran under {self.before.name}: there is nothing to compare."
         if not self.changes:
-            return f"{done}: nothing changes {way}."
+            examined = " of what was examined" if self.open else ""
+            return " ".join(filter(None, (f"{done}: nothing changes {way}{examined}.", left)))
         roots = [each for each in self.changes if not each.inherited]
         kinds = Counter(each.kind for each in roots)
         counts = {words: kinds[kind] for kind, words in KINDS.items() if kinds[kind]}
         found = [f"{words} at {counted(n, 'place')}" for words, n in counts.items()]
         lines = counted(len({(c.program.file, c.program.line) for c in roots}), "line")
         verb = "changes" if lines == "1 line" else "change"
-        return f"{done}: {lines} {verb} {way}: {listed(found)}.{self._rest()}"
+        said = f"{done}: {lines} {verb} {way}: {listed(found)}.{self._rest()}"
+        return " ".join(filter(None, (said, left)))
 
     def _rest(self) -> str:
         """The lines that are left out, as only their operands differ."""
@@ -139,50 +150,61 @@ _MOST = 8
 """So many lines that only inherit are named."""
 
 
-def difference(report: Report, every: Iterable[Noted], after: Policy) -> Difference:
-    """Put together what a shadow run and the probes of its processes have found.
+def difference(
+    report: Report, every: Iterable[Noted], after: Policy, before: Policy | None = None
+) -> Difference:
+    """Ask two policies about a run, and put together what changes from one to the other.
 
     Parameters
     ----------
     report : Report
-        Of a run under one policy, with the other as its shadow.
+        Of a run, with both policies asked.
     every : iterable of Noted
-    after : Policy
+        What the probes of its processes have found.
+    after, before : Policy
+        The policies; the first is that of the run, if it is not named.
     """
-    every = list(every)
-    reasons: dict[At, Reasons] = {}
-    edits: dict[At, Fix] = {}
-    for noted in every:
-        reasons |= noted.reasons
-        edits |= noted.edits
+    run = before or report.run
+    events = {_at(d): event for d in report.found if (event := _event_of(d)) is not None}
+    places = with_edits(report.divergences, _planned(report, run, after))
+    scalars = {(c.place.site, c.place.operation) for c in report.value_changes}
     changes = [
-        *(_of_dtype(each, reasons, edits, report.run, after) for each in report.divergences),
+        *(_of_dtype(each, events.get(_at(each)), run, after) for each in places),
         *(c for each in report.value_changes for c in _of_values(each)),
-        *_of_signatures(report, after),
-        *(c for noted in every for c in _noted(noted, report)),
+        *_of_signatures(report, run, after),
+        *(c for noted in every for c in _noted(noted, scalars)),
     ]
     real = {each: None for each in changes if each.before != each.after}
     ordered = sorted(real, key=lambda c: (c.program, c.site, c.kind, c.operation))
-    return Difference(report.run, after, report.operations, tuple(ordered))
+    return Difference(run, after, report.operations, tuple(ordered), open=(*not_examined(report),))
 
 
-def _of_dtype(
-    divergence: Divergence,
-    reasons: dict[At, Reasons],
-    edits: dict[At, Fix],
-    before: Policy,
-    after: Policy,
-) -> Change:
-    d, run, other = divergence, divergence.answers[before.name], divergence.answers[after.name]
-    at = At(d.site, d.program, d.name, d.form, d.operands)
+def _planned(report: Report, before: Policy, after: Policy) -> Planned:
+    """The edits after which the program keeps under the second policy what the first gives."""
+    wanted = before if before is not report.run else None
+    return planned(before, (after,), occurrences(report, (after,), wanted))
+
+
+def _at(d: Divergence) -> tuple[object, ...]:
+    return d.site, d.program, d.name, d.part, d.form, d.operands
+
+
+def _event_of(d: Divergence) -> OperationEvent | None:
+    answers = d.answers
+    return answers.event if isinstance(answers, OperationAnswers) else None
+
+
+def _of_dtype(d: Divergence, event: OperationEvent | None, before: Policy, after: Policy) -> Change:
+    run, other = d.answers[before.name], d.answers[after.name]
     inherited = "inherits" in (run.origin, other.origin)  # of a recorded run, either's
-    fix = edits.get(at, other.fix) if d.program == d.site and not inherited else None
-    edit = (d.written(fix) or str(fix)) if fix else ""
-    if d.framework and d.name == "setitem" and d.program == d.site:
-        edit = stored.written(d.site)
+    fix = other.fix or run.fix
+    edit = (d.written(fix) or str(fix)) if fix and d.program == d.site and not inherited else ""
     refusal = other.reason or run.reason
     if d.framework:  # the rest is how to write it with promoarray
         refusal = refusal.partition(" Write pa.")[0]
+    why = NO_REASONS
+    if event is not None:
+        why = reasons_of(event.name, event.form, event.operands, before, after)
     return Change(
         "dtype" if other.dtype and run.dtype else "refusal",
         d.site,
@@ -190,7 +212,7 @@ def _of_dtype(
         spelled(d),
         str(run),
         str(other),
-        reasons.get(at, NO_REASONS),
+        why,
         refusal,
         edit,
         inherited=inherited,
@@ -215,9 +237,9 @@ def _of_values(change: ValueChange) -> Iterator[Change]:
         )
 
 
-def _of_signatures(report: Report, after: Policy) -> Iterator[Change]:
+def _of_signatures(report: Report, before: Policy, after: Policy) -> Iterator[Change]:
     """The calls that one framework's function takes and the other's does not."""
-    taken_by_neither = {c.site for c in report.signatures if c.policy == report.run.name}
+    taken_by_neither = {c.site for c in report.signatures if c.policy == before.name}
     for call, count in report.signatures.items():
         if call.policy == after.name and call.site not in taken_by_neither:
             yield Change(
@@ -232,8 +254,7 @@ def _of_signatures(report: Report, after: Policy) -> Iterator[Change]:
             )
 
 
-def _noted(noted: Noted, report: Report) -> Iterator[Change]:
-    scalars = {(c.place.site, c.place.operation) for c in report.value_changes}
+def _noted(noted: Noted, scalars: set[tuple[Site, str]]) -> Iterator[Change]:
     for at, bits in noted.other_bits.items():
         if (at.site, at.operation) in scalars:  # which says it of the scalar already
             continue

@@ -1,8 +1,8 @@
 """The program's side of ``promoarray diff``: what a shadow run does not keep.
 
 A shadow run tells which dtypes change and which casts have other values. Besides, while the
-operands are at hand, this notes why a policy answers otherwise, carries out again what it computes
-in another way to find other bits of the same dtype, and hears what the run itself refuses.
+operands are at hand, this carries out again what a policy computes in another way, to find other
+bits of the same dtype, and hears what the run itself refuses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
 from promoarray.core.events import OperationEvent, RefusalEvent, SetitemEvent
-from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of, reasons_of_event
 from promoarray.diagnostics.diff.recompute import (
     as_it_was,
@@ -28,10 +27,9 @@ from promoarray.diagnostics.diff.recompute import (
     recomputed,
 )
 from promoarray.diagnostics.model.values import differs
-from promoarray.diagnostics.shadow.fixes import Fix
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.verdict import key_of
-from promoarray.enumeration import Enum
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
@@ -106,26 +104,12 @@ class Noted:
 
     Attributes
     ----------
-    reasons : dict
-        From a place to why the policies answer otherwise there.
-    edits : dict
-        From a place of a recorded program to what to write there.
     other_bits, refused : dict
         From a place to what was found there.
     """
 
-    reasons: dict[At, Reasons] = field(default_factory=dict)
-    edits: dict[At, Fix] = field(default_factory=dict)
     other_bits: dict[At, OtherBits] = field(default_factory=dict)
     refused: dict[At, Refused] = field(default_factory=dict)
-
-
-class ToDo(Enum):
-    """What is done at operations that are alike."""
-
-    NOTHING = "both policies carry it out in the same way"
-    EXPLAIN = "the other policy gives another dtype, or refuses"
-    COMPARE = "of the same dtype, but computed in another way"
 
 
 MOST_KNOWN = 1 << 14
@@ -144,7 +128,7 @@ class Changes(Probe):
 
     after: str
     _noted: Noted = field(default_factory=Noted)
-    _known: dict[Hashable, ToDo] = field(default_factory=dict)
+    _known: dict[Hashable, bool] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin with nothing noted."""
@@ -157,18 +141,14 @@ class Changes(Probe):
         return self._noted
 
     def on_operation(self, event: OperationEvent) -> None:
-        """Note why the dtypes differ, or whether the values do."""
+        """Note whether the values differ."""
         key = key_of(event, self._by_value(event.policy))
-        todo = self._known.get(key)
-        if todo is None:
+        again = self._known.get(key)
+        if again is None:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            todo = self._known[key] = self._asked(event)
-        if todo is ToDo.EXPLAIN:
-            at = _at(event)
-            if at not in self._noted.reasons:
-                self._noted.reasons[at] = reasons_of_event(event, self._policy)
-        elif todo is ToDo.COMPARE:
+            again = self._known[key] = self._computes_otherwise(event)
+        if again:
             self._compare(event)
 
     def on_write(self, event: OperationEvent | SetitemEvent) -> None:
@@ -198,17 +178,16 @@ class Changes(Probe):
     def _by_value(self, run: Policy) -> bool:
         return run.by_value is not None or self._policy.by_value is not None
 
-    def _asked(self, event: OperationEvent) -> ToDo:
-        """What the other policy makes of the run's own operands."""
+    def _computes_otherwise(self, event: OperationEvent) -> bool:
+        """Whether the other policy gives the same dtype, and may have other bits."""
         decision = decided_on_the_same(self._policy, event)
         if isinstance(decision, Refusal):
-            return ToDo.EXPLAIN
+            return False
         run = tuple(map(event.policy.strong, (event.plan.result, *event.plan.extra_results)))
         made = (decision.plan.result, *decision.plan.extra_results)
-        if tuple(map(self._policy.strong, made)) != run:
-            return ToDo.EXPLAIN
-        again = dt.string not in run and may_differ(self._policy, decision, event)
-        return ToDo.COMPARE if again else ToDo.NOTHING
+        if tuple(map(self._policy.strong, made)) != run or dt.string in run:
+            return False
+        return may_differ(self._policy, decision, event)
 
     def _compare(self, event: OperationEvent) -> None:
         """Compute it again, and note the elements that differ."""

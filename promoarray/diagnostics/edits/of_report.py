@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import Occurrence, Span
+from promoarray.diagnostics.edits.occurrence import Occurrence
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Place, edits_of
 from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.model.occurrences import span_of
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
@@ -83,7 +83,7 @@ def planned(run: Policy, policies: Sequence[Policy], occurrences: Iterable[Occur
 
 def with_edits(places: Iterable[Divergence], found: Planned) -> list[Divergence]:
     """Return places whose answers have the edits that hold for every pass through them."""
-    return [_edited(place, found.get((_span(place), place.name), ())) for place in places]
+    return [_edited(place, found.get((span_of(place), place.name), ())) for place in places]
 
 
 def _read(file: str) -> SourceText | None:
@@ -91,13 +91,6 @@ def _read(file: str) -> SourceText | None:
         return SourceText("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _span(place: Divergence) -> Span:
-    site = place.program
-    file = site.file if site.file.startswith("<") else os.path.join(os.getcwd(), site.file)
-    line, column, end_line, end = site.extent or (site.line, -1, -1, -1)
-    return Span(file, line, column, end_line, end, site.stores, place.part)
 
 
 def _edited(place: Divergence, planned: Sequence[Edit | NoEdit]) -> Divergence:

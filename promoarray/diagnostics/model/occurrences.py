@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ class _Occurrences:
         pairs = enumerate(zip(given, values, strict=True))
         wrapped = tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y)
         return Occurrence(
-            self._span(place),
+            span_of(place),
             Asked(event.name, event.form, operands, plan.inputs, results[0]),
             results,
             answers,
@@ -146,7 +147,7 @@ class _Occurrences:
         answers = {p.name: p.strong(weak) for p in self.policies if p.strong(weak) is not wanted}
         stays = made.lone and weak.code != "b*" and not self.run.weak_arrays
         return Occurrence(
-            self._span(place),
+            span_of(place),
             Asked(DEFAULT_DTYPE, Form.FUNCTION, (Operand(weak, Rank.SCALAR),), (wanted,), wanted),
             (wanted,),
             {**answers},
@@ -162,7 +163,7 @@ class _Occurrences:
         names = {p.name for p in self.policies}
         values = {} if change is None else change.by_policy(names)
         return Occurrence(
-            self._span(place),
+            span_of(place),
             Asked(ASTYPE, Form.FUNCTION, (Operand(source), Operand(target)), (source,), target),
             (target,),
             dict.fromkeys(reasons),
@@ -178,7 +179,7 @@ class _Occurrences:
         operands = self._operand(target), self._operand(value)
         reasons = {p.name: why for p in self.policies if (why := _not_stored(p, target, value))}
         return Occurrence(
-            self._span(place),
+            span_of(place),
             Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype),
             (dtype,),
             dict.fromkeys(reasons),
@@ -206,13 +207,6 @@ class _Occurrences:
         dtype = self.run.strong(as_seen_by(self.run, x).type)
         return Operand(dtype, operand.rank, operand.value if known else None)
 
-    def _span(self, place: Divergence) -> Span:
-        """The expression of the program: of a library's operation the call that led there."""
-        site = place.program
-        file = site.file if site.file.startswith("<") else os.path.join(os.getcwd(), site.file)
-        line, column, end_line, end = site.extent or (site.line, -1, -1, -1)
-        return Span(file, line, column, end_line, end, site.stores, place.part)
-
     def _where(self, place: Divergence) -> dict[str, Any]:
         return {
             "names": place.names,
@@ -220,6 +214,15 @@ class _Occurrences:
             "framework": place.framework.partition(" ")[0],
             "edited": place.edited,
         }
+
+
+def span_of(place: Divergence) -> Span:
+    """Return the expression of the program: of a library's operation the call that led there."""
+    site = place.program
+    named = site.file.startswith("<") or site.file in linecache.cache  # as a notebook's cells are
+    file = site.file if named else os.path.join(os.getcwd(), site.file)
+    line, column, end_line, end = site.extent or (site.line, -1, -1, -1)
+    return Span(file, line, column, end_line, end, site.stores, place.part)
 
 
 def _computation(

@@ -112,7 +112,7 @@ def test_why_and_what_to_write(tmp_path: Path) -> None:
     found = changes(tmp_path, source, "numpy@1", "numpy@2")
     first = found["x * np.float64(0.5)"]
     assert (first.kind, first.before, first.after) == ("dtype", "float32", "float64")
-    assert first.edit == "x * np.float64(0.5).astype(np.float32)"
+    assert first.edit == "x * np.float32(0.5)"
     assert first.reasons.before[0].startswith("by value: x1 as float32, x2 as float16")
     assert first.reasons.after == ("promote: float32 with float64 is float64",)
     assert found["scaled + np.float64(1)"].inherited
