@@ -1,6 +1,7 @@
 #include "otherwise.h"
 
 #include <initializer_list>
+#include <string>
 
 namespace promoarray {
 namespace {
@@ -16,6 +17,35 @@ bool is_refusal() {
     return PyErr_ExceptionMatches(PyExc_OverflowError) || PyErr_ExceptionMatches(PyExc_TypeError);
 }
 
+// The folder of the file whose code a traceback begins in; empty if that is not known.
+std::string folder_of(PyObject *traceback) {
+    Ref at(Py_NewRef(traceback));
+    for (const char *name : {"tb_frame", "f_code", "co_filename"}) {
+        if (at) at = Ref(PyObject_GetAttrString(at.get(), name));
+    }
+    const Ref text(at && PyUnicode_Check(at.get()) ? PyUnicode_AsEncodedString(at.get(), "utf-8", "replace") : nullptr);
+    PyErr_Clear();
+    const char *file = text ? PyBytes_AsString(text.get()) : nullptr;
+    if (file == nullptr) return "";
+    const std::string path(file);
+    return path.substr(0, path.find_last_of("/\\") + 1);
+}
+
+// Have the traceback of an error not begin with the frames of what was asked.
+void pass_over_own_frames() {
+    PyObject *kind, *value, *traceback;
+    PyErr_Fetch(&kind, &value, &traceback);
+    PyErr_NormalizeException(&kind, &value, &traceback);
+    Ref at(traceback);
+    const std::string own = at ? folder_of(at.get()) : "";
+    while (at && !own.empty() && folder_of(at.get()) == own) {
+        at = Ref(PyObject_GetAttrString(at.get(), "tb_next"));
+        if (at && at.get() == Py_None) at = Ref(nullptr);
+    }
+    if (value != nullptr) PyException_SetTraceback(value, at ? at.get() : Py_None);
+    PyErr_Restore(kind, value, at.release());
+}
+
 PyObject *otherwise_call(PyObject *object, PyObject *args, PyObject *kwargs) {
     const Otherwise *self = otherwise_of(object);
     const Ref given(kwargs != nullptr ? Py_NewRef(kwargs) : PyDict_New());
@@ -23,6 +53,7 @@ PyObject *otherwise_call(PyObject *object, PyObject *args, PyObject *kwargs) {
     Ref answer(nullptr);
     if (self->before != Py_None) {
         answer = Ref(PyObject_CallFunctionObjArgs(self->before, args, given.get(), nullptr));
+        if (!answer) pass_over_own_frames();
         if (!answer || answer.get() != Py_NotImplemented) return answer.release();
     }
     answer = Ref(PyObject_Call(self->function, args, kwargs));
@@ -30,6 +61,7 @@ PyObject *otherwise_call(PyObject *object, PyObject *args, PyObject *kwargs) {
     PyObject *kind, *value, *traceback;
     PyErr_Fetch(&kind, &value, &traceback);
     answer = Ref(PyObject_CallFunctionObjArgs(self->instead, args, given.get(), nullptr));
+    if (!answer) pass_over_own_frames();
     if (answer && answer.get() == Py_NotImplemented) {  // it knows no better
         PyErr_Restore(kind, value, traceback);
         return nullptr;

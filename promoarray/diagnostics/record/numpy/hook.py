@@ -93,11 +93,20 @@ class Hook(FastHook):
 
     # -- what Python's own code does with NumPy's values ------------------------------------------
 
-    def searched(self, values: Any) -> Any:
-        """What ``x in values`` looks in: where it compares, that is recorded."""
+    def searched(self, values: Any, x: Any) -> Any:
+        """What ``x in values`` looks in: what that compares is recorded."""
         if self.session is None or not isinstance(values, (list, tuple, np.ndarray)):
             return values
-        return _Searched(values)
+        if not isinstance(x, ARRAYS) and not holds(values, 0):
+            return values
+        try:
+            if isinstance(values, np.ndarray):
+                found = bool(in_python().equal(values, x).any())
+            else:
+                found = in_python().contains(values, x)
+        except Exception:  # as Python will say
+            return values
+        return _Found(found) if self.session.past is not None else values
 
     def of_list(self, method: Any) -> Any:
         """A method by which a list compares what it holds."""
@@ -108,9 +117,20 @@ class Hook(FastHook):
             return method  # by what computes it in Python
         return listed(method, values)
 
+    def augmenting(self, x: Any) -> Any:
+        """What the result of an operation in place is stored in."""
+        past = self.session is not None and self.session.past is not None
+        return _Storing(x, self.session) if past and isinstance(x, np.ndarray) else x
+
     def storing(self, x: Any) -> Any:
-        """What a value is stored in by an unpacking, or a loop."""
-        return _Storing(x, self) if self.session and isinstance(x, np.ndarray) else x
+        """What a value is stored in by an unpacking, a loop or a ``with``."""
+        if self.session is None or not isinstance(x, np.ndarray):
+            return x
+        if self.session.past is not None:
+            return _Storing(x, self.session)
+        frame = program_frame(sys._getframe(1))
+        self.session.unexamined("an assignment by unpacking", "its values are not compared", frame)
+        return x
 
     def matched(self, x: Any) -> Any:
         """What is compared with patterns."""
@@ -194,33 +214,27 @@ class _Itself:
         return x
 
 
-class _Searched:
-    """Stands where ``in`` looks for something."""
+class _Found:
+    """Stands where ``in`` looks for something, and has the answer."""
 
-    def __init__(self, values: Any) -> None:
-        self._values = values
+    def __init__(self, found: bool) -> None:
+        self._found = found
 
     def __contains__(self, x: Any) -> bool:
-        values = self._values
-        if isinstance(values, np.ndarray):
-            return bool(in_python().equal(values, x).any())
-        if not isinstance(x, ARRAYS) and not holds(values, 0):
-            return x in values
-        return bool(in_python().contains(values, x))
+        return self._found
 
 
 class _Storing:
-    """Stands as an array in which values are stored."""
+    """Stands as an array in which values are stored as the past does."""
 
-    def __init__(self, x: Any, hook: Hook) -> None:
-        self._x, self._hook = x, hook
+    def __init__(self, x: Any, session: Session) -> None:
+        self._x, self._session = x, session
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        session, frame = self._hook.session, program_frame(sys._getframe(1))
         x: Any = self._x
-        if session is not None and getattr(value, "dtype", None) != x.dtype:
-            session.assigned(x, value, frame)
-            x = x if session.past is None else session.past.target(x, value)
+        if getattr(value, "dtype", None) != x.dtype and self._session.past is not None:
+            self._session.assigned(x, value, program_frame(sys._getframe(1)))
+            x = self._session.past.target(x, value)
         x[key] = value
 
 

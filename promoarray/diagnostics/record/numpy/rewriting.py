@@ -190,7 +190,9 @@ class _Rewriter(Conditions):
     ) -> ast.expr:
         if type(op) not in OPERATORS:  # ``in`` compares what it looks for, ``is`` computes nothing
             if _searches(op) and not isinstance(right, _NOTHING_SEARCHED):
-                right = self._hook("searched", right, right)
+                number = self._number()
+                left = self._hook("hold", left, number, left)
+                right = self._hook("searched", right, right, self._hook("taken", right, number))
             return located(ast.Compare(left, [op], [right]), node)
         number, name = self._number(), OPERATORS[type(op)]
         left = self._hook("first", left, number, left)
@@ -329,7 +331,7 @@ class _Rewriter(Conditions):
         x, key = self.visit(target.value), self._key(target.slice)
         kept = self._hook("hold", x, owner, x)
         kept_key = self._hook("hold", key, index, key)
-        target.value = self._hook("storing", x, self._hook("taken", x, owner))
+        target.value = self._hook("augmenting", x, self._hook("taken", x, owner))
         target.slice = self._hook("taken", key, index)
         return located(ast.Subscript(kept, kept_key, ast.Load()), target)
 

@@ -179,7 +179,7 @@ class Session:
         past = self.past.took_over(x) if self.past is not None else None
         place = program_frame(frame)
         whole = place is frame  # or a part of what Python computes in C
-        part = "" if whole else frame.f_code.co_name.strip("<>")
+        part = "" if whole else frame.f_code.co_name.replace("<lambda>", "operator")
         written = None if whole else False
         recorder.saw(
             *(name, operands, result, place),
