@@ -23,6 +23,8 @@ from pathlib import Path
 
 Cells = dict[tuple[str, str], str]
 
+SUFFIX = ".txt"
+
 CODES = {
     "bool": "b1",
     "bfloat16": "bf16",

@@ -131,8 +131,36 @@ MOVE          1  diagonal fftshift ifftshift
 """
 
 
-def _rows() -> dict[str, Operation]:
-    rows, families = {}, Family.__members__
+_RECORDED = """
+exp        erf erfinv erfc lgamma digamma rsqrt exp2 i0 sinc logit sigmoid logsigmoid softplus
+exp        selu elu silu gelu mish celu softmax log_softmax logsumexp softsign tanhshrink
+exp        deg2rad rad2deg float_power ldexp
+sum        nansum
+cumulative_sum   cumsum nancumsum
+cumulative_prod  cumprod
+mean       median nanmedian nanmean quantile nanquantile
+multiply   hardswish hardsigmoid
+diagonal   mode kthvalue cummax cummin topk tril triu diag diagflat diag_embed repeat_interleave
+diagonal   take_along_dim scatter scatter_add index_add pad msort nan_to_num aminmax softshrink
+diagonal   hardshrink view_as_real unique_consecutive frac
+argmax     one_hot bincount count_nonzero nonzero argwhere multinomial bucketize
+sort       histc
+add        complex polar
+concat     view_as_complex
+"""
+"""Functions of one array that recorded programs call: policies answer for their dtypes, nothing
+here computes them. Before them the operation that they go by where the framework was not asked."""
+
+
+class _Operations(dict[str, Operation]):
+    """The operations that are computed; indexing finds those that are only recorded, too."""
+
+    def __missing__(self, name: str) -> Operation:
+        return Operation(name, self[STANDS_FOR[name]].family, 1)
+
+
+def _rows() -> _Operations:
+    rows, families = _Operations(), Family.__members__
     for line in _TEXT.strip().splitlines():
         word, arity, *names = line.split()
         family, count = families[word], int(arity)
@@ -141,6 +169,13 @@ def _rows() -> dict[str, Operation]:
             rows[name] = Operation(name, family, count, symbol)
     return rows
 
+
+STANDS_FOR = {
+    name: stand_in
+    for stand_in, *names in map(str.split, _RECORDED.strip().splitlines())
+    for name in names
+}
+"""From functions that are only recorded to the operation that stands for them."""
 
 OPERATIONS = _rows()
 """Every operation by name."""
@@ -171,7 +206,7 @@ def operation(name: str) -> Operation:
         If there is none.
     """
     try:
-        return OPERATIONS.get(name) or BY_SYMBOL[name]
+        return BY_SYMBOL.get(name) or OPERATIONS[name]
     except KeyError:
         said = suggestion(name, list(OPERATIONS))
         raise ValueError(f"unknown operation {quoted(name)}. {said}") from None

@@ -270,11 +270,18 @@ def ask(
     return answers
 
 
-def main(editions: Mapping[str, Callable[[], Oracle]]) -> None:
-    """Ask the named editions (all by default) and write ``OUT/<edition>.txt``."""
+def main(
+    editions: Mapping[str, Callable[[], Oracle]],
+    folder: Path = Path(tables.__file__).parent / "golden",
+    form: Any = tables,
+) -> None:
+    """Ask the named editions (all by default) and write ``OUT/<edition>.txt``.
+
+    ``form`` is a module that reads and writes files of answers, with their ``SUFFIX``.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("editions", nargs="*", default=list(editions))
-    parser.add_argument("--out", type=Path, default=Path(tables.__file__).parent / "golden")
+    parser.add_argument("--out", type=Path, default=folder)
     parser.add_argument("--only", nargs="*", default=[], help="sections to ask anew; * and ?")
     parser.add_argument("--journal", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -283,13 +290,13 @@ def main(editions: Mapping[str, Callable[[], Oracle]]) -> None:
         _work(_part(editions[options.editions[0]](), options.only), options.journal)
         return
     for edition in options.editions:
-        path = options.out / f"{edition}.txt"
+        path = options.out / (edition + form.SUFFIX)
         meta, answers = _drive(edition, options.only)
         if options.only and path.exists():
-            said, known = tables.read(path)
+            said, known = form.read(path)
             meta, answers = {**said, **meta}, {**known, **answers}
         options.out.mkdir(parents=True, exist_ok=True)
-        tables.write(path, meta, answers)
+        form.write(path, meta, answers)
         cells = sum(map(len, answers.values()))
         print(f"{edition}: {len(answers)} sections, {cells} cells", flush=True)
 

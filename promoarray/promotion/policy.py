@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
-from promoarray.operations import Family, Form, operation
+from promoarray.operations import STANDS_FOR, Family, Form, operation
+from promoarray.promotion.answers import recorded
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import (
     KEEPS_BITS,
@@ -41,6 +42,7 @@ from promoarray.promotion.type_steps import component
 if TYPE_CHECKING:
     from typing import Self, TypeVar, TypeVarTuple
 
+    from promoarray.promotion.answers import Answers
     from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.signatures import Arrays
@@ -148,6 +150,12 @@ class Policy:
     real_spectra : bool
         Whether the framework's own eigenvalues of a matrix are real where all of them happen to be
         (NumPy): ``decide`` is told with the option ``real``.
+    answers : Answers or None
+        What the framework itself answered for its functions, of those that follow no promotion, and
+        the dtypes it has no kernel for.
+    keeps : frozenset of str
+        Operations whose function in place (``clip_``) leaves the target its dtype, where
+        ``inplace`` is None.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
     can_cast : callable
@@ -197,6 +205,8 @@ class Policy:
     composed: frozenset[str] = frozenset()
     fixed: Mapping[str, DType] = field(default_factory=dict)
     real_spectra: bool = False
+    answers: Answers | None = None
+    keeps: frozenset[str] = frozenset()
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
@@ -246,8 +256,10 @@ class Policy:
     def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         """Decide what ``target op= x`` does; the result's dtype is the target's afterwards."""
         plan, target = self.plan(name, operands), operands[0].type
-        if self.inplace is None or isinstance(plan, Refusal):
+        if isinstance(plan, Refusal) or (self.inplace is None and name not in self.keeps):
             return plan
+        if self.inplace is None:
+            return plan._replace(result=target)
         if not self.inplace(plan.result, target):
             result = self.strong(plan.result).name
             return Refusal(f"the result is {result}, which may not be written into {target.name}")
@@ -329,6 +341,36 @@ class Policy:
             return Refusal(str(error), error)
         return Decision(plan, (*fitted,))
 
+    def carried_out(
+        self,
+        name: str,
+        operands: tuple[Operand, ...],
+        values: tuple[Any, ...],
+        form: Form = Form.OPERATOR,
+        *,
+        options: Mapping[str, Any] = NO_OPTIONS,
+    ) -> Decision | Refusal:
+        """Decide as the framework itself does, which carries out nothing that it has no kernel for;
+        else as ``decide``, by which promoarray computes."""
+        decided = self.decide(name, operands, values, form, options=options)
+        if isinstance(decided, Refusal):
+            return decided
+        return self.kernel_refusal(name, operands, decided.plan) or decided
+
+    def kernel_refusal(
+        self, name: str, operands: tuple[Operand, ...], plan: Plan
+    ) -> Refusal | None:
+        """Return why the framework does not carry out a plan: it lacks the kernel.
+
+        Such an operation is computed all the same. The kernel is that of the operands' dtype, of
+        several dtypes that of their common one.
+        """
+        if self.answers is None or not operands:
+            return None
+        types = {operand.type for operand in operands}
+        dtype = self.strong(operands[0].type) if len(types) == 1 else plan.inputs[0]
+        return self.answers.without_kernel(self.title, name, dtype)
+
     def assigned(self, value: Any, dtype: DType) -> Any:
         """Return what ``x[key] = value`` casts to the dtype of ``x``, a Python number like it.
 
@@ -363,6 +405,8 @@ class Policy:
         own = _of(name, self.functions) if form is Form.FUNCTION else None
         if own is not None and self.signature_refusal(name, operands) is None:
             return own
+        if name in STANDS_FOR and name not in self.operations:
+            return recorded
         return _of(name, self.operations) or refuse(f"{self.name} has no {name}")
 
     def signature_refusal(self, name: str, operands: tuple[Operand, ...]) -> Refusal | None:
@@ -371,7 +415,9 @@ class Policy:
         Such a function is computed all the same, by the operator's rule.
         """
         wanted = _of(name, self.signatures) if operands else None
-        return wanted and wanted.refusal(self.title, name, operands)
+        if wanted is not None or self.answers is None:
+            return wanted and wanted.refusal(self.title, name, operands)
+        return self.answers.without_numbers(self.title, name, operands)
 
     def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""

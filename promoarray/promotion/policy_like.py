@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from promoarray.dtypes import DType
 from promoarray.operations import Family, Form
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.rules import PromotionRule
@@ -48,6 +49,8 @@ class PolicyLike(Protocol):
     def cast(self) -> CastRule: ...
     @property
     def sources(self) -> tuple[Source, ...]: ...
+    @property
+    def answers(self) -> Answers | None: ...
     @property
     def notes(self) -> tuple[str, ...]: ...
     @property

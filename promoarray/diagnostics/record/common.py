@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from promoarray.diagnostics.record.tables import Expansion, expansions_in, names, synonyms
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, STANDS_FOR
 
 _NAMED_OTHERWISE = """
 add           __add__ __radd__
@@ -41,8 +41,6 @@ negative      neg __neg__
 positive      __pos__
 max           amax
 min           amin
-cumulative_sum cumsum
-cumulative_prod cumprod
 trunc         fix
 vector_norm   norm
 inv           inverse
@@ -90,16 +88,6 @@ binary_cross_entropy (input, target)
     log(input) multiply(_, target) mean(_)
 binary_cross_entropy_with_logits (input, target)
     exp(input) multiply(_, target) mean(_)
-softmax log_softmax logsumexp sigmoid logsigmoid silu gelu elu selu mish softplus (input)
-    exp(input)
-erf erfinv lgamma digamma (input)
-    exp(input)
-rsqrt (input)
-    reciprocal(input)
-hardswish hardsigmoid (input)
-    multiply(input, input)
-frac (input)
-    subtract(input, input)
 """
 
 
@@ -130,26 +118,23 @@ class Words(NamedTuple):
 
 
 MOVES = names("""
-    T __getitem__ adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d alpha_dropout
-    as_strided atleast_1d atleast_2d atleast_3d avg_pool1d avg_pool2d avg_pool3d block_diag
-    broadcast_tensors broadcast_to channel_shuffle chunk clone contiguous copy_ cpu cuda cummax
-    cummin data detach diag diag_embed diagonal dropout dropout1d dropout2d embedding expand
-    expand_as fill_ flatten flip fold gather grid_sample hardtanh hardtanh_ hsplit index_fill
-    index_fill_ index_put index_put_ index_select interpolate kthvalue leaky_relu leaky_relu_ mT
-    masked_fill masked_fill_ masked_select max_pool1d max_pool2d max_pool3d meshgrid mode
-    moveaxis nan_to_num nan_to_num_ narrow pad permute pin_memory pixel_shuffle pixel_unshuffle
-    prelu ravel relu relu6 relu_ repeat_interleave reshape roll rot90 scatter scatter_ split
-    split_with_sizes squeeze squeeze_ swapaxes swapdims t t_ take take_along_dim tensor_split
-    tile topk transpose transpose_ tril triu unbind unflatten unfold unsqueeze unsqueeze_
-    upsample view view_as vsplit zero_
+    __getitem__ adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d alpha_dropout as_strided
+    atleast_1d atleast_2d atleast_3d avg_pool1d avg_pool2d avg_pool3d block_diag broadcast_tensors
+    broadcast_to channel_shuffle chunk clone contiguous copy_ cpu cuda data detach diagonal dropout
+    dropout1d dropout2d embedding empty_like expand expand_as fill_ flatten flip fold full_like
+    gather grid_sample hardtanh hardtanh_ hsplit index_fill index_fill_ index_put index_put_
+    index_select interpolate leaky_relu leaky_relu_ masked_fill masked_fill_ masked_select
+    max_pool1d max_pool2d max_pool3d meshgrid moveaxis mT nan_to_num_ narrow new_empty new_full
+    new_ones new_zeros ones_like permute pin_memory pixel_shuffle pixel_unshuffle prelu rand_like
+    randint_like randn_like ravel relu relu6 relu_ reshape roll rot90 scatter_ split
+    split_with_sizes squeeze squeeze_ swapaxes swapdims T t t_ take tensor_split tile transpose
+    transpose_ unbind unflatten unfold unsqueeze unsqueeze_ upsample view view_as vsplit zero_
+    zeros_like
 """)
 CASTS = names("type_as float double half bfloat16 int long short bool")
 MAKES = names("""
-    argwhere bernoulli bernoulli_ bincount bucketize cauchy_ complex count_nonzero empty_like
-    exponential_ from_dlpack from_numpy full_like geometric_ istft log_normal_ multinomial
-    new_empty new_full new_ones new_zeros nonzero normal_ one_hot ones_like poisson polar
-    rand_like randint_like randn_like random_ stft tril_indices triu_indices uniform_
-    view_as_complex view_as_real zeros_like
+    bernoulli bernoulli_ cauchy_ exponential_ from_dlpack from_numpy geometric_ istft log_normal_
+    normal_ poisson random_ stft tril_indices triu_indices uniform_
 """)
 ARGUMENT = {"embedding": 1}
 DEFAULTS: dict[str, float | None] = {
@@ -173,7 +158,7 @@ def operations(text: str, not_alike: frozenset[str] = frozenset()) -> dict[str, 
     not_alike : frozenset of str
         Names of operations that mean another thing in the framework.
     """
-    found = {name: name for name in OPERATIONS if name not in not_alike}
+    found = {name: name for name in (*OPERATIONS, *STANDS_FOR) if name not in not_alike}
     return found | synonyms(_NAMED_OTHERWISE) | synonyms(text)
 
 

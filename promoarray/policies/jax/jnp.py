@@ -22,6 +22,7 @@ from promoarray.policies.jax.casts import CASTS
 from promoarray.policies.jax.operations import operations
 from promoarray.policies.jax.stored import REFUSAL, promoted, stored
 from promoarray.policies.numpy.numpy_2 import can_cast
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice
@@ -164,6 +165,7 @@ JNP = Policy(
     stored=stored(LATTICE, dt.int64),
     assigns=partial(promoted, LATTICE),
     meets=LATTICE,
+    answers=Answers(__file__, "functions_x64.txt", "jax@x64"),
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,
@@ -192,6 +194,7 @@ POLICIES = {
         assigns=partial(promoted, LATTICE_X32),
         meets=LATTICE_X32,
         canonical=NARROWED,
+        answers=Answers(__file__, "functions_x32.txt", "jax@x32"),
         notes=(*JNP.notes, "JAX as installed: 64-bit dtypes become 32-bit ones."),
     ),
     "strict": JNP.derive(

@@ -149,6 +149,7 @@ LAX = JNP.derive(
     title="jax.lax",
     principle="No promotion: operands are of one dtype, and Python scalars of their default dtype.",
     promote=promote,
+    answers=None,
     cast=CASTS_OF_LAX,
     operations=OPERATIONS,
     signatures={Family.WHERE: Arrays.ALL},

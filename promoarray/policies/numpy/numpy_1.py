@@ -35,6 +35,7 @@ from promoarray.policies.numpy.numpy_2 import (
     floats,
     promote,
 )
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Rank
@@ -271,6 +272,7 @@ NUMPY_1 = NUMPY_2.derive(
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
     fixed={**NUMPY_2.fixed, "quantile": dt.float64},
     stored=stored.NUMPY_1,
+    answers=Answers(__file__, "functions_1.txt", "numpy@1"),
     kernels={
         **NUMPY_2.kernels,
         "clip": ("clip_up_to",),

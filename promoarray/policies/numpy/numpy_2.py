@@ -20,6 +20,7 @@ from promoarray.operations import Family
 from promoarray.policies.numpy import stored
 from promoarray.policies.numpy.powers import by_loop, by_shortcut
 from promoarray.policies.numpy.routines import ROUTINES
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.cast_quirks import (
     ML_DTYPES,
     RECORDED,
@@ -363,6 +364,7 @@ NUMPY_2 = Policy(
     stored=stored.NUMPY_2,
     assigns=any_array,
     real_spectra=True,
+    answers=Answers(__file__, "functions_2.txt", "numpy@2"),
     cast=CASTS,
     can_cast=can_cast,
     refusal=REFUSAL,

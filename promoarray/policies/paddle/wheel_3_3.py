@@ -47,6 +47,7 @@ from promoarray.policies.paddle.wheels import (
     floats_from,
     transformed,
 )
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.ranks import ArraysFirst
@@ -336,6 +337,8 @@ V3_3 = DOCUMENT.derive(
         "take": indices_of(dt.int32, dt.int64),
     },
     copies=frozenset({"flip"}),
+    answers=Answers(__file__, "functions.txt", "paddle@3.3"),
+    keeps=frozenset({"clip"}),
     cast=PADDLE_3_3,
     refusal=REFUSAL,
     sources=(

@@ -43,6 +43,7 @@ from promoarray.policies.torch.scalars import (
     made,
     spaced,
 )
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
@@ -354,6 +355,7 @@ V2_13 = Policy(
     copies=frozenset({"flip"}),
     one_element=CONVERSIONS,
     composed=frozenset({"einsum"}),
+    answers=Answers(__file__, "functions.txt", "torch@2.13"),
     cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,

@@ -169,9 +169,8 @@ def test_what_a_function_calls_itself_is_not_recorded_again() -> None:
 def test_of_a_function_that_no_table_knows_the_kernels_are_recorded() -> None:
     x = paddle.to_tensor([1.0, 2.0])
     with pa.record("paddle", "numpy@2") as report:
-        paddle.nanmean(x)
-    assert report.calls["operation", "sum"] or report.calls["operation", "nansum"]
-    assert report.understood == 1
+        paddle.trapezoid(x)
+    assert any(kind == "operation" for kind, _ in report.calls)
 
 
 def test_a_cast_ends_what_differs_and_a_view_carries_it_on() -> None:

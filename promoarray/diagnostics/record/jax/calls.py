@@ -53,7 +53,14 @@ fftn      fft.fft2
 ifftn     fft.ifft2
 rfftn     fft.rfft2
 irfftn    fft.irfft2
+one_hot   nn.one_hot
+bucketize digitize
 """
+
+_RECORDED = names("""
+    median nanmedian quantile nanquantile nansum nanmean cumsum cumprod nancumsum bincount
+    count_nonzero nonzero argwhere
+""")
 
 _OF_LAX = names("""
     abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil cos cosh
@@ -106,7 +113,7 @@ lax.exp2 lax.cbrt lax.rsqrt (input)
     exp(input)
 lax.logistic lax.erf lax.erfc lax.erf_inv lax.lgamma lax.digamma (input)
     exp(input)
-nanmean average median nanmedian quantile percentile nanquantile nanpercentile (input)
+average percentile nanpercentile (input)
     mean(input)
 cov corrcoef (input)
     mean(input)
@@ -114,14 +121,14 @@ nanstd (input)
     std(input)
 nanvar (input)
     var(input)
-nansum lax.reduce_sum (input)
+lax.reduce_sum (input)
     sum(input)
 nanprod lax.reduce_prod (input)
     prod(input)
-cumsum nancumsum lax.cumsum (input)
-    cumulative_sum(input)
-cumprod nancumprod lax.cumprod (input)
-    cumulative_prod(input)
+lax.cumsum (input)
+    cumsum(input)
+nancumprod lax.cumprod (input)
+    cumprod(input)
 nanmax lax.reduce_max (input)
     max(input)
 nanmin lax.reduce_min (input)
@@ -248,27 +255,24 @@ CASTS = names("astype lax.convert_element_type")
 
 MAKES = names("""
     __round__ view frombuffer from_dlpack fromiter fromstring indices mask_indices diag_indices
-    diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from ix_
-    nonzero flatnonzero argwhere argpartition unravel_index ravel_multi_index digitize bincount
-    histogram histogram2d histogramdd histogram_bin_edges count_nonzero packbits unpackbits
-    bitwise_count frexp modf ldexp iscomplex isreal isneginf isposinf nanargmax nanargmin
-    polyfit roots poly vander intersect1d setdiff1d setxor1d union1d
-    lax.iota lax.broadcasted_iota lax.argmax lax.argmin lax.bitcast_convert_type
-    lax.complex lax.population_count lax.clz lax.fft lax.axis_index lax.shift_right_logical
-    lax.dtype lax.rng_bit_generator
-    random.PRNGKey random.key random.split random.fold_in random.key_data random.wrap_key_data
-    random.clone random.bits random.bernoulli
+    diag_indices_from tril_indices triu_indices tril_indices_from triu_indices_from ix_ flatnonzero
+    argpartition unravel_index ravel_multi_index histogram histogram2d histogramdd
+    histogram_bin_edges packbits unpackbits bitwise_count frexp modf ldexp iscomplex isreal isneginf
+    isposinf nanargmax nanargmin polyfit roots poly vander intersect1d setdiff1d setxor1d union1d
+    lax.iota lax.broadcasted_iota lax.argmax lax.argmin lax.bitcast_convert_type lax.complex
+    lax.population_count lax.clz lax.fft lax.axis_index lax.shift_right_logical lax.dtype
+    lax.rng_bit_generator random.PRNGKey random.key random.split random.fold_in random.key_data
+    random.wrap_key_data random.clone random.bits random.bernoulli
 """)
 """The dtype is the program's, or follows from no promotion."""
 
 _OF_FLOATS = names("""
     zeros ones empty eye identity tri linspace logspace geomspace hamming hanning blackman bartlett
-    kaiser fft.fftfreq fft.rfftfreq nn.one_hot
-    random.normal random.uniform random.truncated_normal random.exponential random.gamma random.beta
-    random.cauchy random.dirichlet random.gumbel random.laplace random.logistic random.lognormal
-    random.multivariate_normal random.orthogonal random.pareto random.rayleigh random.t random.f
-    random.ball random.chisquare random.maxwell random.triangular random.wald random.weibull_min
-    random.generalized_normal random.loggamma
+    kaiser fft.fftfreq fft.rfftfreq random.normal random.uniform random.truncated_normal
+    random.exponential random.gamma random.beta random.cauchy random.dirichlet random.gumbel
+    random.laplace random.logistic random.lognormal random.multivariate_normal random.orthogonal
+    random.pareto random.rayleigh random.t random.f random.ball random.chisquare random.maxwell
+    random.triangular random.wald random.weibull_min random.generalized_normal random.loggamma
     scipy.linalg.hilbert scipy.linalg.invhilbert scipy.linalg.pascal scipy.linalg.invpascal
     scipy.linalg.dft scipy.linalg.hadamard scipy.linalg.helmert
 """)
@@ -327,7 +331,7 @@ def words() -> Words:
 @cache
 def operations() -> dict[str, str]:
     """From JAX's names to operations."""
-    found = {name: name for name in OPERATIONS} | synonyms(_NAMED_OTHERWISE)
+    found = {name: name for name in (*OPERATIONS, *_RECORDED)} | synonyms(_NAMED_OTHERWISE)
     found |= {f"lax.{name}": name for name in _OF_LAX}
     found |= {f"linalg.{name}": name for name in _OF_LINALG}
     found |= {f"fft.{name}": name for name in _OF_FFT}

@@ -28,6 +28,12 @@ fftn          fft2
 ifftn         ifft2
 rfftn         rfft2
 irfftn        irfft2
+take_along_dim take_along_axis
+view_as_complex as_complex
+view_as_real  as_real
+logsigmoid    log_sigmoid
+tanhshrink    tanh_shrink
+lgamma        gammaln
 """
 
 _EXPANSIONS = """
@@ -37,9 +43,9 @@ linear_v2 depthwise_conv2d conv1d_transpose conv2d_transpose conv3d_transpose (i
     matmul(input, weight) add(_, bias)
 scale (input, scale)
     multiply(input, scale)
-stanh swish celu softmax_ elu_ softsign tanhshrink tanh_shrink log_sigmoid (input)
+stanh swish (input)
     exp(input)
-i0 i0e i1 i1e gammaln logit logcumsumexp polygamma sinc (input)
+i0e i1 i1e logcumsumexp polygamma (input)
     exp(input)
 group_norm (input, groups, epsilon, weight, bias)
     mean(input) subtract(input, _) multiply(_, weight) add(_, bias)
@@ -57,8 +63,6 @@ square_error_cost (input, target)
     subtract(input, target) square(_)
 label_smooth (input, prior, epsilon)
     multiply(input, epsilon)
-median nanmedian (input)
-    mean(input)
 squared_l2_norm (input)
     square(input) sum(_)
 dist (input, other)
@@ -71,12 +75,8 @@ swiglu (input, other)
     exp(input) multiply(_, other)
 addmm baddbmm (input, x, other)
     matmul(x, other) add(_, input)
-deg2rad rad2deg (input)
-    exp(input)
 kron heaviside (input, other)
     multiply(input, other)
-ldexp (input, exponent)
-    pow(exponent, exponent) multiply(input, _)
 sgd_ (input, rate, gradient)
     multiply(gradient, rate) subtract(input, _)
 momentum_ (input, gradient, velocity, rate)
@@ -95,17 +95,16 @@ adadelta_ nadam_ radam_ asgd_ rprop_ (input, gradient)
 
 _MOVES = names("""
     reshape_ view_shape view_slice share_data share_data_ assign assign_out_ slice strided_slice
-    crop reverse gather_nd index_sample take_along_axis put_along_axis put_along_axis_ scatter_nd
-    scatter_nd_add scatter_add scatter_add_ scatter_reduce index_add index_add_ masked_scatter
-    masked_scatter_ unstack split_with_num dsplit flatten_ diagflat matrix_transpose increment
-    increment_ fill set_value set_value_ set_value_with_tensor set_value_with_tensor_
-    index_elementwise_get index_elementwise_put index_elementwise_put_
-    fill_diagonal_ fill_diagonal_tensor fill_diagonal_tensor_ tril_ triu_ multiplex
-    dropout3d pool2d pool3d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool3d lp_pool2d
-    max_pool2d_with_index max_pool3d_with_index thresholded_relu thresholded_relu_ hardshrink
-    softshrink maxout rrelu nearest_interp linear_interp bilinear_interp trilinear_interp
-    bicubic_interp pad3d zeropad2d tensor_unfold temporal_shift as_complex as_real identity_loss
-    select_scatter slice_scatter diagonal_scatter msort npu_identity renorm renorm_
+    crop reverse gather_nd index_sample put_along_axis put_along_axis_ scatter_nd scatter_nd_add
+    scatter_add_ scatter_reduce index_add_ masked_scatter masked_scatter_ unstack split_with_num
+    dsplit flatten_ matrix_transpose increment increment_ fill set_value set_value_
+    set_value_with_tensor set_value_with_tensor_ index_elementwise_get index_elementwise_put
+    index_elementwise_put_ fill_diagonal_ fill_diagonal_tensor fill_diagonal_tensor_ tril_ triu_
+    multiplex dropout3d pool2d pool3d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool3d
+    lp_pool2d max_pool2d_with_index max_pool3d_with_index thresholded_relu thresholded_relu_ maxout
+    rrelu nearest_interp linear_interp bilinear_interp trilinear_interp bicubic_interp pad3d
+    zeropad2d tensor_unfold temporal_shift identity_loss select_scatter slice_scatter
+    diagonal_scatter npu_identity renorm renorm_
 """)
 _CASTS = names("""
     astype to cast cast_ float16 float32 float64 int8 int16 int32 int64 uint8 complex64 complex128
@@ -113,12 +112,12 @@ _CASTS = names("""
 """)
 _MAKES = names("""
     normal gaussian gaussian_inplace gaussian_inplace_ uniform_inplace uniform_inplace_
-    uniform_random_batch_size_like truncated_gaussian_random binomial standard_gamma dirichlet
-    full_ full_int_array full_with_tensor full_batch_size_like assign_value assign_value_
-    accuracy auc isclose allclose equal_all is_empty numel shape rank histogram histogramdd
-    sequence_mask check_finite_and_unscale_ update_loss_scaling_ average_accumulates_
-    create_parameter isneginf isposinf isreal matrix_rank_tol matrix_rank_atol_rtol random
-    log_normal class_center_sample merge_selected_rows coalesce_tensor_ coalesce_tensor
+    uniform_random_batch_size_like truncated_gaussian_random binomial standard_gamma dirichlet full_
+    full_int_array full_with_tensor full_batch_size_like assign_value assign_value_ accuracy auc
+    isclose allclose equal_all is_empty numel shape rank histogram histogramdd sequence_mask
+    check_finite_and_unscale_ update_loss_scaling_ average_accumulates_ create_parameter isneginf
+    isposinf isreal matrix_rank_tol matrix_rank_atol_rtol random log_normal class_center_sample
+    merge_selected_rows coalesce_tensor_ coalesce_tensor
 """)
 _OF_FLOATS = names("standard_normal uniform fftfreq rfftfreq hann_window hamming_window")
 

@@ -59,27 +59,22 @@ multi_head_attention_forward (query, key, value)
     matmul(query, key) exp(_) matmul(_, value)
 group_norm (input, shape, weight, bias)
     mean(input) subtract(input, _) multiply(_, weight) add(_, bias)
-erfc (input)
-    exp(input)
 polygamma (n, input)
     exp(input)
 xlogy (input, other)
     log(other) multiply(input, _)
-ldexp (input, other)
-    exp(input)
 """
 
 _MOVES = names("""
-    H adjoint alias aminmax as_strided_scatter detach_ dropout_ embedding_bag feature_dropout fliplr
-    flipud grad index_copy index_copy_ indices mH median movedim nanmedian repeat requires_grad_
-    reshape_as resize_ select threshold values
+    H adjoint alias as_strided_scatter detach_ dropout_ embedding_bag feature_dropout fliplr flipud
+    grad index_copy index_copy_ indices mH movedim repeat requires_grad_ reshape_as resize_ select
+    threshold values
 """)
 _CASTS = names("to type byte char cfloat cdouble chalf")
 _MAKES = names("""
-    _is_all_true _is_any_true float_power constant_ eye_ frombuffer histc isin kaiming_normal_
-    kaiming_uniform_ new_tensor
-    nonzero_static normal numpy ones_ orthogonal_ quantize_per_tensor searchsorted trunc_normal_
-    xavier_normal_ xavier_uniform_ zeros_
+    _is_all_true _is_any_true constant_ eye_ frombuffer kaiming_normal_ kaiming_uniform_ new_tensor
+    nonzero_static normal numpy ones_ orthogonal_ quantize_per_tensor trunc_normal_ xavier_normal_
+    xavier_uniform_ zeros_
 """)
 _OF_FLOATS = names("""
     fft_fftfreq fft_rfftfreq hann_window hamming_window blackman_window bartlett_window

@@ -1,0 +1,161 @@
+"""What a framework itself answered for its functions, dtype by dtype: results, and what it lacks.
+
+A table that ``conformance/functions.py`` writes from recorded answers. Functions that follow no
+rule of promotion go by it (``one_hot``, ``median``); of the others it tells the dtypes that the
+framework has no kernel for.
+"""
+
+from __future__ import annotations
+
+import os.path
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BY_CODE, INEXACT, DType, Kind
+from promoarray.operations import STANDS_FOR
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from promoarray.promotion.policy_like import PolicyLike
+
+REFUSED, NO_KERNEL, NOT_ASKED = "-", "?", "."
+
+SCALARS = {
+    dt.weak_bool: "bool",
+    dt.weak_int: "int",
+    dt.weak_float: "float",
+    dt.weak_complex: "complex",
+}
+"""What a Python scalar in place of the array is called in a table."""
+
+_WEAK = {Kind.BOOL: dt.weak_bool, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
+ON_A_GPU = frozenset({dt.float16, dt.bfloat16, dt.complex32})
+"""Dtypes whose kernels a wheel for the CPU often lacks and a device has: they are no refusal."""
+
+
+class Cell(NamedTuple):
+    """What a function answered for one dtype."""
+
+    text: str
+
+    @property
+    def results(self) -> tuple[DType, ...]:
+        """The dtypes of its results; weak ones are marked by ``*``."""
+        return tuple(_result(code) for code in self.text.split(";"))
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no result."""
+        return self.text in (REFUSED, NO_KERNEL)
+
+
+def _result(code: str) -> DType:
+    if code[0] == "!":  # a Python number
+        return next(dtype for dtype, name in SCALARS.items() if name == code[1:])
+    dtype = BY_CODE[code.removesuffix("*")]
+    return _WEAK.get(dtype.kind, dt.weak_int) if code.endswith("*") else dtype
+
+
+class Answers:
+    """The answers of one framework, read when they are first asked for.
+
+    Parameters
+    ----------
+    beside : str
+        A module, next to which the table is.
+    name : str
+        The file: who was asked, a line of dtypes, then pairs of lines, answers and the functions
+        that gave them.
+    policy : str
+        The policy whose framework was asked.
+    """
+
+    def __init__(self, beside: str, name: str, policy: str) -> None:
+        self._path, self.policy = os.path.join(os.path.dirname(beside), name), policy
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        with open(self._path, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    @property
+    def source(self) -> str:
+        """Who was asked."""
+        return self._lines[0].removeprefix("# ")
+
+    @cached_property
+    def rows(self) -> Mapping[str, Mapping[str, Cell]]:
+        """From functions, and the dtypes they were asked for, to answers."""
+        return dict(self._read())
+
+    def _read(self) -> Iterator[tuple[str, dict[str, Cell]]]:
+        _, header, *lines = self._lines
+        for answers, names in zip(lines[::2], lines[1::2], strict=True):
+            row = zip(header.split(), map(Cell, answers.split()), strict=False)
+            cells = {code: cell for code, cell in row if cell.text != NOT_ASKED}
+            for name in names.split():
+                yield name, cells
+
+    def cell(self, name: str, operand: Operand) -> Cell | None:
+        """What a function answered for an operand; None where it was not asked."""
+        code = SCALARS.get(operand.type) if operand.rank is Rank.SCALAR else operand.type.code
+        return self.rows.get(name, {}).get(code or "")
+
+    def without_kernel(self, title: str, name: str, dtype: DType) -> Refusal | None:
+        """Why a function takes no array of a dtype, if there is no kernel for it on any device."""
+        cell = self.cell(name, Operand(dtype))
+        if cell is None or cell.text != NO_KERNEL or dtype in ON_A_GPU:
+            return None
+        return Refusal(f"{title} has no kernel for {dtype.name} in {name} ({self.source})")
+
+    def without_numbers(
+        self, title: str, name: str, operands: tuple[Operand, ...]
+    ) -> Refusal | None:
+        """Why a function of one array does not take a Python number in its place."""
+        alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR
+        cell = self.cell(name, operands[0]) if alone else None
+        if cell is None or not cell.refused:
+            return None
+        from promoarray.promotion.signatures import Arrays
+
+        return Arrays.ALL.refusal(title, name, operands)
+
+
+def recorded(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Answer as the framework did, or by the operation that stands for a function."""
+    operand = operands[0]
+    if operand.rank is not Rank.SCALAR and operand.type.weak:
+        operand = operand._replace(type=policy.strong(operand.type))
+    cell = None if policy.answers is None else policy.answers.cell(name, operand)
+    if cell is not None and cell.text == NO_KERNEL and operand.type in ON_A_GPU:
+        cell = None
+    if cell is None or policy.answers is None:
+        return _stand_in(policy, name, operands)
+    if not cell.refused:
+        return _planned(policy, name, operand.type, cell.results)
+    dtype = operand.type
+    why = policy.answers.without_kernel(policy.title, name, dtype)
+    return why or Refusal(f"{policy.title} takes no {dtype.name} in {name}")
+
+
+def _planned(policy: PolicyLike, name: str, given: DType, results: Sequence[DType]) -> Plan:
+    """Compute in the operand's dtype, or in that of a result that is a float of an integer."""
+    first, *more = results
+    raised = first.kind in INEXACT and given.kind not in INEXACT
+    return policy.make_plan(name, first if raised else given, first, 1, *more)
+
+
+def _stand_in(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Go by the operation that a function stands for; narrow floats by what float32 gives."""
+    operand = operands[0]
+    narrow = operand.type in ON_A_GPU and policy.answers is not None
+    wide = policy.answers.cell(name, Operand(dt.float32)) if narrow and policy.answers else None
+    if wide is not None and not wide.refused:
+        results = [operand.type if d is dt.float32 else d for d in wide.results]
+        return _planned(policy, name, operand.type, results)
+    stand_in = STANDS_FOR[name]
+    pair = operands * 2 if stand_in in ("add", "multiply") else operands
+    return policy.plan(stand_in, pair)
