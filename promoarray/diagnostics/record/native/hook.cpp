@@ -21,6 +21,9 @@ PyObject *first(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     return Py_NewRef(args[1]);
 }
 
+// Whether an object of Python's own holds others, which may be NumPy's.
+bool holds_others(PyObject *x) { return PyList_Check(x) || PyTuple_Check(x) || PyDict_Check(x); }
+
 PyObject *then(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     FastHook *self = hook_of(object);
     Place place;
@@ -33,7 +36,8 @@ PyObject *then(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     if (is_plain(self, x) && is_plain(self, before.get())) {
         Begun ended;
         self->operations->take(place, &ended);
-        return Py_NewRef(x);
+        if (!holds_others(x) || !holds_others(before.get())) return Py_NewRef(x);
+        return go_on(call_method(object, self, OF_LISTS, {name, before.get(), x}), x);
     }
     self->operations->with(place, [&](Begun &begun) { begun.operands.push_back(Ref::to(x)); });
     if (!is_any(self->past)) return Py_NewRef(x);

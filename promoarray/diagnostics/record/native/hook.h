@@ -16,11 +16,11 @@ enum Part { NDARRAY, GENERIC, PLAIN, INPLACE, OPERATOR, FUNCTION, CALLEE_OF, FUN
             UFUNC, DISPATCHER, STAND_IN, PARTS };
 enum Name { OPERATOR_SEEN, CALL_SEEN, ASSIGNED, VIEWED, OTHERWISE_VIEWED, OPERAND, FUNCTION_OF, TARGET,
             RESIZED, MODULE, OWNER, NAME, SELF, WITHOUT_OWNER, REAL, IMAG, POW, RESIZE, SETITEM, BASE, CODE,
-            FUNC, NAMES };
+            FUNC, OF_LISTS, NAMES };
 inline constexpr const char *HOOK_NAMES[NAMES] = {
     "operator", "call", "assigned", "viewed", "_otherwise_viewed", "operand", "function", "target",
     "_resized", "__module__", "owner", "name", "__self__", "without_owner", "real", "imag", "pow",
-    "resize", "__setitem__", "base", "__code__", "__func__"};
+    "resize", "__setitem__", "base", "__code__", "__func__", "of_lists"};
 
 struct FastHook {
     PyObject_HEAD

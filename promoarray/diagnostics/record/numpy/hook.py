@@ -22,11 +22,13 @@ from promoarray.diagnostics.record._seen import FastHook
 from promoarray.diagnostics.record.numpy.callee import callee_of
 from promoarray.diagnostics.record.numpy.operand import ARRAYS
 from promoarray.diagnostics.record.numpy.past import program_frame
-from promoarray.diagnostics.record.numpy.plain import PLAIN, TYPE, TYPES
+from promoarray.diagnostics.record.numpy.plain import ALONE, NUMBERS, PLAIN, TYPE, TYPES
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED, rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.numpy.stand_ins import StandIns, holds, in_python, listed
 from promoarray.operations import Form
+
+_COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 GRIDS = type(np.mgrid), type(np.ogrid)
 """Which make arrays of the numbers of slices: ``np.mgrid[0:3]``."""
@@ -116,6 +118,12 @@ class Hook(FastHook):
         if of_promoarray(sys._getframe(1)):
             return method  # by what computes it in Python
         return listed(method, values)
+
+    def of_lists(self, name: str, a: Any, b: Any) -> None:
+        """Hear of an operator of lists, tuples or dicts, which may compare what they hold."""
+        if name in _COMPARE and self.session is not None and (holds(a) or holds(b)):
+            frame, why = program_frame(sys._getframe(1)), "what they hold is compared unrecorded"
+            self.session.unexamined("a comparison of lists", why, frame)
 
     def augmenting(self, x: Any) -> Any:
         """What the result of an operation in place is stored in."""
@@ -243,7 +251,7 @@ def hook() -> Hook:
     found: Hook | None = getattr(builtins, RESERVED, None)
     if found is None:
         found = Hook()
-        for name, x in ((RESERVED, found), (TYPE, type), (TYPES, PLAIN)):
+        for name, x in ((RESERVED, found), (TYPE, type), (TYPES, PLAIN), (NUMBERS, ALONE)):
             setattr(builtins, name, x)
         in_python()  # which is loaded rewritten, before anything is recorded
     return found

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Located = TypeVar("Located", bound=ast.expr | ast.stmt)
@@ -21,8 +22,14 @@ Located = TypeVar("Located", bound=ast.expr | ast.stmt)
 PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
 """What has nothing to do with NumPy, if it stands on both sides of an operator."""
 
+ALONE = frozenset({bool, int, float, complex, str, bytes})
+"""Those that hold nothing that may be NumPy's, where they are compared."""
+
 TYPE, TYPES = "__promoarray_type__", "__promoarray_plain__"
 """The names of ``type`` and of ``PLAIN`` among the builtins."""
+
+NUMBERS = "__promoarray_alone__"
+"""That of ``ALONE``."""
 
 _MOST = 6
 """So many looks cost less than a call of the hook."""
@@ -65,8 +72,8 @@ class _Looks:
 
     def __init__(self, bound: frozenset[str]) -> None:
         self._bound = bound
-        self._may_have_raised = False
-        self.made: dict[str, ast.expr] = {}
+        self._may_have_raised = self._compared = False
+        self.made: dict[str, Any] = {}
 
     def reads(self, node: ast.expr, deep: int) -> bool:
         """Whether an expression reads nothing but what can be looked at."""
@@ -87,16 +94,25 @@ class _Looks:
             case ast.Compare(left=left, ops=ops, comparators=[second, *others]):
                 if any(isinstance(op, (ast.In, ast.NotIn, ast.Is, ast.IsNot)) for op in ops):
                     return False
-                return (
-                    self._all((left, second), deep) and self._raises() and self._all(others, deep)
-                )
+                with self._where(compared=True):
+                    read = self._all((left, second), deep) and self._raises()
+                    return read and self._all(others, deep)
             case ast.Subscript():
                 if self._may_have_raised or isinstance(node.slice, ast.Slice):
                     return False  # as a look reads it, before what may have raised
-                read = self._all((node.value, node.slice), deep)
+                with self._where(compared=False):
+                    read = self._all((node.value, node.slice), deep)
                 self._may_have_raised = False  # in the key, which the look computes
                 return read and self._look(node, ast.dump(node))
         return False
+
+    @contextmanager
+    def _where(self, *, compared: bool) -> Iterator[None]:
+        before, self._compared = self._compared, compared
+        try:
+            yield
+        finally:
+            self._compared = before
 
     def _all(self, nodes: Iterable[ast.expr], deep: int) -> bool:
         return all(self.reads(node, deep - 1) for node in nodes)
@@ -110,6 +126,8 @@ class _Looks:
             kind = ast.Call(_builtin(TYPE, node), [copy.deepcopy(node)], [])
             there = located(kind, node)
             self.made[name] = ast.Compare(there, [ast.In()], [_builtin(TYPES, node)])
+        if self._compared:
+            self.made[name].comparators[0].id = NUMBERS
         return True
 
 
