@@ -43,7 +43,7 @@ def test_what_a_policy_never_holds_is_one_cause() -> None:
     (summary,) = report.by_policy()
     assert (summary.roots, summary.shared) == (1, 1)
     assert summary.words().startswith("1 root cause, 1 of several lines")
-    assert "1 is a root cause" in report.summary()
+    assert "differ, 1 root cause." in report.summary()
     assert report.to_dict()["shared_causes"] == [cause.to_dict()]
 
 

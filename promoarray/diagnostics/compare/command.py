@@ -62,9 +62,6 @@ from promoarray.promotion.registry import as_policy
 
 INTERRUPTED = SIGNAL + signal.SIGINT
 
-ARRAYS = {OWN, *RECORDED, "tensorflow", "cupy", "dask", "mxnet", "mindspore", "onnx"}
-"""Libraries that compute with arrays; what imports one and computes nothing was not understood."""
-
 
 class UsageError(Exception):
     """Wrong arguments; the message is all the user needs."""
@@ -94,7 +91,7 @@ def main(args: argparse.Namespace) -> int:
     linecache.checkcache()  # where the files are read from, which the program may have written
     baseline = comparison.updated(report, ended)
     judged = comparison.judged(report, ended, baseline)
-    status = _status(ended, every, judged, comparison, report)
+    status = _status(ended, every, judged, report)
     outcomes = Outcomes(tuple(every), named=bool(args.show))
     write(Compared(report, judged, outcomes, ended, status), args)
     _tell(report, ended, comparison)
@@ -189,11 +186,6 @@ class Comparison:
         judged = self.judged(report, ended, None)
         left = [each for each in judged.every if each not in judged.ignored]
         return self.baseline.updated(left, [policy.name for policy in self.policies])
-
-    @property
-    def imports(self) -> set[str]:
-        """The libraries of arrays that the program imports."""
-        return ARRAYS & imported_by(self.args.script, self.args.module)
 
     @property
     def _others(self) -> tuple[str, ...]:
@@ -322,15 +314,13 @@ def _whole(ended: Ended) -> bool:
     return not ended.status and not ended.bugs
 
 
-def _status(
-    ended: Ended, every: list[Outcome], judged: Judged, of: Comparison, report: Report
-) -> int:
+def _status(ended: Ended, every: list[Outcome], judged: Judged, report: Report) -> int:
     """Return the exit status: how the program ended goes before what was found."""
     if ended.status < 0:
         return SIGNAL - ended.status
     if every and every[-1].error == STOPPED:
         return INTERRUPTED
-    if not _whole(ended) or (not report.operations and not report.places and of.imports):
+    if not _whole(ended) or (not report.operations and not report.places and ended.imported):
         return FAILED
     if judged.failing:
         return FINDINGS

@@ -175,7 +175,10 @@ def of_change(change: ValueChange, run: str) -> Iterator[Finding]:
         first = f"{given} at [{', '.join(map(str, at))}]" if at else given
         of = f"{each.elements} of {counted(change.size, 'element')}"
         which = "the first" if each.largest is None else "the one that changes most"
-        reason = f"{of}; {which}, {first}, becomes {other} and not {mine}"
+        becomes = f"becomes {other} and not {mine}"
+        if given == other:  # it is the run that changes it
+            becomes = f"stays, and becomes {mine} in the run"
+        reason = f"{of}; {which}, {first}, {becomes}"
         said = *places, change.cast, operation, (source, target), run, "", "", reason, edit
         for name in each.policies:
             yield Finding("bits", False, name, *said, count=change.passes)

@@ -131,6 +131,9 @@ def policies_in_words(report: Results) -> list[tuple[list[str], str, bool]]:
     if not report.operations and not report.places:
         return []
     states = {each.policy: each for each in verdicts(report)}
+    said = {each.state for each in states.values()}
+    if len(said) == 1 and DIFFERS not in said:
+        return []  # as the summary says
     found: dict[tuple[str, bool], list[str]] = {}
     for each in by_policy(report):
         verdict = states[each.policy]

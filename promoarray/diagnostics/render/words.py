@@ -142,10 +142,8 @@ def _found(report: Results) -> str:
     done, run = counted(report.operations, "operation"), report.run.name
     places = len({place_of(d) for d in report.divergences})
     if places:
-        roots = root_causes(report)
-        are = "is a root cause" if roots == 1 else "are root causes"
-        where = counted(places, "place")
-        return f"{done} under {run}; {where} where the policies differ, {roots} {are}."
+        where, roots = counted(places, "place"), counted(root_causes(report), "root cause")
+        return f"{done} under {run}; {where} where the policies differ, {roots}."
     if not report.operations:
         nothing = f"No operation ran under {run}: there is nothing to compare."
         return "" if report.stopped else nothing
@@ -153,8 +151,9 @@ def _found(report: Results) -> str:
     states = {each.state for each in every}
     if not every or DIFFERS in states:
         return f"{done} under {run}."
-    if INCOMPLETE in states:
-        return f"{done} under {run}: no difference in what was examined, which is not all."
+    names = ", ".join(each.policy for each in every if each.state == INCOMPLETE)
+    if names:
+        return f"{done} under {run}; incomplete: no difference in what was examined under {names}."
     names = ", ".join(each.policy for each in every)
     agree = "all agree" if len(every) > 1 else "agrees"
     return f"{done}: {names} {agree} with {run} in dtypes and values."
