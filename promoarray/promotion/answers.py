@@ -12,14 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, INEXACT, DType, Kind
-from promoarray.operations import STANDS_FOR
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.promotion.plan import Operand, Rank, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from promoarray.promotion.policy_like import PolicyLike
+    from collections.abc import Iterator, Mapping
 
 REFUSED, NO_KERNEL, NOT_ASKED = "-", "?", "."
 
@@ -122,40 +119,3 @@ class Answers:
         from promoarray.promotion.signatures import Arrays
 
         return Arrays.ALL.refusal(title, name, operands)
-
-
-def recorded(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Answer as the framework did, or by the operation that stands for a function."""
-    operand = operands[0]
-    if operand.rank is not Rank.SCALAR and operand.type.weak:
-        operand = operand._replace(type=policy.strong(operand.type))
-    cell = None if policy.answers is None else policy.answers.cell(name, operand)
-    if cell is not None and cell.text == NO_KERNEL and operand.type in ON_A_GPU:
-        cell = None
-    if cell is None or policy.answers is None:
-        return _stand_in(policy, name, operands)
-    if not cell.refused:
-        return _planned(policy, name, operand.type, cell.results)
-    dtype = operand.type
-    why = policy.answers.without_kernel(policy.title, name, dtype)
-    return why or Refusal(f"{policy.title} takes no {dtype.name} in {name}")
-
-
-def _planned(policy: PolicyLike, name: str, given: DType, results: Sequence[DType]) -> Plan:
-    """Compute in the operand's dtype, or in that of a result that is a float of an integer."""
-    first, *more = results
-    raised = first.kind in INEXACT and given.kind not in INEXACT
-    return policy.make_plan(name, first if raised else given, first, 1, *more)
-
-
-def _stand_in(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Go by the operation that a function stands for; narrow floats by what float32 gives."""
-    operand = operands[0]
-    narrow = operand.type in ON_A_GPU and policy.answers is not None
-    wide = policy.answers.cell(name, Operand(dt.float32)) if narrow and policy.answers else None
-    if wide is not None and not wide.refused:
-        results = [operand.type if d is dt.float32 else d for d in wide.results]
-        return _planned(policy, name, operand.type, results)
-    stand_in = STANDS_FOR[name]
-    pair = operands * 2 if stand_in in ("add", "multiply") else operands
-    return policy.plan(stand_in, pair)

@@ -21,7 +21,6 @@ from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
-from promoarray.promotion.answers import recorded
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import (
     KEEPS_BITS,
@@ -32,6 +31,7 @@ from promoarray.promotion.plan import (
     Refusal,
     accumulator,
 )
+from promoarray.promotion.recorded import recorded
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats
 from promoarray.promotion.source import Source
