@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from promoarray.diagnostics.record.common import is_reflected
 from promoarray.diagnostics.record.jax import calls
-from promoarray.operations import OPERATIONS
+from promoarray.operations import OPERATIONS, STANDS_FOR
 
 
 def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
@@ -12,7 +12,7 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
         assert name not in calls.operations(), name
         assert expansion.steps, name
         for number, step in enumerate(expansion.steps):
-            assert step.operation in OPERATIONS, name
+            assert step.operation in {*OPERATIONS, *STANDS_FOR}, name
             assert set(step.operands) <= {*expansion.parameters, "_"}, name
             assert number or "_" not in step.operands, name
             assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
@@ -24,7 +24,7 @@ def test_no_name_has_two_meanings() -> None:
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:
             assert not set(names) & set(others)
-    assert set(calls.operations().values()) <= set(OPERATIONS)
+    assert set(calls.operations().values()) <= {*OPERATIONS, *STANDS_FOR}
 
 
 def test_every_operator_and_method_has_a_meaning() -> None:

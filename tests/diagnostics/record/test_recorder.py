@@ -19,7 +19,7 @@ from promoarray.diagnostics.record.paddle.calls import words as of_paddle
 from promoarray.diagnostics.record.pytorch.calls import words as of_torch
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import Drift
-from promoarray.operations import OPERATIONS, Form
+from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import as_policy
 
 
@@ -171,7 +171,7 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Wor
         assert name not in words.operations, name
         assert expansion.steps, name
         for number, step in enumerate(expansion.steps):
-            assert step.operation in OPERATIONS, name
+            assert step.operation in {*OPERATIONS, *STANDS_FOR}, name
             assert set(step.operands) <= {*expansion.parameters, "_"}, name
             assert number or "_" not in step.operands, name
             assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
@@ -183,7 +183,7 @@ def test_no_name_has_two_meanings(words: Words) -> None:
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:
             assert not set(names) & set(others)
-    assert set(words.operations.values()) <= set(OPERATIONS)
+    assert set(words.operations.values()) <= {*OPERATIONS, *STANDS_FOR}
 
 
 def test_methods_of_the_right_operand() -> None:
