@@ -84,7 +84,7 @@ class _Occurrences:
             yield self._default(place, place.event)
         elif isinstance(place.event, SetitemEvent):
             yield self._stored(place, place.event)
-        elif place.name == ASTYPE:
+        elif place.name == ASTYPE and {*place.operands} <= {*BY_NAME}:
             yield self._cast(place, changes.get((place.site, *place.operands)))
         for answers in (place.answers, *place.passes):
             if isinstance(answers, OperationAnswers):

@@ -50,6 +50,7 @@ class ProbedRecorder(Recorder):
         """Fill another report from here on."""
         super().begin_again(report)
         if self._listener is not None:
+            report.flows.clear()  # the policies are asked as the program runs
             self._observer = _Telling(report, self._observer.framework, listener=self._listener)
 
 
