@@ -233,7 +233,7 @@ def _classes(given: Values, made: Values, target: DType) -> dict[str, Values]:
 
     # 2. Beyond the target: an end of it, Inf, NaN, or something else.
     whole = target.kind in INTEGERS
-    low, high = bounds(target) if whole else _range(target)
+    low, high = bounds(target) if whole else (finfo(target).min, finfo(target).max)
     equal = _equal(given, made)
     below, above = _beyond(given, target)
     beyond = ~equal & ~nan_in & (below | above)
@@ -265,15 +265,11 @@ def _classes(given: Values, made: Values, target: DType) -> dict[str, Values]:
 
 def _to_bool(given: Values, made: Values, lost_imaginary: int) -> dict[str, Any]:
     """To bool a value is exact if it is 0 or 1; all others are truncated to one bit."""
-    exact = given == made
-    none = dict.fromkeys(_WORDS, 0)
-    counts = {
-        "exact": int(np.count_nonzero(exact)),
-        "truncated": int(np.count_nonzero(~exact & ~_nan(given))),
-        "nan_in": int(np.count_nonzero(_nan(given))),
-        "lost_imaginary": lost_imaginary,
-    }
-    return {**none, **counts, "largest_error": 0.0, "mean_error": 0.0}
+    exact, nan = given == made, _nan(given)
+    classes = {"exact": exact, "truncated": ~exact & ~nan, "nan_in": nan}
+    counts = {name: int(np.count_nonzero(which)) for name, which in classes.items()}
+    counts = dict.fromkeys(_WORDS, 0) | counts | {"lost_imaginary": lost_imaginary}
+    return {**counts, "largest_error": 0.0, "mean_error": 0.0}
 
 
 def _nan(x: Values) -> Values:
@@ -284,19 +280,10 @@ def _infinite(x: Values) -> Values:
     return np.isinf(x) if x.dtype.kind == "f" else np.zeros(x.shape, np.bool)
 
 
-def _range(target: DType) -> tuple[float, float]:
-    limits = finfo(target)
-    return limits.min, limits.max
-
-
 def _equal(a: Values, b: Values) -> Values:
+    """Whether numbers are equal, exactly."""
     if a.dtype.kind == b.dtype.kind:
         return np.asarray(a == b)
-    return _exactly(a, b)
-
-
-def _exactly(a: Values, b: Values) -> Values:
-    """Whether numbers of different NumPy dtypes are equal."""
     if {a.dtype.kind, b.dtype.kind} == {"i", "u"}:
         return np.asarray((a == b) & (a >= 0) & (b >= 0))
     real, whole = (a, b) if a.dtype.kind == "f" else (b, a)
@@ -317,7 +304,7 @@ def _beyond(x: Values, target: DType) -> tuple[Values, Values]:
         return np.asarray(np.trunc(x) < least), np.asarray(np.trunc(x) >= float(most + 1))
     layout = target.part.format
     assert layout is not None
-    low, high = _range(target)
+    low, high = finfo(target).min, finfo(target).max
     half = float(_last_place(np.array([high]), target)[0]) / 2
     size = x.astype(np.float64)
     with np.errstate(over="ignore"):
@@ -337,7 +324,7 @@ def _errors(given: Values, made: Values, target: DType) -> Values:
         difference = np.abs(x - y)
         if given.dtype.kind in "iu":
             x = _size(given)
-            difference = np.where(_exactly(given, made), 0.0, _whole_difference(given, y))
+            difference = np.where(_equal(given, made), 0.0, _whole_difference(given, y))
         unit = 1.0 if target.kind in INTEGERS else _last_place(np.abs(x), target)
         return np.asarray(difference / unit)
 

@@ -91,20 +91,15 @@ def question(
         return _cast(operands, asked, saturate=saturate, round_mode=round_mode)
     if saturate is not None or round_mode is not None:
         raise TypeError(f"saturate and round_mode are about casts, not {name}; leave them out")
-    form = _form(op, name)
+    form = Form.INPLACE if name.endswith("=") and name[:-1] in BY_SYMBOL else Form.FUNCTION
+    if name in BY_SYMBOL or (op in OF_UFUNC and OPERATIONS[name].symbol):
+        form = Form.OPERATOR  # as which NumPy's ufuncs come in
     row = operation(name[:-1] if form is Form.INPLACE else name)
     entered = _operands(row, operands)
     if form is Form.INPLACE and type(entered[0]) in WEAK:
         raise TypeError(f"x {name} y takes an array x, not {quoted(entered[0])}")
     policy = asked or _asked(entered)
     return partial(explain_operation, row.name, form, entered, policy)
-
-
-def _form(op: str | Callable[..., Any], name: str) -> Form:
-    """How the operation asked about is written; NumPy's ufuncs come in as the operator they are."""
-    if name in BY_SYMBOL or (op in OF_UFUNC and OPERATIONS[name].symbol):
-        return Form.OPERATOR
-    return Form.INPLACE if name.endswith("=") and name[:-1] in BY_SYMBOL else Form.FUNCTION
 
 
 def _name(function: Any) -> str:
@@ -125,19 +120,18 @@ def _operands(row: Operation, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         operands = tuple(operands[0])
     entered = tuple(_stands_for(x) for x in operands)
     if row.name == "where" and len(entered) == 3:
-        condition, *entered_pair = entered
-        found = condition.type if isinstance(condition, Operand) else _dtype(condition)
+        condition, *others = entered
+        found: Any = condition.type if isinstance(condition, Operand) else ""
+        if not found:
+            number = type(condition) in WEAK
+            found = f"a Python {type(condition).__name__}" if number else storage_dtype(condition)
         if found is not dt.bool:
             raise TypeError(f"where needs a bool condition, not {found}; write condition != 0")
-        entered = tuple(entered_pair)
+        entered = tuple(others)
     if row.arity not in (0, len(entered)) or not entered:
         wanted = f"{row.arity} operand{'s' * (row.arity != 1)}" if row.arity else "operands"
         raise TypeError(f"{row.name} takes {wanted}, not {len(entered)}")
     return entered
-
-
-def _dtype(x: Any) -> Any:
-    return f"a Python {type(x).__name__}" if type(x) in WEAK else storage_dtype(x)
 
 
 def _cast(
