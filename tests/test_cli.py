@@ -478,3 +478,25 @@ def test_json_prints_control_characters_by_escapes(
     assert r"a\u009b2J\u202e变量" in out
     said = {check["name"]: check["says"] for check in json.loads(out)["checks"]}
     assert said[name] == "a\x9b2J\u202e变量"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        "list",
+        "table jax",
+        "table torch paddle",
+        "cast 500 -0.0 nan inf 1e-9 --from f64 --to f8_e4m3fn",
+        "cast 500 --from c128 --to f16",
+        "explain add int64 float32 --policy paddle",
+        "explain astype f64 f8_e4m3fn --policy onnx",
+        "explain @ f32 bf16 --policy tensorflow",
+        "doctor",
+        "check numpy@1",
+    ],
+)
+def test_80_columns_are_enough(capsys: Output, monkeypatch: pytest.MonkeyPatch, argv: str) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run(capsys, *argv.split())
+    assert [line for line in out.splitlines() if len(line.rstrip()) > 80] == []
+    assert "…" not in out.replace("onnx@1 … onnx@", "").replace("3 … (", "")
