@@ -39,7 +39,8 @@ CONFORMANCE = Path(__file__).parents[3] / "conformance"
 
 def recorder(*policies: str) -> Recorder:
     run = REWRITTEN["numpy"].home(np.__version__)
-    return Recorder(run, (run, *map(as_policy, policies or ("numpy@1",))))
+    asked = map(as_policy, policies or ("numpy@1",))
+    return Recorder(run, (run, *asked), framework=f"numpy {np.__version__}")
 
 
 def recorded(
