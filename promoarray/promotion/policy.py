@@ -355,21 +355,23 @@ class Policy:
         decided = self.decide(name, operands, values, form, options=options)
         if isinstance(decided, Refusal):
             return decided
-        return self.kernel_refusal(name, operands, decided.plan) or decided
+        return self.kernel_refusal(name, operands, decided.plan, form) or decided
 
     def kernel_refusal(
-        self, name: str, operands: tuple[Operand, ...], plan: Plan
+        self, name: str, operands: tuple[Operand, ...], plan: Plan, form: Form = Form.OPERATOR
     ) -> Refusal | None:
         """Return why the framework does not carry out a plan: it lacks the kernel.
 
         Such an operation is computed all the same. The kernel is that of the operands' dtype, of
-        several dtypes that of their common one.
+        several dtypes that of their common one; a function in place may have fewer.
         """
         if self.answers is None or not operands:
             return None
-        types = {operand.type for operand in operands}
-        dtype = self.strong(operands[0].type) if len(types) == 1 else plan.inputs[0]
-        return self.answers.without_kernel(self.title, name, dtype)
+        lacking, target = self.answers.without_kernel, self.strong(operands[0].type)
+        if form is Form.INPLACE and (why := lacking(self.title, f"{name}_", target)):
+            return why
+        alike = len({operand.type for operand in operands}) == 1
+        return lacking(self.title, name, target if alike else plan.inputs[0])
 
     def assigned(self, value: Any, dtype: DType) -> Any:
         """Return what ``x[key] = value`` casts to the dtype of ``x``, a Python number like it.

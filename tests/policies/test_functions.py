@@ -169,6 +169,31 @@ def test_functions_that_take_no_number_say_so(edition: str) -> None:
     assert told["sum"]
 
 
+INPLACE = [name.removesuffix("_") for name in functions.golden("torch") if name[-1] == "_"]
+OF_ARRAYS = [name for name in INPLACE if OPERATIONS.get(name) and OPERATIONS[name].arity == 1]
+BOUNDS = {"clip_": "i*", "clip_half_": "f*"}
+
+
+@pytest.mark.parametrize("edition", ["torch", "paddle"])
+def test_functions_in_place_answer_as_frameworks_do(edition: str) -> None:
+    policy, different = as_policy(POLICY_OF[edition]), []
+    asked: dict[str, tuple[str, tuple[Operand, ...]]] = {f"{n}_": (n, ()) for n in OF_ARRAYS}
+    asked |= {n: ("clip", (Operand(BY_CODE[b], Rank.SCALAR),) * 2) for n, b in BOUNDS.items()}
+    for name, (operation, bounds) in asked.items():
+        for code, answer in functions.golden(edition)[name].items():
+            if code in functions.SCALARS or (answer == "?" and BY_CODE[code] in ON_A_GPU):
+                continue
+            given = (Operand(BY_CODE[code]), *bounds)
+            plan = policy.plan(operation, given, Form.INPLACE)
+            if not isinstance(plan, Refusal):
+                plan = policy.kernel_refusal(operation, given, plan, Form.INPLACE) or plan
+            ours = "-" if isinstance(plan, Refusal) else plan.result.code
+            if ours != answer.partition(":")[0].replace("?", "-"):
+                different.append(f"{name} of {code}: {answer}, ours {ours}")
+    assert len(asked) > 15
+    assert not different, "\n".join(different)
+
+
 # --- Values ---------------------------------------------------------------------------------------
 
 FAMILIES = {"torch": "torch", "paddle": "paddle", "jax": "jax_x64", "numpy": "numpy2"}
