@@ -94,6 +94,25 @@ def test_a_line_of_pytorch_gets_its_cast(
 
 
 @pytest.mark.parametrize(
+    ("passes", "expected"),
+    [
+        ("(x, f), (f, f), (x, x)", "x.to(y.dtype) * y"),
+        (
+            "(x, f), (f, x), (x, x)",
+            "x.to(torch.float32 if y.dtype == torch.float32 else x.dtype) * "
+            "y.to(torch.float32 if x.dtype == torch.float32 else y.dtype)",
+        ),
+        ("(x, f), (2, f)", '(x.to(torch.float32) if hasattr(x, "dtype") else x) * y'),
+    ],
+)
+def test_an_edit_holds_for_every_pass(tmp_path: Path, passes: str, expected: str) -> None:
+    source = f"def g(x, y):\n    return x * y\nz = [g(a, b) for a, b in ({passes})]\n"
+    done = from_torch(tmp_path, TORCH + source, "paddle@3.3")
+    assert done.agrees, (done.checked, done.left)
+    assert f"    return {expected}\n" in text(done)
+
+
+@pytest.mark.parametrize(
     ("start", "line"),
     [
         ("import torch as th", "y = th.arange(3).to(th.float32) * th.ones(3)"),
@@ -142,6 +161,16 @@ def test_what_a_library_does_is_left_and_told(tmp_path: Path) -> None:
         ("y = np.add(f, [np.float64(2)])", None),
         ("y = x > 300", None),
         ("y = (x / np.float32(2)).sum()", None),
+        ("y = f / np.prod(np.array([2, 3]))", "y = f / int(np.prod(np.array([2, 3])))"),
+        ("y = np.float32(0.1) * 2.0", "y = np.float32(0.1).astype(np.float64) * 2.0"),
+        ("y = sum(x) & 0xFFFF", "y = sum(np.asarray(x, dtype=np.int64)) & 0xFFFF"),
+        ("y = f[0] ** 2.0", "y = f[0].astype(np.float64) ** 2.0"),
+        ("x.fill(-1)", "x.fill(np.asarray(-1).astype(x.dtype))"),
+        ("y = np.full_like(x, -1)", "y = np.full_like(x, np.asarray(-1).astype(x.dtype))"),
+        (
+            "y = 0\nfor i in (0, 8):\n    y = y + x[1] * 2 ** i",
+            "y = y + x[1].astype(np.int64) * 2 ** i",
+        ),
         ("y = np.uint8(200) + 100", "y = np.int64(200) + 100"),
     ],
 )
