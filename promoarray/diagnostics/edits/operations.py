@@ -1,0 +1,317 @@
+"""Edits of operations: numbers that fit, casts of operands or of the result, and conditions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from promoarray.diagnostics.edits.answers import fits, holds, lost
+from promoarray.diagnostics.edits.by_dtype import RESULT, Rules, by_dtype
+from promoarray.diagnostics.edits.candidates import Candidate, candidates
+from promoarray.diagnostics.edits.occurrence import (
+    Asked,
+)
+from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
+from promoarray.diagnostics.edits.place import Port as Port
+from promoarray.diagnostics.edits.source import (
+    SourceText,
+    called_name,
+    is_fold,
+    is_simple,
+    number_text,
+    symbol_of,
+)
+from promoarray.diagnostics.edits.writing import Wrap
+from promoarray.dtypes import BY_NAME, WEAK, DType
+from promoarray.operations import Form
+from promoarray.promotion.plan import Rank
+
+
+def operation(place: SourceOperation) -> Found:
+    """Numbers that fit, casts of operands, or of the result."""
+    if (found := _of_bools(place)) is not None:
+        return found
+    shared = place.source.shared(place.node, place.concerned[0])
+    alike = not any(s.answers for s in place.concerned)
+    numbers = _numbers(place, shared)
+    for form in _forms(place, place.needing[0].form):
+        asked, *every = (e._replace(form=form) for e in (place.needing[0], *place.every))
+        port = place.port
+        for found_one in candidates(port.run, port.policies, asked, numbers, alike=alike):
+            casts = dict(found_one.casts)
+            guarded = _guarded(place, casts)
+            if shared & {*casts} or not _hold(place, asked, every, found_one, guarded):
+                continue
+            wraps = _wraps(place, found_one, form, guarded)
+            if wraps is not None:
+                return wraps, lost(port.run, port.policies, asked, casts, found_one.result)
+    if shared:
+        raise Unedited(
+            f"a cast would change another comparison, too: write {_apart(place.source, place.node)}"
+        )
+    if len(place.every) > 1:
+        rules = by_dtype(place.port.run, place.port.policies, place.every, place.needing)
+        return _conditional(place, rules), ""
+    if alike:
+        raise Unedited(
+            "it computes with other numbers, or by another kernel, and no cast changes that"
+        )
+    if not place.operands:
+        raise Unedited("its operands cannot be told apart in the source")
+    reasons = [why for s in place.concerned for why in s.reasons.values()]
+    raise Unedited("; ".join(["no cast gives the same dtype", *dict.fromkeys(reasons)]))
+
+
+def _hold(
+    place: SourceOperation,
+    first: Asked,
+    every: Iterable[Asked],
+    found: Candidate,
+    guarded: Mapping[int, str],
+) -> bool:
+    """Whether casts are right for every pass; of what is guarded Python numbers stay."""
+    run, policies, _ = place.port
+    types = [o.type for o in first.operands]
+    wrapped = {index for seen in place.concerned for index in seen.wrapped}
+    for asked in every:
+        if any(i not in wrapped and not fits(asked.operands[i], to) for i, to in found.casts):
+            return False
+        casts = {
+            i: to
+            for i, to in found.casts
+            if not (guarded.get(i) == "guarded" and asked.operands[i].rank is Rank.SCALAR)
+        }
+        alike = types == [o.type for o in asked.operands]
+        if not holds(run, policies, asked, casts, found.result, rows=found.rows, lossy=alike):
+            return False
+    return True
+
+
+def _guarded(place: SourceOperation, casts: Mapping[int, DType]) -> dict[int, str]:
+    """The operands that are arrays in one pass and Python numbers in another, and what to write."""
+    found = {}
+    for index, to in casts.items():
+        node = place.operand(index)
+        if node is None or to.weak:
+            continue
+        ranks = place.ranks(index)
+        if len(ranks) > 1 and Rank.SCALAR in ranks:
+            numbers = {a.operands[index].type for a in place.every if index in a.scalars}
+            stays = all(
+                holds(place.port.run, place.port.policies, a, {})
+                for a in place.every
+                if index in a.scalars
+            )
+            found[index] = "guarded" if stays and is_simple(node) and numbers else "either"
+        elif ranks != {Rank.SCALAR} and place.source.may_be_number(node):
+            found[index] = "guarded"
+    return found
+
+
+def _of_bools(place: SourceOperation) -> Found | None:
+    """``a & b`` for ``a * b`` of truth values, which not every framework multiplies."""
+    node = place.node
+    name, symbol = _OF_BOOLS.get(place.needing[0].name, ("", ""))
+    if not symbol or not isinstance(node, ast.BinOp) or not symbol_of(node.op):
+        return None
+    if any(o.type.code != "b1" for asked in place.every for o in asked.operands):
+        return None
+    run, policies, _ = place.port
+    if not all(holds(run, policies, asked._replace(name=name), {}) for asked in place.every):
+        return None
+    return (place.wrap(node, place.needing[0].wanted, "operator", text=symbol),), ""
+
+
+_OF_BOOLS = {"multiply": ("bitwise_and", "&"), "add": ("bitwise_or", "|")}
+
+
+def _numbers(place: SourceOperation, shared: set[int]) -> dict[int, DType]:
+    """The operands that may be written as a Python number, and of which type.
+
+    A literal int as a float, and a NumPy scalar as the number that it is.
+    """
+    found: dict[int, DType] = {}
+    for index, node in enumerate(place.operands):
+        known = node and all(index < len(asked.operands) for asked in place.every)
+        target = index == 0 and isinstance(place.node, ast.AugAssign)
+        if index in shared or not known or target or is_fold(place.node):
+            continue
+        ranks, types = place.ranks(index), {asked.operands[index].type for asked in place.every}
+        literal = type(number_text(node)) is int and place.source.quoted(node)[-1:].isdecimal()
+        if literal and ranks == {Rank.SCALAR} and not place.source.quoted(node).startswith("0x"):
+            found[index] = WEAK[float]
+        elif ranks == {Rank.ZERO_D} and place.words.scalars and not _is_constructor(node):
+            kinds = {_PYTHON.get(dtype.kind.name) for dtype in types}
+            kind = kinds.pop()
+            if kind is not None and not kinds:
+                found[index] = WEAK[kind]
+    return found
+
+
+_PYTHON: dict[str, Any] = {
+    "BOOL": bool,
+    "INT": int,
+    "UINT": int,
+    "FLOAT": float,
+    "COMPLEX": complex,
+}
+"""From kinds of dtypes to Python's types that hold the same numbers."""
+
+
+def _is_constructor(node: ast.AST) -> bool:
+    """Whether an expression names the dtype of its scalar: ``np.float64(0.5)``."""
+    return isinstance(node, ast.Call) and called_name(node) in {*BY_NAME, "float_", "half"}
+
+
+def _forms(place: SourceOperation, form: Form) -> tuple[Form, ...]:
+    """How an operation may be written: ``x -= y`` as ``x = x - y``, where that does no harm."""
+    node = place.node
+    if (
+        form is not Form.INPLACE
+        or not isinstance(node, ast.AugAssign)
+        or not is_simple(node.target)
+    ):
+        return (form,)
+    own = place.port.proved or is_own(place.source, node.target)
+    return (form, Form.OPERATOR) if own else (form,)
+
+
+def is_own(source: SourceText, name: ast.AST) -> bool:
+    """Whether no other name may stand for the array of a local name.
+
+    Each value that it is given is computed there, and it is only computed with.
+    """
+    if not isinstance(name, ast.Name):
+        return False
+    scope = source.scope(name)
+    for node in ast.walk(scope):
+        if isinstance(node, ast.arg) and node.arg == name.id:
+            return False
+        if not isinstance(node, ast.Name) or node.id != name.id:
+            continue
+        parent = source.parents[node]
+        if isinstance(node.ctx, ast.Load):
+            computed = isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Return))
+            if not computed and not _only_reads(parent):
+                return False
+        elif not isinstance(parent, ast.AugAssign) and not (
+            isinstance(parent, ast.Assign)
+            and parent.targets == [node]
+            and (isinstance(parent.value, ast.BinOp) or _makes_anew(parent.value))
+        ):
+            return False
+    return True
+
+
+def _only_reads(parent: ast.AST) -> bool:
+    match parent:
+        case ast.Call(func=ast.Name(id="print" | "len" | "float" | "int" | "str" | "list")):
+            return True
+        case ast.FormattedValue():
+            return True
+        case ast.Attribute(attr="dtype" | "shape" | "sum" | "mean" | "max" | "min" | "tolist"):
+            return True
+    return False
+
+
+def _makes_anew(value: ast.AST) -> bool:
+    made = {"zeros", "ones", "full", "arange", "empty", "array", "linspace", "copy", "astype"}
+    return isinstance(value, ast.Call) and called_name(value) in made
+
+
+def _wraps(
+    place: SourceOperation, found: Candidate, form: Form, guarded: Mapping[int, str]
+) -> tuple[Wrap, ...] | None:
+    """The casts of a candidate, or None if its operands are not in the source."""
+    node, wraps = place.node, []
+    augmented = isinstance(node, ast.AugAssign)
+    rebinds = augmented and bool(found.result or 0 in dict(found.casts))
+    if rebinds and (form is Form.INPLACE or not is_simple(node.target)):
+        return None
+    for index, dtype in found.casts:
+        if (operand := place.operand(index)) is None:
+            return None
+        if augmented and index == 0:
+            wraps.append(place.wrap(node, dtype, "target", operand=0))
+        elif (how := guarded.get(index)) is not None:
+            if not is_simple(operand):
+                return None
+            wraps.append(place.wrap(operand, dtype, how, outer=True, operand=index))
+        else:
+            wrap = _of_operand(place, operand, index, dtype, rows=found.rows)
+            wraps.append(wrap._replace(operand=index))
+    if found.result:
+        wraps.append(place.wrap(node, found.result, "result" if augmented else "astype"))
+    if any(w.how != "guarded" for w in wraps) and place.source.may_be_number(node):
+        return None  # which Python computes in another pass
+    return tuple(wraps)
+
+
+def _of_operand(place: SourceOperation, node: Any, index: int, dtype: DType, *, rows: bool) -> Wrap:
+    """The cast of an operand, as it is written there."""
+    if dtype.weak:
+        literal = number_text(node) is not None
+        how = "literal" if literal else WEAK_NAMES[dtype]
+        return place.wrap(node, dtype, how, outer=True)
+    if any(index in s.wrapped for s in place.concerned):
+        return place.wrap(node, dtype, "wrapped", outer=True)
+    if place.ranks(index) == {Rank.SCALAR} or is_fold(place.node):
+        return place.wrap(node, dtype, "row" if rows else "asarray", outer=True)
+    if (named := _named_dtype(place, node, index)) is not None:
+        return place.wrap(named, dtype, "retyped")
+    return place.wrap(node, dtype, outer=True)
+
+
+WEAK_NAMES = {weak: kind.__name__ for kind, weak in WEAK.items()}
+
+
+def _named_dtype(place: SourceOperation, node: Any, index: int) -> Any:
+    """The dtype in ``np.float64(3)``, if it is so written.
+
+    The number is the same in the dtype that is there, so that a cast makes no other of it.
+    """
+    if not _is_constructor(node) or not place.words.scalars or not place.name:
+        return None
+    number = number_text(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    same = number is not None and all(a.operands[index].value == number for a in place.every)
+    return node.func if same and isinstance(node.func, ast.Attribute) else None
+
+
+def _apart(source: SourceText, node: ast.Compare) -> str:
+    """The comparisons of a chain one by one."""
+    values = [node.left, *node.comparators]
+    pairs = zip(values, node.ops, node.comparators, strict=False)
+    return " and ".join(
+        f"{source.quoted(a)} {symbol_of(op) or '?'} {source.quoted(b)}" for a, op, b in pairs
+    )
+
+
+def _conditional(place: SourceOperation, rules: Rules | str) -> tuple[Wrap, ...]:
+    """Casts of arrays of some dtypes only, where a line is passed with several."""
+    if isinstance(rules, str):
+        raise Unedited(rules)
+    wraps = []
+    for index, rule in rules.items():
+        used = {*rule.operands} | ({index} - {RESULT})
+        if any(place.operand(i) is None for i in used) or is_fold(place.node):
+            raise Unedited("it is passed with several dtypes, which need casts of their own")
+        numbers = {i for i in used if place.source.may_be_number(place.operands[i])}
+        if numbers - {index} or (index == RESULT and place.source.may_be_number(place.node)):
+            raise Unedited("an operand is a Python number in another pass")
+        if not all(is_simple(place.operands[i]) for i in used):
+            raise Unedited("it is passed with several dtypes; give its operand a name first")
+        if index <= 0 and isinstance(place.node, ast.AugAssign):
+            raise Unedited("it is passed with several dtypes, and its target cannot be cast")
+        texts = [place.source.quoted(operand) for operand in place.operands]
+        text = rule.written(texts, lambda dtype: place.words.dtype_of(dtype, place.name or "?"))
+        if "?" in text:
+            raise Unedited("it is passed with several dtypes, and the file has no name for them")
+        if index == RESULT:
+            wraps.append(place.wrap(place.node, rule.dtype, text=text))
+            continue
+        number = Rank.SCALAR in place.ranks(index) or bool(numbers)
+        how = "guarded" if number else "astype"
+        wrap = place.wrap(place.operands[index], rule.dtype, how, text=text, outer=True)
+        wraps.append(wrap._replace(operand=index))
+    return tuple(wraps)

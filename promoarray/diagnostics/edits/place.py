@@ -1,0 +1,87 @@
+"""An operation of the source with all passes through it, as an edit is sought for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from promoarray.diagnostics.edits.occurrence import Occurrence
+from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.edits.spelling import SPELLINGS, Spelling
+from promoarray.diagnostics.edits.writing import Wrap
+from promoarray.dtypes import DType
+from promoarray.promotion.plan import Rank
+from promoarray.promotion.policy import Policy
+
+
+class Port(NamedTuple):
+    """From which policy to which others.
+
+    Attributes
+    ----------
+    run : Policy
+    policies : tuple of Policy
+    proved : bool
+        Whether the edited program is run, which finds what an edit changes by another name.
+    """
+
+    run: Policy
+    policies: tuple[Policy, ...]
+    proved: bool = False
+
+
+class Unedited(Exception):
+    """Why an operation has no edit."""
+
+
+@dataclass
+class SourceOperation:
+    """One operation of the source, with all passes through it.
+
+    Attributes
+    ----------
+    port : Port
+    source : SourceText
+    node : ast.AST
+    group : sequence of Occurrence
+    concerned : list of Occurrence
+        Those for which some policy answers otherwise.
+    """
+
+    port: Port
+    source: SourceText
+    node: Any
+    group: Sequence[Occurrence]
+    concerned: list[Occurrence]
+
+    def __post_init__(self) -> None:
+        first = self.concerned[0]
+        self.words: Spelling = SPELLINGS[first.framework]
+        used = [
+            n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id in first.names
+        ]
+        self.name: str = next(iter((*used, *first.names)), "")
+        self.every = list(dict.fromkeys(s.asked for s in self.group))
+        self.needing = list(dict.fromkeys(s.asked for s in self.concerned))
+        self.operands: list[Any] = self.source.operands(self.node, first)
+
+    @property
+    def wanted(self) -> set[DType]:
+        """The dtypes that the run gave."""
+        return {asked.wanted for asked in self.every}
+
+    def wrap(self, node: Any, dtype: DType, how: str = "astype", **more: Any) -> Wrap:
+        return Wrap(node, dtype, how, name=self.name, **more)
+
+    def operand(self, index: int) -> Any:
+        """An operand as the source has it; None if it stands nowhere."""
+        return self.operands[index] if index < len(self.operands) else None
+
+    def ranks(self, index: int) -> set[Rank]:
+        return {asked.operands[index].rank for asked in self.every}
+
+
+Found = tuple[tuple[Wrap, ...], str]
+"""Casts, and what they lose."""
