@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.record.common import plain
+from promoarray.diagnostics.record.common import STRUCTURE, plain
 from promoarray.diagnostics.record.jax import calls as jax
 from promoarray.diagnostics.record.paddle import calls as paddle
 from promoarray.diagnostics.record.pytorch import calls as pytorch
@@ -20,18 +20,6 @@ from promoarray.dtypes import WEAK, DType
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
-
-STRUCTURE = names("""
-    H T __getitem__ __setitem__ adjoint alias as_strided at.get at.set chunk clone contiguous copy
-    cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy
-    index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims lax.reshape
-    lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT matrix_transpose
-    movedim moveaxis narrow numpy permute permute_dims pin_memory ravel requires_grad_ reshape
-    reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes squeeze
-    squeeze_ strided_slice swapaxes swapdims t t_ tensor_split transpose transpose_ unbind unflatten
-    unsqueeze unsqueeze_ unstack values view view_as view_shape view_slice
-""")
-"""Functions that look at no number: what they do to a dtype is nothing in any framework."""
 
 
 def examined(name: str, policy: Policy) -> bool:
@@ -161,7 +149,6 @@ _SPELT = {
     "nn.log_sigmoid": "logsigmoid",
     "nn.soft_sign": "softsign",
     "nn.dot_product_attention": "scaled_dot_product_attention",
-    "repeat": "repeat_interleave",
     "to_tensor": "tensor",
     "array": "tensor",
     "as_tensor": "tensor",
