@@ -12,16 +12,16 @@ from promoarray.diagnostics.edits.candidates import Candidate, candidates
 from promoarray.diagnostics.edits.occurrence import (
     Asked,
 )
-from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
-from promoarray.diagnostics.edits.place import Port as Port
-from promoarray.diagnostics.edits.source import (
-    SourceText,
+from promoarray.diagnostics.edits.operands import (
     called_name,
     is_fold,
     is_simple,
     number_text,
     symbol_of,
 )
+from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
+from promoarray.diagnostics.edits.place import Port as Port
+from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.writing import Wrap
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form

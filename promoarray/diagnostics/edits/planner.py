@@ -18,13 +18,11 @@ from promoarray.diagnostics.edits.occurrence import (
 from promoarray.diagnostics.edits.operations import operation
 from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
 from promoarray.diagnostics.edits.place import Port as Port
-from promoarray.diagnostics.edits.source import (
-    SourceText,
-    cast_dtype,
-)
+from promoarray.diagnostics.edits.rewriting import spliced
+from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.edits.spelling import SPELLINGS
 from promoarray.diagnostics.edits.stores import cast, made, stored
-from promoarray.diagnostics.edits.writing import Wrap, Writer, spliced
+from promoarray.diagnostics.edits.writing import Wrap, Writer
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.promotion.policy import Policy
 

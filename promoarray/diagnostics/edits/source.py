@@ -6,15 +6,20 @@ Python counts the columns of its positions in bytes of UTF-8; offsets into a tex
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import ASTYPE, DEFAULT_DTYPE, SETITEM, Occurrence
-from promoarray.operations import OPERATIONS
+from promoarray.diagnostics.edits.occurrence import Occurrence
+from promoarray.diagnostics.edits.operands import (
+    MIRRORED,
+    called_name,
+    is_fold,
+    is_operation,
+    operand_nodes,
+)
 from promoarray.promotion.plan import Rank
 
 Position = tuple[int, int, int, int]
@@ -114,8 +119,12 @@ class SourceText:
         call = self._calls.get((end_line, end_column))
         if not seen.edited:
             return call if call is not None and is_fold(call) else None
-        found = [n for n in self._at.get((line, column, end_line, end_column), []) if _is(n, seen)]
-        if not found and call is not None and _is(call, seen):
+        found = [
+            n
+            for n in self._at.get((line, column, end_line, end_column), [])
+            if is_operation(n, seen)
+        ]
+        if not found and call is not None and is_operation(call, seen):
             return call  # of a method on a line of its own, which begins there
         return found[0] if found else None
 
@@ -143,7 +152,7 @@ class SourceText:
         mirrored comparison: ``300 > a`` is ``less(a, 300)``.
         """
         if not isinstance(op, (ast.Eq, ast.NotEq)):
-            return pair[::-1] if _MIRRORED.get(type(op)) == seen.asked.name else pair
+            return pair[::-1] if MIRRORED.get(type(op)) == seen.asked.name else pair
         if not any(operand.rank is Rank.SCALAR for operand in seen.asked.operands):
             return pair
         left, right = map(self.may_be_number, pair)
@@ -264,116 +273,6 @@ def position_of(node: Any) -> Position:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-# -- operands -------------------------------------------------------------------------------------
-
-
-def operand_nodes(tree: ast.AST, modules: Collection[str]) -> list[Any]:
-    """Return the operands of an operation as they stand in its expression.
-
-    The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
-    names that stand for modules and namespaces.
-    """
-    match tree:
-        case ast.BinOp(left=left, right=right):
-            return [left, right]
-        case ast.UnaryOp(operand=operand):
-            return [operand]
-        case ast.Call():
-            return _given_to(tree, modules)
-    return []
-
-
-_MIRRORED: dict[type[ast.cmpop], str] = {
-    ast.Lt: "greater",
-    ast.LtE: "greater_equal",
-    ast.Gt: "less",
-    ast.GtE: "less_equal",
-}
-
-
-def _given_to(call: ast.Call, modules: Collection[str]) -> list[Any]:
-    """The operands among what a call is given, by position or by name."""
-    if any(word.arg is None for word in call.keywords):
-        return []
-    named = sorted(
-        (_RANK[word.arg], i) for i, word in enumerate(call.keywords) if word.arg in _RANK
-    )
-    by_name = [call.keywords[i].value for _, i in named]
-    if array := method_of(call, modules):
-        return [array, *call.args, *by_name]
-    if any(isinstance(arg, ast.Starred) for arg in call.args):
-        return []
-    if called_name(call) == "where":
-        return [*call.args[1:], *by_name]
-    match [*call.args, *by_name]:
-        case [ast.List(elts=parts) | ast.Tuple(elts=parts), *_]:
-            return [] if any(isinstance(part, ast.Starred) for part in parts) else parts
-        case given:
-            return given
-
-
-_RANK: dict[str | None, int] = {
-    name: rank
-    for rank, names in enumerate(
-        (
-            "input self tensor tensors x x1 a arr array arrays lhs m",
-            "other x2 y b rhs exponent mat2 vec vec2 target weights",
-            "min a_min",
-            "max a_max",
-        )
-    )
-    for name in names.split()
-}
-"""Which operand a parameter is, by its names in the frameworks."""
-
-
-def method_of(call: ast.Call, modules: Collection[str]) -> Any:
-    """Return the array that a method is called on; None of a function."""
-    if not isinstance(call.func, ast.Attribute):
-        return None
-    root: ast.expr = call.func.value
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    return None if isinstance(root, ast.Name) and root.id in modules else call.func.value
-
-
-def called_name(call: ast.Call) -> str:
-    """Return the last name of what is called."""
-    match call.func:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
-
-
-def is_fold(call: ast.AST) -> bool:
-    """Whether Python adds or multiplies the elements of an array: ``sum(x)``, ``math.prod(x)``."""
-    if not isinstance(call, ast.Call) or not call.args:
-        return False
-    if isinstance(call.args[0], (ast.GeneratorExp, ast.Starred)):
-        return False
-    return ast.unparse(call.func) in ("sum", "math.prod")
-
-
-def number_text(node: ast.AST) -> Any:
-    """Return the value of a number that stands in the source; None of all else."""
-    match node:
-        case ast.Constant(value=bool() | int() | float() | complex() as value):
-            return value
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=ast.Constant(value=int() | float())):
-            return ast.literal_eval(node)
-    return None
-
-
-def is_simple(node: ast.AST) -> bool:
-    """Whether an expression may be written twice."""
-    match node:
-        case ast.Name():
-            return True
-        case ast.Attribute(value=inner):
-            return is_simple(inner)
-    return False
-
-
 def cast_dtype(source: SourceText, node: ast.AST) -> str:
     """Return the dtype that an expression is cast to where it stands; "" if it is not cast."""
     outer: Any = source.parents.get(node)
@@ -392,104 +291,3 @@ def _last_name(dtype: ast.expr) -> str:
         case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)):
             return name.removesuffix("_")
     return ""
-
-
-# -- operations -----------------------------------------------------------------------------------
-
-
-def _is(node: Any, seen: Occurrence) -> bool:
-    """Whether a piece of source is the operation: a call of ``xp.var`` makes others, too."""
-    name = seen.asked.name
-    match node:
-        case ast.Subscript():
-            return name == SETITEM and seen.span.stores
-        case ast.Assign(targets=[ast.Subscript()]):
-            return name == SETITEM
-        case ast.BinOp() | ast.AugAssign():
-            return symbol_of(node.op) == _symbol(name)
-        case ast.Compare(ops=ops) if seen.span.part < len(ops):
-            op = ops[seen.span.part]
-            return symbol_of(op) == _symbol(name) or _MIRRORED.get(type(op)) == name
-        case ast.UnaryOp():
-            return _UNARY.get(type(node.op)) == name
-        case ast.Call() if seen.framework:  # its calls are known by the tables of the recorder
-            if isinstance(node.func, ast.Name) and node.func.id in _OF_PYTHON:
-                return False
-            return name != DEFAULT_DTYPE or not any(word.arg == "dtype" for word in node.keywords)
-        case ast.Call():
-            return _calls(node, name)
-    return False
-
-
-_OF_PYTHON = {*dir(builtins)} - {"abs", "divmod", "pow", "round"}
-"""Python's functions whose arguments are not what they compute with, one by one."""
-
-
-def _calls(call: ast.Call, name: str) -> bool:
-    called = called_name(call)
-    if name == DEFAULT_DTYPE:
-        return called in MAKERS and not any(word.arg == "dtype" for word in call.keywords)
-    if name == ASTYPE:
-        return called in ("astype", "asarray", "array")
-    return called == name or called in OTHER_NAMES.get(name, ())
-
-
-OTHER_NAMES = {
-    "abs": {"absolute", "fabs"},
-    "concat": {"concatenate", "hstack", "vstack"},
-    "pow": {"power"},
-    "divide": {"true_divide"},
-    "remainder": {"mod"},
-    "matmul": {"dot"},
-    "vecdot": {"dot", "inner"},
-    "max": {"amax"},
-    "min": {"amin"},
-    "clip": {"clamp"},
-    "asin": {"arcsin"},
-    "acos": {"arccos"},
-    "atan": {"arctan"},
-    "atan2": {"arctan2"},
-    "cumulative_sum": {"cumsum"},
-    "cumulative_prod": {"cumprod"},
-    "bitwise_invert": {"invert"},
-    "vector_norm": {"norm"},
-    "matrix_norm": {"norm"},
-}
-"""From an operation to what functions and methods of it are called besides."""
-
-MAKERS = frozenset(
-    ("arange", "array", "asarray", "empty", "eye", "full", "linspace", "logspace", "ones", "zeros")
-)
-"""The functions that take the dtype of what they make."""
-
-_SYMBOLS: dict[type, str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
-_UNARY: dict[type, str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "bitwise_invert"}
-
-
-def symbol_of(op: ast.AST) -> str:
-    """Return how an operator is written."""
-    return _SYMBOLS.get(type(op), "")
-
-
-def _symbol(name: str) -> str:
-    return OPERATIONS[name].symbol if name in OPERATIONS else "?"

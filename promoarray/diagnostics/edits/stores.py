@@ -6,12 +6,9 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from promoarray.diagnostics.edits.operands import called_name, is_simple
 from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
 from promoarray.diagnostics.edits.place import Port as Port
-from promoarray.diagnostics.edits.source import (
-    called_name,
-    is_simple,
-)
 from promoarray.diagnostics.edits.writing import dtype_argument
 from promoarray.dtypes import BY_NAME, INTEGERS
 from promoarray.promotion.plan import Rank

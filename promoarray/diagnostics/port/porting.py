@@ -17,9 +17,9 @@ from pathlib import Path
 
 from promoarray.diagnostics.edits.occurrence import Occurrence, Span, grouped
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
+from promoarray.diagnostics.edits.rewriting import Unkept, rewritten
 from promoarray.diagnostics.edits.source import Position, SourceText
 from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
-from promoarray.diagnostics.edits.writing import Unkept, rewritten
 from promoarray.diagnostics.model.final import Final, Unequal, unequal
 from promoarray.diagnostics.model.verdict import not_examined
 from promoarray.diagnostics.port.ported import Checked, Ported
