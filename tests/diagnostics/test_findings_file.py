@@ -8,7 +8,6 @@ import pytest
 
 import promoarray as pa
 from promoarray.diagnostics.run.task import Findings, found, new_file, write
-from promoarray.diagnostics.shadow.divergence import LazyAnswers
 from promoarray.promotion.policy import Policy
 
 
@@ -63,6 +62,7 @@ def test_answers_are_read_where_the_policy_of_the_run_is_not_known(registered: b
         pa.asarray([1], dtype=pa.int8) / pa.asarray([2], dtype=pa.int8)
     (divergence,) = report.divergences
     answers = pickle.loads(pickle.dumps(divergence)).answers
-    assert isinstance(answers, LazyAnswers) == registered
-    assert dict(answers) == dict(divergence.answers)
     assert [*answers] == [*divergence.answers]
+    for policy, answer in divergence.answers.items():
+        mine = answers[policy]
+        assert (mine.dtype, mine.origin) == (answer.dtype, answer.origin)

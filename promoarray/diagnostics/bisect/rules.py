@@ -33,11 +33,12 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "weak arrays": ("whether arrays stay weakly typed", ("weak_arrays",)),
     "canonical": ("the dtypes that are never held", ("canonical",)),
-    "in place": ("what `x += y` may write into x", ("inplace",)),
+    "in place": ("what `x += y` may write into x", ("inplace", "keeps")),
     "stored": ("the Python numbers that are stored in arrays", ("stored",)),
     "assignment": ("what `x[key] = y` casts", ("assigns", "meets")),
     "cast": ("what casts do with values the target cannot hold", ("cast",)),
     "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
+    "answers": ("functions that follow no promotion, and kernels that are missing", ("answers",)),
     "compositions": (
         "functions that are made of others, and those whose results have a dtype of their own",
         ("composed", "fixed"),
