@@ -173,9 +173,12 @@ def _own(codes: tuple[str, ...]) -> dict[str, str]:
     return {code: code for code in codes}
 
 
+_NO_METHOD = r"'(Tensor|paddle.Tensor|ArrayImpl|numpy.ndarray)' object has no attribute"
+
+
 def _refusal(no_kernel: str) -> Callable[[Exception], str]:
     def said(error: Exception) -> str:
-        if isinstance(error, MissingError):
+        if isinstance(error, MissingError) or re.search(_NO_METHOD, str(error)):
             return "."
         return NO_KERNEL if re.search(no_kernel, str(error)) else REFUSED
 
