@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable
@@ -24,11 +24,6 @@ class Report(Results, Printable):
     ``divergences``, ``value_changes``, ``escapes``, ``signatures`` and ``decisions`` have them,
     ``Results`` the other attributes.
     """
-
-    def after(self, known: int) -> tuple[Report, list[int]]:
-        """Return the report without the first places where policies differ, and their counts."""
-        found, counts = self.found_after(known)
-        return replace(self, _found=found), counts
 
     @property
     def headline(self) -> str:

@@ -169,12 +169,13 @@ def test_decisions_are_in_the_report() -> None:
     text = str(report)
     assert "Decided by the run's dtype: other policies may take another branch" in text
     assert "x.dtype == pa.float64" in text
-    assert "decided by float64; float32 under torch@2.13; int64 under onnx@25" in text
+    assert "    int64       onnx@25  the run goes by float64" in text
+    assert "    float32     torch@2.13  as above" in text
     (decision,) = json.loads(json.dumps(report.to_dict()))["decisions"]
     assert decision["expression"] == "x.dtype == pa.float64"
     assert decision["dtypes"] == ["float64"]
     assert decision["policies"] == {"torch@2.13": ["float32"], "onnx@25": ["int64"]}
-    assert "decided by float64; float32 under torch@2.13" in report.to_html()
+    assert "<b>float32</b> <span>torch@2.13</span><small>the run goes by float64" in report.to_html()
 
 
 # -- dtypes that a policy lacks -------------------------------------------------------------------

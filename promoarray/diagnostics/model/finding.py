@@ -204,7 +204,7 @@ def of_decision(decided: Decided, count: int, run: str) -> Finding:
     places = _places(decided.site, decided.program)
     what = decided.site.expression or decided.site.text
     mine, other = listed(decided.run), listed(decided.other)
-    said = *places, what, "dtype", decided.run, run, mine, other
+    said = *places, what, "dtype", decided.run, run, mine, other, f"the run goes by {mine}"
     return Finding("decision", False, decided.policy, *said, count=count)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.flow import Flow
-from promoarray.diagnostics.model.noted import Call, Decided
+from promoarray.diagnostics.model.noted import Call, Decided, Unanswered
 from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.model.unknown import settled
 from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence, find_mixed
@@ -64,6 +63,8 @@ class Results:
         others names them.
     agreed : Operations
         The operations at which all policies agree.
+    unanswered : Counter
+        The calls of which policies of other frameworks were not asked.
     flows : list of Flow
         The operations of the processes of a recorded run, of which policies are asked when somebody
         reads the report.
@@ -87,6 +88,7 @@ class Results:
     assumed: set[str] = field(default_factory=set)
     script: str = ""
     agreed: Operations = field(default_factory=Operations)
+    unanswered: Counter[Unanswered] = field(default_factory=Counter)
     flows: list[Flow] = field(default_factory=list)
     _planned: tuple[Any, Any] = None, None
 
@@ -137,6 +139,7 @@ class Results:
         for divergence in other._found.values():
             self.record(divergence)
         self.agreed.merge(other.agreed)
+        self.unanswered.update(other.unanswered)
         for left, times in other.escapes.items():
             self.record_escape(left, times)
         for call, times in other.signatures.items():
@@ -147,21 +150,6 @@ class Results:
             self.record_decision(decided, times)
         self.stopped = self.stopped or other.stopped
         self.finals = self.finals or other.finals
-
-    def found_after(self, known: int) -> tuple[dict[tuple[object, ...], Divergence], list[int]]:
-        """Return all places where policies differ but the first, and the counts of those."""
-        counts = [place.count for place in islice(self._found.values(), known)]
-        return dict(islice(self._found.items(), known, None)), counts
-
-    def follow(self, earlier: Results, counts: list[int]) -> None:
-        """Put the first places where policies differ of an earlier report before its own.
-
-        A thread that goes on as the process ends may have written more of them meanwhile.
-        """
-        found = dict(islice(earlier._found.items(), len(counts)))
-        for place, count in zip(found.values(), counts, strict=True):
-            place.count = count
-        self._found = found | self._found
 
     @property
     def differing(self) -> int:
@@ -220,7 +208,7 @@ class Results:
         # What came later, but for what has a default in the class itself.
         new: dict[str, Any] = {"value_changes": ValueChanges(), "assumed": set()}
         new |= {"signatures": Counter(), "decisions": Counter(), "agreed": Operations()}
-        new |= {"flows": []}
+        new |= {"flows": [], "unanswered": Counter()}
         places = state["_found"]
         places = places.values() if isinstance(places, dict) else places  # of former pickles
         self.__dict__.update(new | state | {"_found": {each.key: each for each in places}})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray.console import counted, folded, listed, visible, wrapped
@@ -11,7 +11,7 @@ from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, places_in_
 from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.model.summary import by_policy
 from promoarray.diagnostics.model.verdict import DIFFERS, Verdict, open_in_words, verdicts
-from promoarray.diagnostics.render.entries import Entry, Line, entry_of, grouped, heading, lines_of
+from promoarray.diagnostics.render.entries import Entry, Line, entry_of, heading, lines_of
 from promoarray.diagnostics.render.stop import remedies
 from promoarray.diagnostics.render.words import LEFT_OUT, TITLES, legend, summary
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from promoarray.diagnostics.model.finding import Finding
     from promoarray.diagnostics.model.results import Results
     from promoarray.diagnostics.shadow.stopped import Stopped
 
@@ -234,13 +233,6 @@ def _reason(reason: str, at: str, told: dict[str, str]) -> str:
     if first is None:
         return reason
     return "as above" if first == at else f"as at {first}"
-
-
-def finding_lines(found: Iterable[Finding], console: Console, width: int) -> Iterator[Text]:
-    """Yield findings by line of the program, as other reports have some, too."""
-    page, told = Page(console, width), dict[str, str]()
-    for line in grouped(found):
-        yield from line_text(line, page, told)
 
 
 # -- the rest -------------------------------------------------------------------------------------
