@@ -2,8 +2,8 @@
 
 ``python conformance/numpy1_values.py --numpy1 PYTHON`` makes the lines, asks a Python that has
 NumPy 1.26, and prints those of which the recorded run, which NumPy 2 carries out, has another
-dtype or other bits and does not say that it has not examined them. ``--write`` keeps some of them with the
-answers in ``golden/numpy1_values.txt``, for the tests.
+dtype or other bits and does not say that it has not examined them. ``--write`` keeps some of them
+with the answers in ``golden/numpy1_values.txt``, for the tests.
 """
 
 from __future__ import annotations

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import asyncio
+import builtins
 import contextlib
 import io
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,10 @@ FORMS = {
     "chained comparison": "r = (x := a / b) if 0 < a / b < 1 else 0",
     "in": "r = (x := a / b) if a / b in [a / b] else 0",
     "is": "r = (x := a / b) if (a / b) is not None else 0",
-    "await": "async def f():\n    async def g(): return a / b\n    return await g()\nr = asyncio.run(f())",
+    "await": (
+        "async def f():\n    async def g(): return a / b\n    return await g()\n"
+        "r = asyncio.run(f())"
+    ),
     "yield": "def f(): yield a / b\nr = next(f())",
     "yield from": "def f(): yield from (a / b,)\nr = next(f())",
     "return": "def f(): return a / b\nr = f()",
@@ -75,7 +77,9 @@ FORMS = {
     "decorator": "def d(x): return lambda f: x\n@d(a / b)\ndef f(): pass\nr = f",
     "class decorator": "def d(x): return lambda f: x\n@d(a / b)\nclass C: pass\nr = C",
     "class body": "class C: x = a / b\nr = C.x",
-    "class base": "def base(x): return type('B', (), {'x': x})\nclass C(base(a / b)): pass\nr = C.x",
+    "class base": (
+        "def base(x): return type('B', (), {'x': x})\nclass C(base(a / b)): pass\nr = C.x"
+    ),
     "class keyword": (
         "class B:\n    def __init_subclass__(cls, x): cls.x = x\n"
         "class C(B, x=a / b): pass\nr = C.x"
@@ -122,7 +126,10 @@ FORMS = {
         "except* KeyError as e: r = e.exceptions[0].args[0]"
     ),
     "raise": "try: raise KeyError(a / b)\nexcept KeyError as e: r = e.args[0]",
-    "raise, from": "try: raise KeyError from ValueError(a / b)\nexcept KeyError as e: r = e.__cause__.args[0]",
+    "raise, from": (
+        "try: raise KeyError from ValueError(a / b)\n"
+        "except KeyError as e: r = e.__cause__.args[0]"
+    ),
     "assert": "assert (r := a / b)",
     "assert, message": "try: assert 0, a / b\nexcept AssertionError as e: r = e.args[0]",
     "delete": "x = {a / b: 1}\ndel x[a / b]\nr = a / b",
@@ -132,7 +139,10 @@ FORMS = {
     "match, class": "match {'k': 1}:\n    case {'k': int() as n, **rest}: r = a / b",
     "match, or": "match 1:\n    case 1 | None: r = a / b",
     "global": "def f():\n    global r\n    r = a / b\nf()",
-    "nonlocal": "def f():\n    x = a\n    def g():\n        nonlocal x\n        x /= b\n    g()\n    return x\nr = f()",
+    "nonlocal": (
+        "def f():\n    x = a\n    def g():\n        nonlocal x\n        x /= b\n"
+        "    g()\n    return x\nr = f()"
+    ),
     "expression statement": "[r := a / b]",
     "import": "import math\nr = a / b",
     "from import": "from math import pi\nr = a / b",
@@ -144,7 +154,9 @@ FORMS = {
 if sys.version_info >= (3, 12):
     FORMS |= {
         "type alias": "type X = [a / b]\nr = X.__value__[0]",
-        "type parameter": "def f[T: (a / b, int)](): return T.__constraints__[0]\nr = f.__type_params__[0].__constraints__[0]",
+        "type parameter": (
+            "def f[T: (a / b, int)](): pass\nr = f.__type_params__[0].__constraints__[0]"
+        ),
         "f-string, its own quotes": 'r = float(f"{{"k": a / b}["k"]}")',
     }
 if sys.version_info >= (3, 13):
@@ -173,48 +185,40 @@ def test_the_forms_have_every_node_of_the_grammar() -> None:
     assert nodes() - met <= HOLD_NOTHING
 
 
-def recorded(tmp_path: Path, source: str, *, past: bool) -> tuple[RecordedReport, dict[str, Any]]:
+def recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, *, past: bool
+) -> tuple[RecordedReport, dict[str, Any]]:
     """What was found in a program, and its globals."""
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(builtins, "KEPT", kept, raising=False)
     script = tmp_path / "program.py"
-    script.write_text("import asyncio, sys\nimport numpy as np\n" + textwrap.dedent(source))
-    with script.open("a") as file:
-        file.write("\nsys.modules[__name__].kept(globals())\n")
+    script.write_text(f"import asyncio\nimport numpy as np\n{source}\nKEPT.update(globals())\n")
     home = REWRITTEN["numpy"].home(np.__version__)
     recorder = Recorder(home, (OLD, home) if past else (home, OLD))
-    kept: dict[str, Any] = {}
-    text = script.read_text().replace(
-        "sys.modules[__name__].kept(globals())", "KEPT.update(globals())"
-    )
-    script.write_text(text)
-    import builtins
-
-    vars(builtins)["KEPT"] = kept
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            recorded_run(str(script), recorder, past=OLD if past else None)
-    finally:
-        del vars(builtins)["KEPT"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        recorded_run(str(script), recorder, past=OLD if past else None)
     return recorder.report, kept
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_operation_is_recorded_wherever_it_stands(form: str, tmp_path: Path) -> None:
+def test_an_operation_is_recorded_wherever_it_stands(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = "a, b = np.float32(1), 3.0\n" + FORMS[form]
-    report, kept = recorded(tmp_path, source, past=False)
+    report, kept = recorded(tmp_path, monkeypatch, source, past=False)
     found = [d for d in report.divergences if d.name == "divide" and d.root]
     assert [str(d.answers["numpy@1"]) for d in found][:1] == ["float64"]
     assert float(kept["r"]) == float(np.float32(1) / np.float32(3))
-    carried, kept = recorded(tmp_path, source, past=True)
+    carried, kept = recorded(tmp_path, monkeypatch, source, past=True)
     assert any(
         d.name == "divide" and str(d.answers["numpy@1"]) == "float64" for d in carried.divergences
     )
     assert float(kept["r"]) == 1 / 3
 
 
-def test_patterns_that_compare_are_not_examined(tmp_path: Path) -> None:
+def test_patterns_that_compare_are_not_examined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = "match np.float32(0.1):\n    case 0.1: r = 1\n    case _: r = 2"
-    report, _ = recorded(tmp_path, source, past=False)
+    report, _ = recorded(tmp_path, monkeypatch, source, past=False)
     assert [(each.what, each.program.line) for each in report.unexamined] == [("match", 3)]
-
-
-assert asyncio

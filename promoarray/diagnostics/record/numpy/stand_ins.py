@@ -1,14 +1,15 @@
 """Functions that are called in the place of others: of what is none of NumPy's own functions.
 
-What Python computes in C with the operators of its arguments is computed in Python, where they pass
-the hook (``in_python.py``), if it is given what is NumPy's. Of other compiled code, and of libraries
-that are not rewritten, it is said that they were not examined.
+What Python computes in C with the operators of its arguments is computed in Python, where they
+pass the hook (``in_python.py``), if it is given what is NumPy's. Of other compiled code, and of
+libraries that are not rewritten, it is said that they were not examined.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import itertools
 import operator
 import os
@@ -60,7 +61,7 @@ DRAWS = frozenset({"matplotlib", "mpl_toolkits", "tqdm", "rich", "pytest", "_pyt
 ARRAYS = np.ndarray, np.generic
 _LISTS = list, tuple, set, frozenset, deque
 _VIEWS = ValuesView, ItemsView
-_NUMPY = frozenset({"numpy", "ml_dtypes", "promoarray"})
+_RECORDERS = frozenset({"ml_dtypes", "promoarray"})
 
 
 class StandIns:
@@ -87,6 +88,9 @@ class StandIns:
             return self._of_library(function, function)
         if type(function) is MethodType:
             return self._of_library(function, function.__func__)
+        called = inspect.getattr_static(type(function), "__call__", None)
+        if type(called) is FunctionType:  # of an object whose class is in Python
+            return self._of_library(function, called)
         why = self._compiled(function)
         return (lambda f: self._watched(f, why)) if why else None
 
@@ -95,14 +99,14 @@ class StandIns:
         file = getattr(getattr(code, "__code__", None), "co_filename", "")
         root = _root(getattr(code, "__module__", None))
         session = self._session()
-        if not file or not is_library(file) or root in _NUMPY or session is None:
+        if not file or not is_library(file) or root in _RECORDERS or session is None:
             return None
         if root in session.rewritten or root in DRAWS:
             return None
         if root in sys.stdlib_module_names and root not in COMPUTES:
             return None
         why = _in_library(root)
-        return lambda f: self._watched(f, why)
+        return lambda f: f if _is_vectorized(f) else self._watched(f, why)
 
     def _compiled(self, function: Any) -> str:
         """Why what compiled code computes is not examined; "" if it computes nothing."""
@@ -110,8 +114,6 @@ class StandIns:
         kind = function if isinstance(function, type) else type(function)
         if isinstance(function, BuiltinFunctionType):
             kind = type(owner) if owner is not None and not isinstance(owner, ModuleType) else kind
-        elif not isinstance(function, type) and hasattr(kind.__call__, "__code__"):
-            return ""  # a class in Python has what is called
         module = getattr(function, "__module__", None) or kind.__module__
         root = _root(module if isinstance(module, str) else "")
         known = root in sys.stdlib_module_names or root in DRAWS
@@ -137,7 +139,14 @@ class StandIns:
         return Otherwise(function, None, before)
 
 
+def _is_vectorized(f: Any) -> bool:
+    """Whether a function in Python is called with each element, which is recorded there."""
+    return isinstance(f, np.vectorize) and isinstance(f.pyfunc, (FunctionType, MethodType))
+
+
 def _in_library(root: str) -> str:
+    if root == "numpy":
+        return "no policy is asked about it"
     return f"its operations are not recorded; --packages {root} records its Python"
 
 
@@ -184,7 +193,8 @@ def listed(method: Any, values: Any) -> Any:
 def name_of(function: Any) -> str:
     """What a function is called in messages."""
     module = getattr(function, "__module__", None) or type(function).__module__
-    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    names = (getattr(function, name, None) for name in ("__qualname__", "__name__"))
+    name = next(filter(None, names), type(function).__qualname__)
     return f"{module}.{name}" if isinstance(module, str) else str(name)
 
 
