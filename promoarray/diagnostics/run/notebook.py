@@ -21,7 +21,7 @@ from types import CodeType, TracebackType
 from typing import Any, NamedTuple
 
 from promoarray.diagnostics.run.ending import shorten
-from promoarray.diagnostics.run.magics import Say, translator
+from promoarray.diagnostics.run.magics import Say, skipping, translator
 
 COMMAND = "from promoarray.diagnostics.run import notebook; notebook.main()"
 """What ``python -c`` runs; the notebook and its arguments follow."""
@@ -75,13 +75,23 @@ def keep_sources(every: list[Cell]) -> None:
     """Have tracebacks and reports find the cells' text.
 
     Behind each cell lie the lines of the others: what a name is imported as stands in one of them.
+    All of it can be read as Python.
     """
+    texts = {cell.file: _as_python(cell.source) for cell in every}
     for cell in every:
-        own = f"{cell.source}\n".splitlines(keepends=True)
-        rest = "\n".join(other.source for other in every if other is not cell)
-        lines = [*own, *rest.splitlines(keepends=True)]
+        rest = "\n".join(text for file, text in texts.items() if file != cell.file)
+        lines = f"{texts[cell.file]}\n{rest}".splitlines(keepends=True)
         # Without a time of change, checkcache() leaves it alone.
         linecache.cache[cell.file] = (len(cell.source), None, lines, cell.file)
+
+
+def _as_python(source: str) -> str:
+    """Return the text of a cell with the lines that are no Python as comments."""
+    given = source.split("\n")
+    left = skipping(source, lambda line, what: None).split("\n")
+    left += [""] * (len(given) - len(left))
+    pairs = zip(given, left, strict=True)
+    return "\n".join(line if line == of else f"{line}  # {of.strip()}" for of, line in pairs)
 
 
 def main(compiled: Compile | None = None) -> None:
