@@ -97,7 +97,8 @@ class _Occurrences:
     def _operation(self, place: Divergence, event: OperationEvent) -> Occurrence | None:
         """One operation; None where the policy whose dtypes are kept refuses it."""
         run, given = self.run, event.operands
-        operands = tuple(self._operand(x) for x in given)
+        alone = all(type(x) in WEAK or not x._buffer.ndim for x in given)
+        operands = tuple(self._operand(x, alone=alone) for x in given)
         mine = self._decided(run, event, operands)
         if isinstance(mine, Refusal):
             return None
@@ -198,14 +199,17 @@ class _Occurrences:
         seen = tuple(adopted(policy, o) for o in operands)
         return policy.decide(event.name, seen, event.operands, event.form, options=event.options)
 
-    def _operand(self, x: Any) -> Operand:
-        """An operand, of arrays with the dtype that they have under the policy to keep."""
+    def _operand(self, x: Any, *, alone: bool = False) -> Operand:
+        """An operand, of arrays with the dtype that they have under the policy to keep.
+
+        Where 0-d arrays are ``alone``, their values are not recorded, as none matters.
+        """
         operand = operand_of(x, _BY_VALUE)
         if operand.rank is Rank.SCALAR:
             return operand
         known = operand.rank is Rank.ZERO_D and isinstance(x, Ghost) and x.has_value
         dtype = self.run.strong(as_seen_by(self.run, x).type)
-        return Operand(dtype, operand.rank, operand.value if known else None)
+        return Operand(dtype, operand.rank, operand.value if known or alone else None)
 
     def _where(self, place: Divergence) -> dict[str, Any]:
         return {
