@@ -25,6 +25,25 @@ class Call(NamedTuple):
     reason: str
 
 
+class Unanswered(NamedTuple):
+    """A call of which a policy has no answer, as its framework was not asked.
+
+    Attributes
+    ----------
+    name : str
+        The function.
+    why : str
+    program : Site
+        The program's line.
+    policy : str
+    """
+
+    name: str
+    why: str
+    program: Site
+    policy: str
+
+
 class Decided(NamedTuple):
     """A place where a program reads a dtype and may branch on it, so that policies part unseen.
 

@@ -6,7 +6,7 @@ was examined. Whatever was not examined leaves the answer incomplete, by name an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.console import counted, listed
@@ -122,6 +122,7 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
     for (kind, name), count in sorted(getattr(report, "calls", {}).items()):
         if kind in _CALLS:
             yield NotExamined(name, _CALLS[kind], "", count)
+    yield from _unanswered(report)
     for escape, count in sorted([*report.escapes.items()]):
         if not escape.scalar:
             to = f" to {escape.consumer}" if escape.consumer else ""
@@ -135,10 +136,18 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
         yield NotExamined(f"places beyond the limit of {report.max_sites}", "the limit was reached")
 
 
+def _unanswered(report: Results) -> Iterator[NotExamined]:
+    """Yield the calls of which frameworks were not asked, each with the policies."""
+    policies: dict[Hashable, list[str]] = {}
+    for each in report.unanswered:
+        policies.setdefault(each[:-1], []).append(each.policy)
+    for (name, why, program), names in sorted(policies.items(), key=lambda item: str(item[0])):
+        yield NotExamined(name, why, name_of(program), 1, tuple(sorted(names)))
+
+
 _CALLS = {
     "unknown": "the call is not understood",
     "unseen": "no Python function is called there",
-    "approximate": "the call stands for several operations, approximately",
 }
 _LEFT = "another library's rules decide from there on"
 _LAZY = "they are not computed for a report"
@@ -153,7 +162,8 @@ def open_in_words(every: tuple[NotExamined, ...] | list[NotExamined], *, most: i
     """Say what was not examined, each reason once; "" of nothing."""
     by_reason: dict[str, list[str]] = {}
     for each in every:
-        by_reason.setdefault(each.why, []).append(str(each))
+        of = f"; {listed(each.policies)}" if each.policies else ""
+        by_reason.setdefault(f"{each.why}{of}", []).append(str(each))
     most = most or MOST_NAMED
     parts = []
     for why, names in by_reason.items():

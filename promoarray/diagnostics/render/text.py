@@ -10,7 +10,13 @@ from promoarray.console import counted, folded, listed, visible, wrapped
 from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, places_in_words, shared_causes
 from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.model.summary import by_policy
-from promoarray.diagnostics.model.verdict import DIFFERS, Verdict, open_in_words, verdicts
+from promoarray.diagnostics.model.verdict import (
+    DIFFERS,
+    Verdict,
+    not_examined,
+    open_in_words,
+    verdicts,
+)
 from promoarray.diagnostics.render.entries import Entry, Line, entry_of, heading, lines_of
 from promoarray.diagnostics.render.stop import remedies
 from promoarray.diagnostics.render.words import LEFT_OUT, TITLES, legend, summary
@@ -267,7 +273,7 @@ def _end(report: Results, page: Page) -> Iterator[Text]:
     counts = summary(report)
     if counts:
         yield from page.folded(visible(counts), "bold")
-    every = [each for verdict in verdicts(report)[:1] for each in verdict.open]
+    every = [*not_examined(report)]
     unseen = open_in_words(every, most=len(every) if report.inherited else 0)
     if unseen:
         yield from page.folded(visible(unseen), "")

@@ -149,7 +149,7 @@ def _found(report: Results) -> str:
         return "" if report.stopped else nothing
     every = verdicts(report)
     states = {each.state for each in every}
-    if not every or DIFFERS in states:
+    if not every or DIFFERS in states or len(states) > 1:
         return f"{done} under {run}."
     names = ", ".join(each.policy for each in every if each.state == INCOMPLETE)
     if names:
