@@ -15,10 +15,13 @@ from promoarray.diagnostics.shadow.value_changes import ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 
-OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY = (
+OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY, CALL = (
     *("operation", "default", "cast", "assignment"),
-    *("made", "entry"),
+    *("made", "entry", "call"),
 )
+COMPARED = frozenset({OPERATION, DEFAULT, CAST, ASSIGNMENT})
+"""Those that count as operations that were compared."""
+
 """Kinds of what is recorded."""
 
 Source = tuple[int, int]

@@ -24,7 +24,9 @@ from promoarray.core.observers import notify_lock
 from promoarray.core.operands import UNKNOWN, operand_of
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
+    CALL,
     CAST,
+    COMPARED,
     DEFAULT,
     ENTRY,
     MADE,
@@ -121,7 +123,7 @@ class _Replay:
                 later = sorted(self._readers.get(made, set()) - queued)
                 waiting += later
                 queued |= {*later}
-        counted = (each for each in self._flow.operations if each.kind not in (MADE, ENTRY))
+        counted = (each for each in self._flow.operations if each.kind in COMPARED)
         report, names = self._report, {policy.name for policy in self._report.policies}
         report.operations = self._operations + sum(each.count for each in counted)
         report.finals = report.finals or final_dtypes(self._finals(), report.policies)
@@ -239,6 +241,10 @@ def _entry(observer: ShadowObserver, operation: Any, home: Any, operands: Any, m
     observer._asked.entered(EntryEvent(home, made[0], source, data, indices))
 
 
+def _call(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
+    observer.on_call(operation.name, home, operands, operation.options["keywords"])
+
+
 _TELL = {
     OPERATION: _operation,
     DEFAULT: _default,
@@ -246,4 +252,5 @@ _TELL = {
     CAST: _cast,
     ENTRY: _entry,
     MADE: _made,
+    CALL: _call,
 }

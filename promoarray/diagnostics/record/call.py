@@ -7,9 +7,10 @@ from types import FrameType
 from typing import Any, ClassVar
 
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.record.common import Words, plain
+from promoarray.diagnostics.record.common import RANDOM, STRUCTURE, Words, plain
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION
 from promoarray.diagnostics.record.written import MIRRORED, number_first
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
@@ -95,9 +96,9 @@ class Call:
             return None
         try:
             raw = self.buffer_of(x)
+            return raw.view(dtype.storage) if raw.dtype != dtype.storage else raw
         except Exception:  # such as of what a transformation traces
             return None
-        return raw.view(dtype.storage) if raw.dtype != dtype.storage else raw
 
     @staticmethod
     def is_at_hand(x: Any) -> bool:
@@ -162,6 +163,11 @@ class Call:
         """Its name without what says that it is in place."""
         return plain(self.name, self.words.operations)
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether its name says no more of a dtype than that it is kept."""
+        return not {self.name, self.plain}.isdisjoint(STRUCTURE | RANDOM)
+
     def look(self) -> None:
         """Note what the tensors carry before the call."""
         for x in flat((*self.args, *self.kwargs.values())):
@@ -196,9 +202,13 @@ class Call:
                 yield Result(x, dtype, x.ndim)
 
     def count(self, kind: str) -> None:
-        """Count it among the calls of a kind."""
+        """Count it among the calls of a kind, and record it by its name where that says more."""
         self.kind = kind
         self.recorder.count(kind, self.name)
+        if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
+            operands = map(self.operand, flat((*self.args, *self.kwargs.values())))
+            first = next((x for x in operands if isinstance(x, Ghost)), None)
+            self.recorder.called(self.name, first, self.kwargs, self.frame)
 
     def step(self, operation: str, operands: Sequence[Any]) -> Ghost:
         """Record a step of something greater, whose result no variable has."""
@@ -227,6 +237,9 @@ class Call:
         for result in results:
             self.recorder.made(result)
 
+
+NAMED = frozenset({OPERATION, APPROXIMATE, MOVE, MAKE})
+"""Kinds of calls of which a policy is asked by name, too."""
 
 _OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
 

@@ -147,6 +147,25 @@ DEFAULTS: dict[str, float | None] = {
 OF_ANY = names("zeros ones empty eye rand randn randint randperm")
 """Of these what is made is as good in any dtype: zeros and ones, and what is drawn."""
 
+STRUCTURE = names("""
+    H T __getitem__ __setitem__ adjoint alias as_strided at.get at.set chunk clone contiguous copy
+    cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy
+    index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims lax.reshape
+    lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT matrix_transpose
+    movedim moveaxis narrow numpy permute permute_dims pin_memory ravel requires_grad_ reshape
+    reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes squeeze
+    squeeze_ strided_slice swapaxes swapdims t t_ tensor_split transpose transpose_ unbind unflatten
+    unsqueeze unsqueeze_ unstack values view view_as view_shape view_slice
+""")
+"""Functions that look at no number: what they do to a dtype is nothing in any framework."""
+
+RANDOM = names("""
+    alpha_dropout bernoulli_ cauchy_ dropout dropout1d dropout2d dropout3d exponential_
+    feature_alpha_dropout feature_dropout geometric_ kaiming_normal_ kaiming_uniform_ log_normal_
+    normal_ orthogonal_ random_ trunc_normal_ uniform_ xavier_normal_ xavier_uniform_ zero_
+""")
+"""Functions that keep the dtype of what they fill, and draw numbers that no two frameworks share."""
+
 
 def operations(text: str, not_alike: frozenset[str] = frozenset()) -> dict[str, str]:
     """From names to operations: those that are the same, the common ones, and a text's own.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -22,6 +22,7 @@ from promoarray.core.events import (
 from promoarray.core.operands import is_left_lazy, looked_on
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
+    CALL,
     CAST,
     DEFAULT,
     ENTRY,
@@ -112,7 +113,6 @@ class FlowRecorder(Observer):
 
     def on_operation(self, event: OperationEvent) -> None:
         """Record an operation."""
-        self.report.operations += 1
         made = event.result, *event.extra_results
         dtypes = (event.plan.result, *event.plan.extra_results)
         said = {key: event.options[key] for key in ("low", "real") if key in event.options}
@@ -126,7 +126,6 @@ class FlowRecorder(Observer):
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Record an array of Python numbers."""
-        self.report.operations += 1
         policy = result._policy or self.report.run
         made = type_of(result._type)
         options = {"weak": weak.code, "lone": lone}
@@ -137,7 +136,6 @@ class FlowRecorder(Observer):
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Record an assignment."""
-        self.report.operations += 1
         policy, target, value, source, dtype = assignment
         self._record(ASSIGNMENT, "setitem", Form.INPLACE, policy, (target, value), (), False, {})
         if source is not dtype and isinstance(value, Array) and dt.string not in (source, dtype):
@@ -145,7 +143,6 @@ class FlowRecorder(Observer):
 
     def on_cast(self, cast: CastEvent) -> None:
         """Record an explicit cast, and compare its values."""
-        self.report.operations += 1
         if dt.string in (cast.source, cast.target):
             return
         flat = not cast.result.ndim
@@ -172,6 +169,13 @@ class FlowRecorder(Observer):
         keep = tuple(p.name for p in self.report.policies if held(p, entry.source) is entry.source)
         self._values.narrowed(entry.data, entry.policy, entry.source, dtype, kept_by(keep))
         entry.result._type = self._slot(number, 0)
+
+    def on_call(
+        self, name: str, policy: Policy, given: tuple[Ghost, ...], keywords: Collection[str]
+    ) -> None:
+        """Record a call by its name."""
+        options = {"keywords": sorted(keywords)}
+        self._record(CALL, name, Form.FUNCTION, policy, given, (), True, options)
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses: it may stop there."""

@@ -6,7 +6,8 @@ A call that is like another at the same place is not looked at again, but counte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -110,7 +111,6 @@ class RecorderBase:
         with notify_lock:
             if known.kind:
                 self.report.calls[known.kind, name] += 1
-            self.report.operations += len(known.operations)
             for operation in known.operations:
                 operation.count += 1
         for tell in known.tells:
@@ -120,6 +120,25 @@ class RecorderBase:
         """Count a call of the framework among those of a kind."""
         with notify_lock:
             self.report.calls[kind, name] += 1
+
+    def called(
+        self, name: str, operand: Ghost | None, keywords: Collection[str], frame: FrameType
+    ) -> None:
+        """Record a call by its name, for what else than promotion frameworks do otherwise.
+
+        Parameters
+        ----------
+        name : str
+            The function, as the framework has it.
+        operand : Ghost or None
+            The array that it takes first.
+        keywords : collection of str
+            The parameters that the call names.
+        frame : FrameType
+        """
+        given = () if operand is None else (operand,)
+        tell = partial(self._observer.on_call, name, self.home, given, keywords)
+        self._tell(tell, frame)
 
     def unexamined(self, what: str, why: str, frame: FrameType) -> None:
         """Note what was computed, or may have been, and that no policy is asked about.

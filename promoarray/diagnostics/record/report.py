@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray.console import counted
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.model.flow import COMPARED
 from promoarray.diagnostics.model.replay import replay
 from promoarray.diagnostics.model.results import Results
 from promoarray.diagnostics.report import Report
@@ -146,7 +147,7 @@ class RecordedReport(Report):
 
     def _ask(self) -> None:
         """Ask the policies about what was recorded, unless they were after the last pass."""
-        version = self.operations, len(self.flows), sum(len(f.operations) for f in self.flows)
+        version = self.operations, sum(len(flow.operations) for flow in self.flows)
         if version == self._version or not self.flows:
             return
         self._version = version
@@ -240,7 +241,7 @@ class RecordedReport(Report):
         yield _dim(next(self.recorded()))  # the report has named what was not examined
 
 
-_ASKED = "_found", "agreed", "assumed", "signatures", "value_changes"
+_ASKED = "_found", "agreed", "assumed", "signatures", "unanswered", "value_changes"
 """The attributes that are the policies' answers."""
 
 
@@ -259,6 +260,15 @@ def _asked(name: str) -> Any:
 
 for _name in _ASKED:
     setattr(RecordedReport, _name, _asked(_name))
+
+
+def _counted(self: RecordedReport) -> int:
+    """How many operations were compared, in every pass."""
+    every = (each for flow in self.flows for each in flow.operations)
+    return sum(each.count for each in every if each.kind in COMPARED)
+
+
+RecordedReport.operations = property(_counted, lambda self, count: None)  # type: ignore[assignment]
 
 
 def _most(names: Counter[str]) -> str:

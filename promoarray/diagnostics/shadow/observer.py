@@ -14,7 +14,7 @@ shadow run cannot see: branches on values and on dtypes follow the run; the latt
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,8 +44,9 @@ from promoarray.core.events import (
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.operands import looked_on
 from promoarray.core.passes import Passes
-from promoarray.diagnostics.model.noted import Call
+from promoarray.diagnostics.model.noted import Call, Unanswered
 from promoarray.diagnostics.model.results import MAX_SITES
+from promoarray.diagnostics.record.examined import defined_otherwise, examined, refused
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.answers import without_data
 from promoarray.diagnostics.shadow.asked import AskedDtypes
@@ -60,7 +61,7 @@ from promoarray.diagnostics.shadow.divergence import (
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.narrowing import kept_by, lost_by
-from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by
+from promoarray.diagnostics.shadow.slots import SeenByAll, as_seen_by, pending_of
 from promoarray.diagnostics.shadow.stopped import refused_of
 from promoarray.diagnostics.shadow.value_changes import Place, one_pass
 from promoarray.diagnostics.shadow.verdict import Verdict, key_of, verdict_of
@@ -243,6 +244,45 @@ class ShadowObserver(Observer):
         """Note the policies whose dtypes decide otherwise."""
         self._asked.decision(decision)
 
+    def on_call(
+        self, name: str, home: Policy, operands: tuple[Array, ...], keywords: Collection[str]
+    ) -> None:
+        """Note the frameworks that have no such function for a dtype, and those not asked."""
+        seen = tuple(str(Operand(type_of(x._type))) for x in operands)
+        dtype = type_of(operands[0]._type) if operands else None
+        answers = {home.name: Answer(dtype, "", "", seen)}
+        for policy in self.policies:
+            if policy.name == home.name:
+                continue
+            answers[policy.name] = answer = self._answer_by_name(policy, name, operands, dtype, seen)
+            if answer.dtype is None and dtype is not None:
+                continue
+            why = _UNASKED if not examined(name, policy) else ""
+            why = why or defined_otherwise(name, home, policy, keywords)
+            if why:
+                self.report.unanswered[Unanswered(name, why, sites()[1], policy.name)] += 1
+        if dtype is not None:
+            self._note(name, answers, seen, Form.FUNCTION)
+
+    def _answer_by_name(
+        self,
+        policy: Policy,
+        name: str,
+        operands: tuple[Array, ...],
+        dtype: DType | None,
+        seen: tuple[str, ...],
+    ) -> Answer:
+        """Whether a policy's framework has a function for the dtype that it has there."""
+        if dtype is None:
+            return Answer(None, "", "", seen)
+        own = policy.strong(as_seen_by(policy, operands[0]).type)
+        reason = refused(name, own, policy)
+        if not reason:
+            return Answer(dtype, "", "", seen)
+        origin = "root" if refused(name, policy.strong(dtype), policy) else "inherits"
+        pending = pending_of(operands).get(policy.name, frozenset())
+        return Answer(None, reason, origin, (str(Operand(own)),), None, pending)
+
     def on_refusal(self, event: RefusalEvent) -> None:
         """Keep what every policy says of an operation that the run refuses: it may stop there."""
         types = (type(x) if type(x) in WEAK else x._type for x in event.operands)
@@ -332,6 +372,8 @@ def _stored_as(value: Any, by_value: bool) -> Hashable:
     flat = not value._buffer.ndim
     return value._type, flat, magnitude(looked_on(value)) if flat and by_value else None
 
+
+_UNASKED = "the framework was not asked what it answers"
 
 MODULES = {
     "": "promoarray",

@@ -19,9 +19,9 @@ constexpr int DEEPEST = 3;            // and so is what holds lists of lists of 
 constexpr int HIGHEST = 64;           // and what a library does so many calls below the program
 
 enum Part { RECORDER, CARRIED, IS_LIBRARY, NDARRAY, GENERIC, NUMPY_DTYPE, MAGNITUDE, MOVE, PARTS };
-enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, OPERATIONS, COUNT, BACK, INSTRUCTION, FILE_NAME, NAMES };
-constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "operations",
-                                        "count", "f_back", "f_lasti", "co_filename"};
+enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, COUNT, BACK, INSTRUCTION, FILE_NAME, NAMES };
+constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "count",
+                                        "f_back", "f_lasti", "co_filename"};
 // The fields of a Told (known.py), in their order.
 enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, MADE, FIELDS };
 
@@ -190,11 +190,10 @@ bool add_to(PyObject *object, PyObject *name, long long more) {
 }
 
 // Count one more pass of each operation, and call what is to be called besides.
-bool count_operations(const Alike *self, PyObject *report, const Told &told) {
+bool count_operations(const Alike *self, const Told &told) {
     const Py_ssize_t count = PyTuple_Size(told.operations.get());
     for (Py_ssize_t i = 0; i < count; ++i)
         if (!add_to(PyTuple_GetItem(told.operations.get(), i), self->names[COUNT], 1)) return false;
-    if (count > 0 && !add_to(report, self->names[OPERATIONS], count)) return false;
     for (Py_ssize_t i = 0; i < PyTuple_Size(told.tells.get()); ++i) {
         const Ref done(PyObject_CallNoArgs(PyTuple_GetItem(told.tells.get(), i)));
         if (!done) return false;
@@ -385,7 +384,7 @@ bool count_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &k
     if (!same) return false;
     const Ref report = attribute(self, self->parts[RECORDER], REPORT);
     return report && count_call(self, report.get(), told->counted.get()) &&
-           count_operations(self, report.get(), *told);
+           count_operations(self, *told);
 #endif
 }
 
