@@ -71,7 +71,7 @@ cov corrcoef (m)
 angle (z)
     real(z) atan2(_, _)
 gcd lcm (x1, x2)
-    bitwise_or(x1, x2)
+    maximum(x1, x2)
 interp (x, xp, fp)
     exp(fp)
 """
