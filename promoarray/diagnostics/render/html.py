@@ -24,6 +24,7 @@ from promoarray.diagnostics.render.words import TITLES, legend, summary
 LABELS = {"refuse": "Refused", "bits": "Other values", "dtype": "Other dtypes", **TITLES}
 """Of the boxes that choose what is shown."""
 
+_RUN = " (the run)"
 _KEYS = "Keys: n and p go to the next line that has findings, and the one before."
 _ESCAPES = (
     "Data leaves the policy: what is computed there follows the rules of the library that took "
@@ -139,9 +140,8 @@ def _filters(lines: list[Line]) -> str:
     if not lines:
         return ""
     entries = [entry for line in lines for entry in line.entries]
-    names = dict.fromkeys(
-        n for each in entries for row in each.rows if row.kind for n in row.policies
-    )
+    rows = [row for each in entries for row in each.rows]
+    names = dict.fromkeys(name.removesuffix(_RUN) for row in rows for name in row.policies)
     options = "".join(f"<option>{escape(name)}</option>" for name in names)
     inherited = sum(each.inherited for each in entries)
     boxes = [
@@ -228,7 +228,7 @@ def entry_html(entry: Entry, line: Line | None = None) -> str:
 
 
 def _row(row: Row) -> str:
-    names = [name.removesuffix(" (the run)") for name in row.policies]
+    names = [name.removesuffix(_RUN) for name in row.policies]
     kind = f"of-{row.kind}" if row.kind else "own"
     classes = f"said {kind}{' inherited' * row.inherited}"
     told = " <i>inherited</i>" if row.inherited else ""
