@@ -6,7 +6,7 @@ import linecache
 import os
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from promoarray.core import host
 from promoarray.core.cast import scalar
@@ -21,14 +21,14 @@ from promoarray.diagnostics.edits.occurrence import (
     Occurrence,
     Span,
 )
+from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.answers import OperationAnswers
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
 from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.slots import as_seen_by
-from promoarray.diagnostics.shadow.value_changes import ValueChange
+from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -40,14 +40,27 @@ _BY_VALUE = as_policy("numpy@1")
 """A policy that looks at the values of scalars and of 0-d arrays."""
 
 
+class Recorded(Protocol):
+    """The part of a report that edits are planned from (``results.Results``)."""
+
+    run: Policy
+    policies: tuple[Policy, ...]
+    value_changes: ValueChanges
+    agreed: Operations
+
+    @property
+    def found(self) -> list[Divergence]:
+        """The places as they were recorded."""
+
+
 def occurrences(
-    report: Report, policies: tuple[Policy, ...] = (), wanted: Policy | None = None
+    report: Recorded, policies: tuple[Policy, ...] = (), wanted: Policy | None = None
 ) -> list[Occurrence]:
     """Return the operations of a run, each with what the policies answer for the run's operands.
 
     Parameters
     ----------
-    report : Report
+    report : Recorded
     policies : tuple of Policy
         Those to port to; by default all that were compared.
     wanted : Policy, optional
@@ -60,7 +73,7 @@ def occurrences(
 
 @dataclass
 class _Occurrences:
-    report: Report
+    report: Recorded
     run: Policy
     policies: tuple[Policy, ...]
 
@@ -144,8 +157,9 @@ class _Occurrences:
 
     def _default(self, place: Divergence, made: DefaultMade) -> Occurrence:
         """An array of Python numbers with no dtype named."""
-        weak, wanted = made.weak, self.run.strong(made.weak)
-        answers = {p.name: p.strong(weak) for p in self.policies if p.strong(weak) is not wanted}
+        weak, wanted = made.weak, place.answers[self.run.name].dtype or made.dtype(self.run)
+        dtypes = {p.name: made.dtype(p) for p in self.policies}
+        answers = {name: dtype for name, dtype in dtypes.items() if dtype is not wanted}
         stays = made.lone and weak.code != "b*" and not self.run.weak_arrays
         return Occurrence(
             span_of(place),
@@ -197,7 +211,9 @@ class _Occurrences:
 
     def _decided(self, policy: Policy, event: OperationEvent, operands: tuple[Operand, ...]) -> Any:
         seen = tuple(adopted(policy, o) for o in operands)
-        return policy.decide(event.name, seen, event.operands, event.form, options=event.options)
+        return policy.carried_out(
+            event.name, seen, event.operands, event.form, options=event.options
+        )
 
     def _operand(self, x: Any, *, alone: bool = False) -> Operand:
         """An operand, of arrays with the dtype that they have under the policy to keep.

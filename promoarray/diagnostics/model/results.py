@@ -177,7 +177,7 @@ class Results:
 
         key = len(self._found), len(self.agreed.found), self.operations
         if self._planned[0] != key:
-            every = occurrences(self)  # type: ignore[arg-type]
+            every = occurrences(self)
             self._planned = key, planned(self.run, self.policies, every)
         return with_edits(places, self._planned[1])
 

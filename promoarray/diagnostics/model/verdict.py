@@ -6,10 +6,12 @@ was examined. Whatever was not examined leaves the answer incomplete, by name an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.console import counted, listed
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.model.finding import findings
 from promoarray.diagnostics.model.kinds import DIFFERENCES
 from promoarray.diagnostics.model.places import name_of
@@ -23,7 +25,8 @@ MOST_NAMED = 8
 """So many things that were not examined are named in a sentence; the data has all."""
 
 
-class NotExamined(NamedTuple):
+@dataclass(frozen=True)
+class NotExamined:
     """Something of a run that no policy was asked about.
 
     Attributes
@@ -138,9 +141,10 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
 
 def _unanswered(report: Results) -> Iterator[NotExamined]:
     """Yield the calls of which frameworks were not asked, each with the policies."""
-    policies: dict[Hashable, list[str]] = {}
+    policies: dict[tuple[str, str, Site], list[str]] = {}
     for each in report.unanswered:
-        policies.setdefault(each[:-1], []).append(each.policy)
+        at = each.name, each.why, each.program
+        policies.setdefault(at, []).append(each.policy)
     for (name, why, program), names in sorted(policies.items(), key=lambda item: str(item[0])):
         yield NotExamined(name, why, name_of(program), 1, tuple(sorted(names)))
 
