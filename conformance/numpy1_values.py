@@ -118,13 +118,13 @@ np.char.add(['a'], 'b') ¦ np.emath.sqrt(-P) ¦ np.emath.power(A, 2) ¦ np.vande
 np.trapz(A) if hasattr(np, 'trapz') else np.trapezoid(A) ¦ np.unwrap(A * 1.0)
 np.apply_along_axis(lambda x: x O P, 0, A) ¦ np.vectorize(lambda x: x O P)(A)
 np.fromiter((x O P for x in A), float) ¦ np.fromfunction(lambda i: i O P, (3,))
-np.frompyfunc(lambda x: x O P, 1, 1)(A) ¦ np.nditer(A).operands[0] O P ¦ np.ndarray.sum(A)
+np.frompyfunc(lambda x: x + P, 1, 1)(A) ¦ np.nditer(A).operands[0] O P ¦ np.ndarray.sum(A)
 np.result_type(A, P) ¦ np.can_cast(P, np.uint8) ¦ np.min_scalar_type(P) ¦ np.r_[A, P]
 np.c_[A, A] ¦ np.meshgrid(A, P) ¦ np.broadcast_to(P, 3) ¦ np.divmod(A, P) ¦ np.modf(A * 1.0)
 np.frexp(A * 1.0) ¦ np.rint(A) ¦ np.deg2rad(A) ¦ np.sinc(A) ¦ np.angle(A) ¦ np.real(A)
 np.lib.scimath.sqrt(P) ¦ np.lib.stride_tricks.sliding_window_view(A, 2)
 np.polynomial.polynomial.polyval(P, A * 1.0) ¦ np.polynomial.Polynomial([1, 2])(A)
-np.poly1d([1, P])(A) ¦ np.poly1d([1, 2]) O P ¦ np.resize(A, 5) ¦ np.block([A, A])
+np.poly1d([1, P])(A) ¦ np.poly1d([1, 2]) + P ¦ np.resize(A, 5) ¦ np.block([A, A])
 """,
     "statements": r"""
 a = A.copy(); a += P; r = a ¦ a = A.copy(); a *= S; r = a ¦ a = A.copy(); a[0] = P; r = a
