@@ -52,7 +52,7 @@ NAMES = {
 
 
 class Shadow:
-    """What a shadow run had found, as 0.1.0 kept it; ``diagnostics.report.Report`` takes it over."""
+    """What a shadow run had found, as 0.1.0 kept it; ``Report`` takes it over."""
 
     partings: dict[Any, Any]
     escapes: Any

@@ -6,10 +6,10 @@ import ast
 import linecache
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
-from itertools import islice
 from opcode import opmap
 from types import CodeType, FrameType
 
@@ -271,12 +271,37 @@ def part_of(code: CodeType, instruction: int) -> int:
 
     The comparisons of ``a < b < c`` all stand at the whole of it.
     """
-    opcodes, number = code.co_code[::2], instruction // 2
-    while not opcodes[number]:  # what Python keeps behind an instruction, where it is in a call
-        number -= 1
-    places = list(islice(code.co_positions(), number + 1))
-    at = places[-1], opcodes[number]
-    return sum(each == at for each in zip(places[:-1], opcodes, strict=False))
+    return _instructions(code)[1][instruction // 2]
+
+
+_FEW = 64
+"""So many code objects' instructions are kept at hand."""
+
+_Positions = tuple[tuple[int | None, int | None, int | None, int | None], ...]
+_known: dict[int, tuple[CodeType, _Positions, list[int]]] = {}
+
+
+def _instructions(code: CodeType) -> tuple[_Positions, list[int]]:
+    """Where each instruction of code stands, and ``part_of`` each."""
+    known = _known.get(id(code))  # the hash of code takes as long as its instructions are many
+    if known is None:
+        if len(_known) >= _FEW:
+            _known.clear()
+        positions = tuple(code.co_positions())
+        known = _known[id(code)] = code, positions, _parts(positions, code.co_code[::2])
+    return known[1:]
+
+
+def _parts(positions: _Positions, opcodes: bytes) -> list[int]:
+    met: Counter[object] = Counter()
+    parts: list[int] = []
+    for at, opcode in zip(positions, opcodes, strict=False):
+        if opcode:
+            parts.append(met[at, opcode])
+            met[at, opcode] += 1
+        else:  # what Python keeps behind an instruction, where it is in a call
+            parts.append(parts[-1] if parts else 0)
+    return parts
 
 
 def assigns(code: CodeType, instruction: int) -> bool:
@@ -286,8 +311,7 @@ def assigns(code: CodeType, instruction: int) -> bool:
 
 def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     file = code.co_filename
-    positions = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-    first, last, column, end = positions
+    first, last, column, end = _instructions(code)[0][instruction // 2]
     text = shortened(_line(file, lineno).strip())
     stores = assigns(code, instruction)
     if first is None or last is None or column is None or end is None:

@@ -228,6 +228,7 @@ SPELT_OTHERWISE = {
     "histogram": "Paddle has counts alone",
     "interpolate_bilinear": "stands as interpolate",
     "empty empty_like new_empty": "whatever was in memory",
+    "linear": "shapes of weights, which stop a program where they are wrong",
 }
 NOT_DEFINED = {name for names in SPELT_OTHERWISE for name in names.split()}
 

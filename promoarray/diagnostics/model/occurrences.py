@@ -157,7 +157,8 @@ class _Occurrences:
 
     def _default(self, place: Divergence, made: DefaultMade) -> Occurrence:
         """An array of Python numbers with no dtype named."""
-        weak, wanted = made.weak, place.answers[self.run.name].dtype or made.dtype(self.run)
+        mine = place.answers.get(self.run.name)
+        weak, wanted = made.weak, (mine and mine.dtype) or made.dtype(self.run)
         dtypes = {p.name: made.dtype(p) for p in self.policies}
         answers = {name: dtype for name, dtype in dtypes.items() if dtype is not wanted}
         stays = made.lone and weak.code != "b*" and not self.run.weak_arrays

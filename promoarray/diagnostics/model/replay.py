@@ -213,7 +213,7 @@ def _operation(
 
 def _default(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
     weak, lone = BY_CODE[operation.options["weak"]], operation.options["lone"]
-    observer.default(weak, made[0], lone)
+    observer.default(weak, made[0], lone, operation.options["function"])
 
 
 def _assignment(
@@ -242,7 +242,9 @@ def _entry(observer: ShadowObserver, operation: Any, home: Any, operands: Any, m
 
 
 def _call(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
-    observer.on_call(operation.name, home, operands, operation.options["keywords"])
+    options = operation.options
+    given = () if options["ruled"] else operands
+    observer.on_call(operation.name, home, given, options["keywords"])
 
 
 _TELL = {

@@ -1,7 +1,6 @@
 """What is seen of recorded programs, told without a frame of Python's where it was told before."""
 
 from collections.abc import Callable, Hashable
-from types import FrameType
 from typing import Any, Self, final
 
 from typing_extensions import disjoint_base

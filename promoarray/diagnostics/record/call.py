@@ -208,7 +208,8 @@ class Call:
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
             operands = map(self.operand, flat((*self.args, *self.kwargs.values())))
             first = next((x for x in operands if isinstance(x, Ghost)), None)
-            self.recorder.called(self.name, first, self.kwargs, self.frame)
+            ruled = kind == OPERATION  # whose rule says what is refused
+            self.recorder.called(self.name, first, self.kwargs, ruled, self.frame)
 
     def step(self, operation: str, operands: Sequence[Any]) -> Ghost:
         """Record a step of something greater, whose result no variable has."""

@@ -164,7 +164,7 @@ RANDOM = names("""
     feature_alpha_dropout feature_dropout geometric_ kaiming_normal_ kaiming_uniform_ log_normal_
     normal_ orthogonal_ random_ trunc_normal_ uniform_ xavier_normal_ xavier_uniform_ zero_
 """)
-"""Functions that keep the dtype of what they fill, and draw numbers that no two frameworks share."""
+"""Functions that keep the dtype of what they fill, with numbers that no two frameworks draw."""
 
 
 def operations(text: str, not_alike: frozenset[str] = frozenset()) -> dict[str, str]:

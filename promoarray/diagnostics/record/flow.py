@@ -124,11 +124,11 @@ class FlowRecorder(Observer):
         for which, x in enumerate(made):
             x._type = self._slot(number, which)
 
-    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
+    def on_default(self, weak: DType, result: Array, lone: bool, function: str = "") -> None:
         """Record an array of Python numbers."""
         policy = result._policy or self.report.run
         made = type_of(result._type)
-        options = {"weak": weak.code, "lone": lone}
+        options = {"weak": weak.code, "lone": lone, "function": function}
         number = self._record(
             DEFAULT, "", Form.FUNCTION, policy, (), (made,), not result.ndim, options
         )
@@ -171,10 +171,15 @@ class FlowRecorder(Observer):
         entry.result._type = self._slot(number, 0)
 
     def on_call(
-        self, name: str, policy: Policy, given: tuple[Ghost, ...], keywords: Collection[str]
+        self,
+        name: str,
+        policy: Policy,
+        given: tuple[Ghost, ...],
+        keywords: Collection[str],
+        ruled: bool,
     ) -> None:
         """Record a call by its name."""
-        options = {"keywords": sorted(keywords)}
+        options = {"keywords": sorted(keywords), "ruled": ruled}
         self._record(CALL, name, Form.FUNCTION, policy, given, (), True, options)
 
     def on_refusal(self, event: RefusalEvent) -> None:
@@ -317,7 +322,7 @@ def _dtype_of(
         for g in given
     )
     values = tuple(None if g.code else g.value for g in given)
-    decided = policy.decide(name, operands, values, form, options=options)
+    decided = policy.carried_out(name, operands, values, form, options=options)
     return None if isinstance(decided, Refusal) else decided.plan.result
 
 

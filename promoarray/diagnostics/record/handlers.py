@@ -245,9 +245,8 @@ def default(call: Call) -> None:
     named = call.named or (type(number) in (float, complex) and call.recorder.default_named)
     if number is None or named:
         return call.recorder.made(results[0])
-    lone = call.is_lone(results[0])
-    of_any = call.name in OF_ANY
-    return call.recorder.default(number, results[0], call.frame, lone=lone, of_any=of_any)
+    how: Any = {"lone": call.is_lone(results[0]), "of_any": call.name in OF_ANY}
+    return call.recorder.default(number, results[0], call.frame, function=call.name, **how)
 
 
 _ORDER = {bool: 0, int: 1, float: 2, complex: 3}

@@ -24,6 +24,7 @@ from promoarray.diagnostics.record.entering import Entering, alike
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder_base import RecorderBase
 from promoarray.diagnostics.record.report import REFUSES, Drift
+from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
@@ -217,7 +218,14 @@ class Recorder(RecorderBase):
         self._tell(partial(self._observer.on_setitem, event), frame)
 
     def default(
-        self, number: Any, result: Result, frame: FrameType, *, lone: bool, of_any: bool = False
+        self,
+        number: Any,
+        result: Result,
+        frame: FrameType,
+        *,
+        lone: bool,
+        of_any: bool = False,
+        function: str = "",
     ) -> None:
         """Record an array that was made of Python numbers like this one, with no dtype named.
 
@@ -230,21 +238,22 @@ class Recorder(RecorderBase):
             Whether it was made of one number alone.
         of_any : bool
             Whether its numbers are as good in any dtype: zeros, and those that were drawn.
+        function : str
+            The framework's function that made it.
         """
         made = self._ghost.of(result.dtype, result.ndim)
-        self._tell(partial(self._default, WEAK[type(number)], made, lone, of_any), frame)
+        how = DefaultMade(WEAK[type(number)], lone, function)
+        self._tell(partial(self._default, made, how, of_any), frame)
         self._put(result.array, made._type)
 
-    def _default(self, weak: DType, made: Ghost, lone: bool, of_any: bool) -> None:
+    def _default(self, made: Ghost, how: DefaultMade, of_any: bool) -> None:
         """Tell the observer, unless the program casts the array where it stands, and so to the same
         under every policy."""
         frame = outside()
         target = None if frame is None else cast_at_once(frame)
-        every = [p.strong(weak) for p in (self.home, *self.report.policies)]
-        if target is None or not (of_any or ends_alike(weak, target, every)):
-            self._observer.on_default(weak, made, lone)
-        else:
-            self.report.operations += 1
+        every = [how.dtype(p) for p in (self.home, *self.report.policies)]
+        if target is None or not (of_any or ends_alike(how.weak, target, every)):
+            self._observer.on_default(how.weak, made, how.lone, how.function)
 
     def entered(self, arrays: Iterable[Entering], frame: FrameType, *, makes: bool = False) -> None:
         """Record arrays that the framework narrows: on these policies differ from here on.

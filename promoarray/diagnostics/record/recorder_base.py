@@ -122,7 +122,12 @@ class RecorderBase:
             self.report.calls[kind, name] += 1
 
     def called(
-        self, name: str, operand: Ghost | None, keywords: Collection[str], frame: FrameType
+        self,
+        name: str,
+        operand: Ghost | None,
+        keywords: Collection[str],
+        ruled: bool,
+        frame: FrameType,
     ) -> None:
         """Record a call by its name, for what else than promotion frameworks do otherwise.
 
@@ -134,10 +139,12 @@ class RecorderBase:
             The array that it takes first.
         keywords : collection of str
             The parameters that the call names.
+        ruled : bool
+            Whether it is recorded as an operation, of which a rule says what is refused.
         frame : FrameType
         """
         given = () if operand is None else (operand,)
-        tell = partial(self._observer.on_call, name, self.home, given, keywords)
+        tell = partial(self._observer.on_call, name, self.home, given, keywords, ruled)
         self._tell(tell, frame)
 
     def unexamined(self, what: str, why: str, frame: FrameType) -> None:

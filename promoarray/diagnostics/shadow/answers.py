@@ -182,7 +182,7 @@ def _origin(
     given = tuple([_as_stored(policy, event.policy, x) for x in event.operands])
     if given != seen:
         asked = event.name, given, event.operands, event.form
-        decided = result_of(policy.decide(*asked, options=event.options), which)
+        decided = result_of(policy.carried_out(*asked, options=event.options), which)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided)
     never_held = answer is held(policy, run) and any(
         type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers

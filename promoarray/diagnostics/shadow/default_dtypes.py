@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray import dtypes as dt
+from promoarray.diagnostics.record.examined import made_dtype
 from promoarray.diagnostics.shadow.divergence import Answer
 from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.slots import record
@@ -27,10 +28,20 @@ class DefaultMade(NamedTuple):
         Of the numbers.
     lone : bool
         Whether it was made of one number alone.
+    function : str
+        The framework's function that made it; "" where that says no more.
     """
 
     weak: DType
     lone: bool
+    function: str = ""
+
+    def dtype(self, policy: Policy) -> DType:
+        """The dtype that the policy's framework makes there."""
+        return made_dtype(self.function, _LIKE[self.weak.code], policy)
+
+
+_LIKE = {"b*": False, "i*": 0, "f*": 0.0, "c*": 0j}
 
 
 class Defaults(NamedTuple):
@@ -42,33 +53,25 @@ class Defaults(NamedTuple):
         Of the run and of each policy.
     differs : bool
         Whether they give several dtypes, or some hold the array weakly.
-    weak : DType
-        Of the Python numbers.
-    lone : bool
-        Whether the array was made of one number alone.
+    event : DefaultMade
+        How the array was made.
     slot : DType or TypeRecord
         What the array carries.
     """
 
     answers: Mapping[str, Answer]
     differs: bool
-    weak: DType
-    lone: bool
+    event: DefaultMade
     slot: DType | TypeRecord
 
     @property
     def operands(self) -> tuple[str, ...]:
         """The type of the numbers in words."""
-        return (str(Operand(self.weak, Rank.SCALAR)),)
-
-    @property
-    def event(self) -> DefaultMade:
-        """How the array was made."""
-        return DefaultMade(self.weak, self.lone)
+        return (str(Operand(self.event.weak, Rank.SCALAR)),)
 
 
 def defaults(
-    policies: tuple[Policy, ...], run: Policy, weak: DType, dtype: DType, lone: bool
+    policies: tuple[Policy, ...], run: Policy, made: DefaultMade, dtype: DType
 ) -> Defaults:
     """Return what the policies make of Python numbers with no dtype named.
 
@@ -76,21 +79,19 @@ def defaults(
     ----------
     policies : tuple of Policy
     run : Policy
-    weak : DType
-        What the numbers are.
+    made : DefaultMade
     dtype : DType
         What the run gave the array.
-    lone : bool
-        Whether it was made of one number alone.
     """
-    mine = Answer(run.strong(weak), "", "", ())
-    answers = {p.name: Answer(p.strong(weak), "", "", ()) for p in policies if p.name != run.name}
+    weak, mine = made.weak, Answer(run.strong(dtype), "", "", ())
+    dtypes = {p.name: made.dtype(p) for p in policies}
+    answers = {name: Answer(own, "", "", ()) for name, own in dtypes.items() if name != run.name}
     differ = any(answer.dtype is not mine.dtype for answer in answers.values())
     other: Any = {"origin": "root", "fix": Fix(made=mine.dtype)}
     for name, answer in answers.items():
         if answer.dtype is not mine.dtype:
             answers[name] = replace(answer, **other)
-    stays = lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
-    kept = {p.name: weak if stays and p.weak_arrays else p.strong(weak) for p in policies}
+    stays = made.lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
+    kept = {p.name: weak if stays and p.weak_arrays else dtypes[p.name] for p in policies}
     slot = record(dtype, kept)
-    return Defaults({run.name: mine, **answers}, differ or slot is not dtype, weak, lone, slot)
+    return Defaults({run.name: mine, **answers}, differ or slot is not dtype, made, slot)

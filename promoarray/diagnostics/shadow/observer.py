@@ -51,7 +51,7 @@ from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.answers import without_data
 from promoarray.diagnostics.shadow.asked import AskedDtypes
 from promoarray.diagnostics.shadow.compared_values import ComparedValues
-from promoarray.diagnostics.shadow.default_dtypes import Defaults, defaults
+from promoarray.diagnostics.shadow.default_dtypes import DefaultMade, Defaults, defaults
 from promoarray.diagnostics.shadow.divergence import (
     DEFAULT_DTYPE,
     Answer,
@@ -117,10 +117,11 @@ class ShadowObserver(Observer):
         """Note what default dtype each policy gives Python numbers."""
         self.default(weak, result, lone)
 
-    def default(self, weak: DType, result: Array, lone: bool) -> Tally | None:
+    def default(self, weak: DType, result: Array, lone: bool, function: str = "") -> Tally | None:
         """Note it; answer what counts arrays that are like this one, where they were noted."""
         self.report.operations += 1
-        key = result._policy or get_policy(), weak, type_of(result._type), lone
+        made = DefaultMade(weak, lone, function)
+        key = result._policy or get_policy(), made, type_of(result._type)
         known = self._defaults.get(key)
         if known is None:
             known = self._defaults[key] = defaults(self.policies, *key)
@@ -254,7 +255,9 @@ class ShadowObserver(Observer):
         for policy in self.policies:
             if policy.name == home.name:
                 continue
-            answers[policy.name] = answer = self._answer_by_name(policy, name, operands, dtype, seen)
+            answers[policy.name] = answer = self._answer_by_name(
+                policy, name, operands, dtype, seen
+            )
             if answer.dtype is None and dtype is not None:
                 continue
             why = _UNASKED if not examined(name, policy) else ""

@@ -183,7 +183,7 @@ def _answer(policy: Policy, event: RefusalEvent) -> Answer:
         dtype, why = _stored(policy, event, seen)
         return Answer(None if why else dtype, why, "", names)
     asked = event.name, seen, event.operands
-    decided = policy.decide(*asked, event.form, options=event.options)
+    decided = policy.carried_out(*asked, event.form, options=event.options)
     if isinstance(decided, Refusal):
         return Answer(None, decided.reason, "", names)
     return Answer(policy.strong(decided.plan.result), "", "", names)

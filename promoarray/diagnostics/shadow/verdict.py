@@ -99,7 +99,7 @@ def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:
     policies, (name, run, operands) = seen_by_all.policies, event[:3]
     seen = seen_by_all(operands)
     decisions = [
-        policy.decide(name, its, operands, event.form, options=event.options)
+        policy.carried_out(name, its, operands, event.form, options=event.options)
         for policy, its in zip(policies, seen, strict=True)
     ]
     words = tuple(map(str, event.seen))
@@ -169,7 +169,7 @@ def _decide(
     policy: Policy, event: OperationEvent, operands: tuple[Operand, ...]
 ) -> DType | Refusal:
     asked = event.name, operands, event.operands
-    return result_of(policy.decide(*asked, event.form, options=event.options), 0)
+    return result_of(policy.carried_out(*asked, event.form, options=event.options), 0)
 
 
 def _ends(dtype: DType) -> tuple[Any, Any]:

@@ -31,7 +31,9 @@ def _found(report: Report) -> dict[object, int]:
     return {
         (
             *(d.site, d.program, d.name, d.part, d.operands, d.form),
-            tuple((n, str(a), a.origin, a.reason, bool(a.fix)) for n, a in sorted(d.answers.items())),
+            tuple(
+                (n, str(a), a.origin, a.reason, bool(a.fix)) for n, a in sorted(d.answers.items())
+            ),
         ): d.count
         for d in report.divergences
     }

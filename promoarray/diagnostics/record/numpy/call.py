@@ -253,7 +253,8 @@ class Call:
             numbers += [number] if between else []
             number = max(numbers, key=lambda x: _ORDER[type(x)])
         lone = self.callee.name in MOVES and self.results[0].ndim == 0
-        return self.recorder.default(number, self.results[0], self.frame, lone=lone, of_any=of_any)
+        how: Any = {"lone": lone, "of_any": of_any, "function": self.callee.name}
+        return self.recorder.default(number, self.results[0], self.frame, **how)
 
     def make(self) -> None:
         """An array whose dtype the program names, or that follows from no promotion."""
