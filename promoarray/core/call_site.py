@@ -57,6 +57,11 @@ class Site:
         where = self.file, self.line, self.column, self.text, self.expression
         return Site, (*where, self.extent, self.stores)
 
+    def __setstate__(self, state: list[object]) -> None:
+        # Of 0.1.0, which kept the first five fields.
+        for name, value in zip(self.__slots__, (*state, (), False), strict=True):
+            object.__setattr__(self, name, value)
+
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"
 
