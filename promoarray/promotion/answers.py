@@ -108,14 +108,8 @@ class Answers:
             return None
         return Refusal(f"{title} has no kernel for {dtype.name} in {name} ({self.source})")
 
-    def without_numbers(
-        self, title: str, name: str, operands: tuple[Operand, ...]
-    ) -> Refusal | None:
-        """Why a function of one array does not take a Python number in its place."""
+    def refuses_number(self, name: str, operands: tuple[Operand, ...]) -> bool:
+        """Whether a function of one array does not take a Python number in its place."""
         alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR
         cell = self.cell(name, operands[0]) if alone else None
-        if cell is None or not cell.refused:
-            return None
-        from promoarray.promotion.signatures import Arrays
-
-        return Arrays.ALL.refusal(title, name, operands)
+        return cell is not None and cell.refused

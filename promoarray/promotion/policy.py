@@ -419,7 +419,11 @@ class Policy:
         wanted = _of(name, self.signatures) if operands else None
         if wanted is not None or self.answers is None:
             return wanted and wanted.refusal(self.title, name, operands)
-        return self.answers.without_numbers(self.title, name, operands)
+        if not self.answers.refuses_number(name, operands):
+            return None
+        from promoarray.promotion.signatures import Arrays
+
+        return Arrays.ALL.refusal(self.title, name, operands)
 
     def kernel(self, name: str, plan: Plan) -> str:
         """The kernel of an operation: its own name, or a variant for what is computed in."""
