@@ -18,17 +18,17 @@ from promoarray.core.observers import observing
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
-from promoarray.diagnostics.port.recording import Recording
-from promoarray.diagnostics.port.runs import Ran, Recordings
+from promoarray.diagnostics.port.runs import Ends, Ran, Recordings, seen
 from promoarray.diagnostics.port.sources import Source
 from promoarray.diagnostics.record.block import FRAMEWORKS, REWRITTEN, recording
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.past import Past
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session
-from promoarray.diagnostics.record.probed import ProbedRecorder
-from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Texts
+from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.promotion import in_force
 from promoarray.promotion.registry import as_policy
 
@@ -50,41 +50,47 @@ class InProcess:
         name, lines = str(self.path), Source(self.path, data).text.splitlines(keepends=True)
         linecache.cache[name] = len(data), None, lines, name
         names: dict[str, Any] = {"__name__": "__main__", "__file__": name}
-        probe = Recording(asked, *(self.recorded or ()))
-        probe.begin()
         before, stopped, out = in_force.process_default(), "", io.StringIO()
-        report: RecordedReport | None = None
+        report: Report | None = None
         in_force.set_policy(policy or before)
         try:
             with contextlib.redirect_stdout(out), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                with np.errstate(all="ignore"), self._watching(probe, asked, data) as (code, found):
-                    report = found
+                watched = self._watching(policy, asked, data)
+                with np.errstate(all="ignore"), watched as (code, report):
                     exec(code, names)
         except Exception as error:
             stopped = f"{type(error).__name__}: {error}"
         finally:
             in_force.set_policy(before)
-        seen, final = probe.ended(names)
         named = report.run.name if report else policy or before.name
-        status = int(bool(stopped))
-        return Ran(named, seen, final, out.getvalue(), stopped, status, False, [], report)
+        wanted = self.recorded.wanted if self.recorded else ""
+        found = seen(report, asked, wanted) if report else []
+        ended, status = Ends().ended(names), int(bool(stopped))
+        return Ran(named, found, ended, out.getvalue(), stopped, status, False, [], report)
 
     @contextlib.contextmanager
     def _watching(
-        self, probe: Recording, asked: tuple[str, ...], data: bytes
-    ) -> Iterator[tuple[Any, RecordedReport | None]]:
+        self, policy: str | None, asked: tuple[str, ...], data: bytes
+    ) -> Iterator[tuple[Any, Report | None]]:
         """The program's code, and what is filled while it runs."""
         if self.recorded is None:
-            with observing(probe):
-                yield compile(data, str(self.path), "exec", dont_inherit=True), None
+            code = compile(data, str(self.path), "exec", dont_inherit=True)
+            if not asked:
+                yield code, None
+                return
+            run = as_policy(policy) if policy else in_force.process_default()
+            policies = tuple(dict.fromkeys((run, *map(as_policy, asked))))
+            report = Report(run, policies)
+            with observing(ShadowObserver(report)):
+                yield code, report
             return
         framework, wanted = self.recorded
         known = (FRAMEWORKS | REWRITTEN)[framework]
         home = known.home(import_module(framework).__version__)
         names = dict.fromkeys((wanted or home.name, *asked))
         policies = tuple(map(as_policy, names if framework in REWRITTEN else asked))
-        recorder = ProbedRecorder(home, policies, framework=framework, listener=probe)
+        recorder = Recorder(home, policies, framework=framework)
         if framework in FRAMEWORKS:
             with recording(known, recorder):
                 yield compile(data, str(self.path), "exec", dont_inherit=True), recorder.report

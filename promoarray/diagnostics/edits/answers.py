@@ -33,7 +33,8 @@ def decided(policy: Policy, asked: Asked, casts: Casts, *, rows: bool = False) -
     operands = edited(asked.operands, casts, rows=rows)
     seen = tuple(adopted(policy, o) for o in operands)
     values = tuple(o.value if o.rank is Rank.SCALAR else None for o in operands)
-    made = policy.carried_out(asked.name, seen, values, asked.form)
+    decide = policy.decide if policy.name == asked.lacking else policy.carried_out
+    made = decide(asked.name, seen, values, asked.form)
     return made if isinstance(made, Refusal) else made.plan
 
 

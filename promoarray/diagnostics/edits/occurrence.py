@@ -39,6 +39,8 @@ class Asked(NamedTuple):
         What the run made of them.
     wanted : DType
         What the run answered.
+    lacking : str
+        The run's policy, if it computed what its framework has no kernel for.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Asked(NamedTuple):
     operands: tuple[Operand, ...]
     inputs: tuple[DType, ...]
     wanted: DType
+    lacking: str = ""
 
     @property
     def scalars(self) -> tuple[int, ...]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from promoarray.diagnostics.edits.answers import fits, holds, lost
 from promoarray.diagnostics.edits.by_dtype import RESULT, Rules, by_dtype
@@ -274,8 +277,16 @@ def _named_dtype(place: SourceOperation, node: Any, index: int) -> Any:
     if not _is_constructor(node) or not place.words.scalars or not place.name:
         return None
     number = number_text(node.args[0]) if len(node.args) == 1 and not node.keywords else None
-    same = number is not None and all(a.operands[index].value == number for a in place.every)
+    same = number is not None and all(
+        _is_exactly(a.operands[index].type, number) for a in place.every
+    )
     return node.func if same and isinstance(node.func, ast.Attribute) else None
+
+
+def _is_exactly(dtype: DType, number: Any) -> bool:
+    with np.errstate(all="ignore"), contextlib.suppress(OverflowError):
+        return bool(np.asarray(number, dtype.storage).item() == number)
+    return False
 
 
 def _apart(source: SourceText, node: ast.Compare) -> str:

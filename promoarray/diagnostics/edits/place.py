@@ -59,10 +59,9 @@ class SourceOperation:
     def __post_init__(self) -> None:
         first = self.concerned[0]
         self.words: Spelling = SPELLINGS[first.framework]
-        used = [
-            n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id in first.names
-        ]
-        self.name: str = next(iter((*used, *first.names)), "")
+        names = *self.source.imported_in(self.node, self.words.module), *first.names
+        used = [n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id in names]
+        self.name: str = next(iter((*used, *names)), "")
         self.every = list(dict.fromkeys(s.asked for s in self.group))
         self.needing = list(dict.fromkeys(s.asked for s in self.concerned))
         self.operands: list[Any] = self.source.operands(self.node, first)

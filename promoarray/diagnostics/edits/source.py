@@ -194,6 +194,14 @@ class SourceText:
             node = self.parents[node]
         return node
 
+    def imported_in(self, node: ast.AST, module: str) -> list[str]:
+        """Return the names by which the function that an expression is in imports a module."""
+        scope = self.scope(node)
+        imports = [n for n in ast.walk(scope) if isinstance(n, ast.Import)]
+        every = [alias for n in imports if self.scope(n) is scope for alias in n.names]
+        names = [alias.asname or alias.name for alias in every if alias.name == module]
+        return [] if isinstance(scope, ast.Module) else [n for n in names if n.isidentifier()]
+
     def bindings(self, name: ast.Name) -> list[ast.AST]:
         """Return where a name of an expression's scope is given, arguments among them.
 

@@ -112,12 +112,15 @@ class _Occurrences:
         run, given = self.run, event.operands
         alone = all(type(x) in WEAK or not x._buffer.ndim for x in given)
         operands = tuple(self._operand(x, alone=alone) for x in given)
+        done = event.policy.name == run.name
         mine = self._decided(run, event, operands)
+        lacking = ""
+        if done and isinstance(mine, Refusal):  # what the run has done all the same
+            lacking, mine = run.name, self._decided(run, event, operands, kernels=False)
         if isinstance(mine, Refusal):
             return None
-        plan, values = mine.plan, mine.values
-        if run is self.report.run:
-            plan = event.plan  # what the framework did, which its policy may not know
+        plan = event.plan if done else mine.plan  # which the policy may not know
+        values = mine.values
         results = tuple(map(run.strong, (plan.result, *plan.extra_results)))
         answers: dict[str, DType | None] = {}
         reasons: dict[str, str] = {}
@@ -138,7 +141,7 @@ class _Occurrences:
         wrapped = tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y)
         return Occurrence(
             span_of(place),
-            Asked(event.name, event.form, operands, plan.inputs, results[0]),
+            Asked(event.name, event.form, operands, plan.inputs, results[0], lacking),
             results,
             answers,
             reasons,
@@ -210,11 +213,18 @@ class _Occurrences:
     def _names(self) -> tuple[str, ...]:
         return tuple(p.name for p in self.policies)
 
-    def _decided(self, policy: Policy, event: OperationEvent, operands: tuple[Operand, ...]) -> Any:
+    def _decided(
+        self,
+        policy: Policy,
+        event: OperationEvent,
+        operands: tuple[Operand, ...],
+        *,
+        kernels: bool = True,
+    ) -> Any:
         seen = tuple(adopted(policy, o) for o in operands)
-        return policy.carried_out(
-            event.name, seen, event.operands, event.form, options=event.options
-        )
+        asked = event.name, seen, event.operands, event.form
+        decide = policy.carried_out if kernels else policy.decide
+        return decide(*asked, options=event.options)
 
     def _operand(self, x: Any, *, alone: bool = False) -> Operand:
         """An operand, of arrays with the dtype that they have under the policy to keep.

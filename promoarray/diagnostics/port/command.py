@@ -11,12 +11,10 @@ from typing import Any
 
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
 from promoarray.diagnostics.port.frameworks import refused, wanted, written_for
-from promoarray.diagnostics.port.runs import Recordings
+from promoarray.diagnostics.port.runs import Recordings, named
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
 from promoarray.diagnostics.run.frameworks import OWN, framework_of
 from promoarray.diagnostics.run.program import as_module, missing
-from promoarray.errors import UnknownPolicyError
-from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -78,8 +76,8 @@ def _port(
     with tempfile.TemporaryFile() as kept, Progress() as progress:
         of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
         runner = Runner(of, StandardInput(kept), recorded=recorded, step=progress.step)
-        named = run.name if run and not recorded else None
-        first = runner(named, tuple(policy.name for policy in policies))
+        under = run.name if run and not recorded else None
+        first = runner(under, tuple(policy.name for policy in policies))
         if first.interrupted:
             raise KeyboardInterrupt
         if first.stopped or first.bugs:
@@ -90,12 +88,12 @@ def _port(
             if real.error:
                 _say(f"the program stopped in {args.python1}: {real.error}")
                 return FAILED
-        own = run if run and recorded else _named(first.policy)
+        own = run if run and recorded else named(first.policy)
         others = tuple(policy for policy in policies if policy.name != own.name)
         beside = (Path(args.script).resolve().parent,) if args.script else ()
         folders = (*beside, Path.cwd().resolve())
         port = Port(own, others)
-        ported = Work(runner, port, named, first, folders, args.tolerance, real).ported()
+        ported = Work(runner, port, under, first, folders, args.tolerance, real).ported()
     old = [source for source, _ in ported.changed]
     folder = folder_of([source.path for source in old]) if old else Path.cwd()
     text = patch(list(ported.changed), folder)
@@ -118,14 +116,6 @@ def _port(
     if not ported.agrees:
         return FINDINGS
     return INCOMPLETE if ported.open else NOTHING
-
-
-def _named(name: str) -> Policy:
-    """A policy by the name a program gave; one of the program's own is known by it alone."""
-    try:
-        return as_policy(name)
-    except UnknownPolicyError:
-        return process_default().derive(name)
 
 
 def _print_bytes(text: bytes) -> None:

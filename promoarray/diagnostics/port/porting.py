@@ -133,7 +133,7 @@ class Work:
             self.runner.count,
             self.runner.recorded,
             f"NumPy {self.real.version}" if self.real else "",
-            tuple(not_examined(ran.report)) if ran.report is not None else (),
+            tuple(not_examined(ran.report)) if self.runner.recorded and ran.report else (),
         )
 
     # -- finding ----------------------------------------------------------------------------------

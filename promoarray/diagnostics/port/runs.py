@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from promoarray.diagnostics.edits.occurrence import Occurrence
-from promoarray.diagnostics.model.final import Final
-from promoarray.diagnostics.port.recording import Recorded, Recording
+from promoarray.diagnostics.model.final import Final, final_values
+from promoarray.diagnostics.model.occurrences import occurrences
 from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.program import Ended, Program, Texts
 from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Task
+from promoarray.errors import UnknownPolicyError
+from promoarray.promotion.in_force import process_default
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+
+class Ends(Probe):
+    """Keeps what the globals of a program are at its end."""
+
+    observes = False
+
+    def ended(self, names: dict[str, Any]) -> dict[str, Final]:
+        """Return them, those in containers, too."""
+        return final_values(names)
 
 
 class Ran(NamedTuple):
@@ -33,8 +49,7 @@ class Ran(NamedTuple):
     interrupted : bool
     bugs : list of str
     report : Report or None
-        Of a program that was recorded: what the other policies would have done, as far as they are
-        not asked for one operation alone.
+        What the other policies would have done, where some were asked.
     """
 
     policy: str
@@ -93,31 +108,37 @@ class Runner:
         casts = " with casts" if texts else ""
         self.step(f"run {self.count}: the program{casts}" + (f" under {policy}" if policy else ""))
         task = self._task(policy, asked)
-        return _ran(self.program.run(task, self.given, quiet=True, texts=texts))
+        ended = self.program.run(task, self.given, quiet=True, texts=texts)
+        return _ran(ended, asked, self.recorded)
 
     def _task(self, policy: str | None, asked: tuple[str, ...]) -> Task:
         """What a run is asked for."""
         if self.recorded is None:
-            return Task((), policy, names=(), probe=Recording(asked))
+            own = (policy,) if policy and asked else ()
+            return Task(_once(*own, *asked), policy, names=(), probe=Ends())
         framework, wanted = self.recorded
-        policies = tuple(dict.fromkeys(filter(None, (wanted, *asked))))
-        probe = Recording(asked, framework, wanted)
-        return Task(policies, names=(), probe=probe, framework=framework, past=bool(wanted))
+        policies = _once(*filter(None, (wanted, *asked)))
+        return Task(policies, names=(), probe=Ends(), framework=framework, past=bool(wanted))
 
 
-def _ran(ended: Ended) -> Ran:
-    recorded = [each.probed for each in ended.findings if isinstance(each.probed, Recorded)]
+def _once(*names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _ran(ended: Ended, asked: tuple[str, ...], recorded: Recordings | None) -> Ran:
     own = ended.findings[0] if ended.findings else None
     reports = [each.report for each in ended.findings if each.report is not None]
     for other in reports[1:]:
         reports[0].merge(other)
     report = reports[0] if reports else None
+    if report is not None and recorded is None and own is not None:
+        report.run = named(own.run)
     run = report.run.name if report else own.run if own else ""
     stopped = f"{ended.why} at {ended.where}" if ended.where else ended.why
     return Ran(
         run,
-        [seen for each in recorded for seen in each.seen],
-        recorded[0].final if recorded else {},
+        seen(report, asked, recorded.wanted if recorded else "") if report else [],
+        own.probed if own and own.probed else {},
         ended.output,
         stopped,
         ended.status,
@@ -125,3 +146,22 @@ def _ran(ended: Ended) -> Ran:
         ended.bugs,
         report,
     )
+
+
+def seen(report: Report, asked: tuple[str, ...], wanted: str = "") -> list[Occurrence]:
+    """Return the operations of a run, with the whole paths of the files that they stand in."""
+    policies, run = tuple(map(as_policy, asked)), as_policy(wanted) if wanted else report.run
+    found = occurrences(report, policies, run) if asked else []
+    return [replace(each, span=each.span._replace(file=_whole(each.span.file))) for each in found]
+
+
+def _whole(file: str) -> str:
+    return file if file.startswith("<") else os.path.abspath(file)
+
+
+def named(name: str) -> Policy:
+    """Return a policy by the name a program gave; one of its own is known by that alone."""
+    try:
+        return as_policy(name)
+    except UnknownPolicyError:
+        return process_default().derive(name)

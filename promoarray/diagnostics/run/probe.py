@@ -14,12 +14,11 @@ class Probe(Observer):
 
     Attributes
     ----------
-    edited : bool
-        Whether the operation that it is told of next stands in the source as it is; of recorded
-        programs, in which others stand for parts of a call.
+    observes : bool
+        Whether it hears of what the program does; else it is asked at the end alone.
     """
 
-    edited = True
+    observes = True
 
     def begin(self) -> None:
         """Begin with nothing found, in the program's process, or in one forked from it."""
