@@ -56,6 +56,7 @@ def candidates(
     numbers: Mapping[int, DType],
     *,
     alike: bool = False,
+    kernels: bool = True,
 ) -> Iterator[Candidate]:
     """Yield edits after which the run and every policy answer what the run answered.
 
@@ -69,6 +70,8 @@ def candidates(
         The operands that may be written as a Python number, and of which weak type.
     alike : bool
         Whether dtypes are the same already, and all shall compute as the run does.
+    kernels : bool
+        Whether those come first after which all compute by the same kernel.
     """
     every = (*policies, run)
     if not alike:
@@ -77,7 +80,8 @@ def candidates(
     right: list[tuple[bool, Candidate]] = []
     for casts in _as_in_the_run(asked):
         if all(answer_of(p, asked, casts) is asked.wanted for p in every):
-            right.append((not compute_alike(asked, every, casts), Candidate((*casts.items(),))))
+            other = (alike or kernels) and not compute_alike(asked, every, casts)
+            right.append((other, Candidate((*casts.items(),))))
         bases.append(casts)
     yield from (fix for other, fix in sorted(right, key=lambda each: each[0]) if not other & alike)
     if alike:

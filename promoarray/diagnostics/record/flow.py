@@ -200,6 +200,15 @@ class FlowRecorder(Observer):
 
     # -- parts ------------------------------------------------------------------------------------
 
+    def begin_again(self, report: Report) -> None:
+        """Fill another report, with what arrays carry, and nothing counted."""
+        self.report = report
+        report.flows[:] = [self.flow]
+        for operation in self.flow.operations:
+            operation.count = 0
+        self.flow.values.found.clear()
+        self.flow.unread.clear()
+
     def ended(self, names: Mapping[str, Any]) -> None:
         """Note which results the program's globals are."""
         self.flow.finals = {

@@ -290,8 +290,12 @@ class Recorder(RecorderBase):
             self._observer.on_entry(event)
         return made._type
 
+    def ended(self, values: Mapping[str, Any]) -> None:
+        """Note which results a program's globals are."""
+        self._observer.ended(self.left(values))
+
     def left(self, values: Mapping[str, Any]) -> dict[str, Ghost]:
-        """Those of a program's globals on which some policy has another dtype."""
+        """Those of a program's globals that were made by what is recorded."""
         slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
         return {
             name: self._ghost.of(slot, 1)

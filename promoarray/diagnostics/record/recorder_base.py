@@ -74,6 +74,16 @@ class RecorderBase:
         self._observer = FlowRecorder(report, report.framework.partition(" ")[0], self.heard)
         self._forget_calls()
 
+    @property
+    def flow(self) -> FlowRecorder:
+        """What records operations."""
+        return self._observer
+
+    def go_on(self, before: FlowRecorder) -> None:
+        """Go on with an earlier flow in another report, with nothing counted."""
+        self._observer = before
+        before.begin_again(self.report)
+
     def _forget_calls(self) -> None:
         """Forget what is known of calls, as what they are told has changed."""
         self.known.clear()

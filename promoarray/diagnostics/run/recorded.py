@@ -15,13 +15,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from promoarray.core.array_base import Array
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
-from promoarray.diagnostics.record.probed import ProbedRecorder
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
 from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
@@ -54,7 +51,7 @@ class RecordingWatch(Watch):
         self._framework = f"{task.framework} {version}"
         policies = tuple(as_policy(name) for name in task.policies)
         self._ending = False
-        self.recorder: Recorder = _Unfailing(self, self._home, policies, task.probe)
+        self.recorder: Recorder = _Unfailing(self, self._home, policies)
         super().__init__(task, folder)
 
     def start(self) -> None:
@@ -107,21 +104,25 @@ class RecordingWatch(Watch):
         self._ending = True
         return super()._ended()
 
-    def _globals(self) -> dict[str, Array]:
-        return dict(self.recorder.left(vars(self._main)))
+    def _tell_finals(self) -> None:
+        self.recorder.ended(vars(self._main))
+
+    def _size(self) -> int:
+        report = self.recorder.report  # whose policies are not asked before the program has ended
+        return sum(len(flow.operations) for flow in report.flows) + len(report.unexamined)
+
+    def begin_again(self) -> None:
+        """Go on with what arrays carry, and nothing counted, in a process that was forked."""
+        before = self.recorder.flow
+        super().begin_again()
+        self.recorder.go_on(before)
 
 
-class _Unfailing(ProbedRecorder):
+class _Unfailing(Recorder):
     """A recorder of a program that goes on whatever goes wrong in recording it."""
 
-    def __init__(
-        self,
-        watch: RecordingWatch,
-        home: Policy,
-        policies: tuple[Policy, ...],
-        probe: Probe | None,
-    ) -> None:
-        super().__init__(home, policies, listener=probe)
+    def __init__(self, watch: RecordingWatch, home: Policy, policies: tuple[Policy, ...]) -> None:
+        super().__init__(home, policies)
         self._watch = watch
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:

@@ -240,7 +240,8 @@ class Watch(Observer):
             self._observers.append(ShadowObserver(self._report))
         if self.task.probe is not None:
             self.task.probe.begin()
-            self._observers.append(self.task.probe)
+            if self.task.probe.observes:
+                self._observers.append(self.task.probe)
         # A probe hears of every operation; a shadow alone, of those that are alike but once.
         if not self._observers:
             self.repeats = Repeats(magnitude, by_value=self.run.by_value is not None)
@@ -345,7 +346,7 @@ class Watch(Observer):
     # -- what was found ---------------------------------------------------------------------------
 
     def _write_if_due(self) -> None:
-        now, places = time.monotonic(), self._report.places
+        now, places = time.monotonic(), self._size()
         new = places != self._places
         if not (new and places <= AT_ONCE) and now < self._due + (0.0 if new else PAUSE):
             return
@@ -355,6 +356,10 @@ class Watch(Observer):
         written = time.monotonic()
         self._due = written + SHARE * (written - now)
         self.quiet_until = self._due + PAUSE
+
+    def _size(self) -> int:
+        """How much was found, which grows with what is new."""
+        return self._report.places
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""
@@ -384,16 +389,16 @@ class Watch(Observer):
             findings.stopped = stopped_at(error)
             self._tell_stopped(error, findings)
         if self.task.policies:
-            self._report.finals = final_dtypes(self._globals(), self._report.policies)
+            self._tell_finals()
         else:
             findings.finals = finals(vars(self._main), self.task.names)
         if self.task.probe is not None:
             findings.probed = self.task.probe.ended(vars(self._main))
         return findings
 
-    def _globals(self) -> dict[str, Any]:
-        """The program's globals, in which arrays are looked for."""
-        return vars(self._main)
+    def _tell_finals(self) -> None:
+        """Note what the program's globals are under each policy."""
+        self._report.finals = final_dtypes(vars(self._main), self._report.policies)
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
         report, run = self._report, self.run
