@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -16,6 +17,10 @@ pytest_plugins = ["pytester"]  # for the tests of the plugin
 # A slow machine is no failure; what a test may take is pytest's business.
 hypothesis.settings.register_profile("promoarray", deadline=None)
 hypothesis.settings.load_profile("promoarray")
+
+
+# Workers are told of the width of a terminal that their output does not go to.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Give a parser the arguments."""
     add = command.add_argument
     which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("script", metavar="SCRIPT", nargs="?")
+    which.add_argument(
+        "script",
+        metavar="SCRIPT",
+        nargs="?",
+        help="a program, a notebook, or a run that --save wrote, of which the policies are asked "
+        "without running it",
+    )
     which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
     which.add_argument(
         "--schema", action="store_true", help="print the JSON schema of the JSON report"
@@ -61,6 +67,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add_packages(command)
     add("--all", action="store_true", help="show the places that only inherit, too")
+    add(
+        "--save",
+        metavar="RUN.json",
+        help="also write the recorded run; promoarray compare RUN.json --policies A,B asks others",
+    )
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
     add("--run-all", action="store_true", help="also run the program under each policy")

@@ -19,7 +19,7 @@ from pathlib import Path
 from promoarray.console import visible
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
-from promoarray.diagnostics.compare.targets import named, policies_for
+from promoarray.diagnostics.compare.targets import ALL, named, policies_for
 from promoarray.diagnostics.exit_codes import (
     FAILED,
     FINDINGS,
@@ -35,6 +35,8 @@ from promoarray.diagnostics.model.results import MAX_SITES
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.saved import NotSaved, as_json, is_saved
+from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import (
     AUTO,
@@ -53,8 +55,8 @@ from promoarray.diagnostics.run.program import (
     of_script,
 )
 from promoarray.diagnostics.run.standard_input import StandardInput
-from promoarray.diagnostics.run.task import Task
-from promoarray.diagnostics.whole_file import require_place
+from promoarray.diagnostics.run.task import Findings, Task
+from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.errors import UnknownPolicyError, quoted
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -73,8 +75,9 @@ def main(args: argparse.Namespace) -> int:
         sys.stdout.write(SCHEMA.read_text(encoding="utf-8"))
         return NOTHING
     try:
-        comparison = _read(args)
-    except (UsageError, FileNotFoundError) as error:
+        saved = is_saved(args.script) if args.script else False
+        comparison = _of_saved(args) if saved else _read(args)
+    except (UsageError, NotSaved, FileNotFoundError) as error:
         _say(str(error))
         return USAGE
     sys.stdout.flush()
@@ -88,6 +91,8 @@ def main(args: argparse.Namespace) -> int:
         report = comparison.report(ended)
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
+    if args.save and not saved:
+        _save(report, comparison, ended)
     linecache.checkcache()  # where the files are read from, which the program may have written
     baseline = comparison.updated(report, ended)
     judged = comparison.judged(report, ended, baseline)
@@ -125,9 +130,15 @@ class Comparison:
     args: argparse.Namespace
     framework: str = ""
 
+    @property
+    def recorded_for(self) -> tuple[Policy, ...]:
+        """The policies whose casts are compared by value as it runs: of a run that is saved all."""
+        every = named(ALL) if self.args.save else ()
+        return tuple(dict.fromkeys((*self.policies, *every)))
+
     def compared(self, given: StandardInput | None) -> Ended:
         """Run it, and compare."""
-        names = tuple(policy.name for policy in self.policies)
+        names = tuple(policy.name for policy in self.recorded_for)
         full = self.args.traceback == "full"
         asked = Task(
             names,
@@ -137,6 +148,7 @@ class Comparison:
             framework=self.framework,
             others=self._others,
             packages=self.args.packages,
+            recorded=bool(self.args.save) and not self.framework,
         )
         return self.program.run(asked, given, quiet=False, aside=self._aside)
 
@@ -146,7 +158,7 @@ class Comparison:
         run = _named(own) if own else process_default()
         made = [each.report for each in ended.findings if isinstance(each.report, RecordedReport)]
         run = next((each.run for each in made if each.calls), run)  # JAX chooses as it begins
-        kind = RecordedReport if self.framework or made else Report
+        kind = RecordedReport if self.framework or self.args.save or made else Report
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
         report = kind(run, self.policies, max_sites=self._max_sites, script=script)
@@ -218,6 +230,60 @@ class Comparison:
         return self.run.name if self.run else None
 
 
+@dataclass(frozen=True)
+class SavedComparison(Comparison):
+    """A recorded run that is read from a file, and what is asked of it."""
+
+    saved: RecordedReport | None = None
+
+    def compared(self, given: StandardInput | None) -> Ended:
+        """Run nothing."""
+        assert self.saved is not None
+        stopped = self.saved.stopped
+        error, site = (stopped.error, stopped.site) if stopped else ("", None)
+        found = Findings(self.saved.run.name, self.saved, error=error, message=error, stopped=site)
+        return Ended(int(stopped is not None), (found,), "")
+
+    def report(self, ended: Ended) -> Report:
+        """Return the run, of which the policies are asked."""
+        assert self.saved is not None
+        return self.saved
+
+
+def _of_saved(args: argparse.Namespace) -> Comparison:
+    """Read the arguments of a comparison of a recorded run.
+
+    Raises
+    ------
+    UsageError, NotSaved, OSError
+    """
+    for name in ("run", "run_all", "stop", "save", "drift", "packages", "show"):
+        if getattr(args, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is of a program that runs; {args.script} is a recorded run")
+    args.format, framework = "json" if args.json else args.format or "text", ""
+    policies = () if args.policies is None else named(args.policies)
+    saved = read_run(args.script, policies)
+    if not policies:
+        framework = saved.framework.partition(" ")[0]
+        saved = read_run(args.script, policies_for(framework, saved.script))
+    program = Program(())
+    return SavedComparison(
+        program, saved.policies, None, _baseline(args), args, framework, saved=saved
+    )
+
+
+def _save(report: Report, of: Comparison, ended: Ended) -> None:
+    """Write a recorded run, with all policies that its casts were compared for."""
+    assert isinstance(report, RecordedReport)
+    asked, report.policies = report.policies, of.recorded_for
+    try:
+        write_whole(Path(of.args.save), as_json(report))
+    finally:
+        report.policies = asked
+    _say(f"written: {of.args.save}")
+
+
 def _read(args: argparse.Namespace) -> Comparison:
     """Read the arguments, before the program runs for an hour.
 
@@ -237,8 +303,8 @@ def _read(args: argparse.Namespace) -> Comparison:
         raise UsageError("--policies names no policy; write --policies torch@2.13,paddle@3.3")
     if args.html and Path(args.html).is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
-    if args.output:
-        require_place(Path(args.output))
+    for path in filter(None, (args.output, args.save)):
+        require_place(Path(path))
     run = as_policy(args.run) if args.run else None
     framework = _recorded(args)
     policies = policies or policies_for(framework, args.script)
@@ -333,7 +399,7 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     sys.stdout.flush()
     if ended.status:
         _say(stopped_in_words(report, ended) + as_module(of.args.script))
-    elif isinstance(report, RecordedReport):
+    elif isinstance(report, RecordedReport) and report.framework:
         if not report.calls:
             nothing = f"the program called nothing that computes under {report.run.name}"
             imported = imported_by(of.args.script, of.args.module)

@@ -52,6 +52,11 @@ class NotExamined:
         at = f" at {self.where}" if self.where else ""
         return f"{self.what}{at}{times}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        said = {"what": self.what, "why": self.why, "where": self.where or None}
+        return said | {"count": self.count}
+
 
 class Verdict(NamedTuple):
     """What a comparison says of a policy.
@@ -87,15 +92,8 @@ class Verdict(NamedTuple):
             "policy": self.policy,
             "verdict": self.state,
             "examined": self.examined,
-            "not_examined": [
-                {"what": each.what, "why": each.why, "where": each.where or None} | _count(each)
-                for each in self.open
-            ],
+            "not_examined": [each.to_dict() for each in self.open],
         }
-
-
-def _count(each: NotExamined) -> dict[str, int]:
-    return {"count": each.count}
 
 
 def verdicts(report: Results) -> list[Verdict]:

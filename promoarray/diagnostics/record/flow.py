@@ -213,8 +213,10 @@ class FlowRecorder(Observer):
         """Note which results the program's globals are."""
         self.flow.finals = {
             name: slot.source
-            for name, x in names.items()
-            if isinstance(slot := getattr(x, "_type", None), Produced)
+            for name, x in tuple(names.items())
+            # Not isinstance, which asks the value for its class: anything may answer.
+            if not name.startswith("_") and issubclass(type(x), Array)
+            if isinstance(slot := x._type, Produced)
         }
 
     def _record(

@@ -11,6 +11,7 @@ from promoarray.console import counted
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.flow import COMPARED
+from promoarray.diagnostics.model.noted import Unanswered
 from promoarray.diagnostics.model.replay import replay
 from promoarray.diagnostics.model.results import Results
 from promoarray.diagnostics.report import Report
@@ -130,6 +131,8 @@ class RecordedReport(Report):
         From each Unexamined to how often it was met.
     warned : Counter
         From each Warned to how often it was shown.
+    uncompared : set of Unanswered
+        Of a run that was read from a file: the casts whose values were not compared then.
     """
 
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -137,6 +140,7 @@ class RecordedReport(Report):
     framework: str = ""
     unexamined: Counter[Unexamined] = field(default_factory=Counter)
     warned: Counter[Warned] = field(default_factory=Counter)
+    uncompared: set[Unanswered] = field(default_factory=set)
     _version: object = None
     _states: dict[Any, Any] = field(default_factory=dict)
 
@@ -159,7 +163,22 @@ class RecordedReport(Report):
         self.max_sites_reached |= answered.max_sites_reached
         self.finals = answered.finals
         self.uncomputed = sum(flow.uncomputed for flow in self.flows)
+        answered.unanswered.update(self.uncompared)
+        answered.unanswered.update(self._read_dtypes())
         vars(self).update({name: vars(answered)[name] for name in _ASKED})
+
+    def _read_dtypes(self) -> Iterator[Unanswered]:
+        """Yield the places where the program reads a dtype: what it makes of it is the run's."""
+        for flow in self.flows:
+            for _, program in flow.unread:
+                for policy in self.policies:
+                    if policy is not self.run:
+                        yield Unanswered("a dtype that is read", _THE_RUNS, program, policy.name)
+
+    @property
+    def size(self) -> int:
+        """How much was found, which grows with what is new; no policy is asked for it."""
+        return sum(len(flow.operations) for flow in self.flows) + len(self.unexamined)
 
     @property
     def understood(self) -> float:
@@ -238,8 +257,11 @@ class RecordedReport(Report):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from super().__rich_console__(console, options)
-        yield _dim(next(self.recorded()))  # the report has named what was not examined
+        if self.calls:
+            yield _dim(next(self.recorded()))  # the report has named what was not examined
 
+
+_THE_RUNS = "what the program makes of it is the run's"
 
 _ASKED = "_found", "agreed", "assumed", "signatures", "unanswered", "value_changes"
 """The attributes that are the policies' answers."""

@@ -107,10 +107,6 @@ class RecordingWatch(Watch):
     def _tell_finals(self) -> None:
         self.recorder.ended(vars(self._main))
 
-    def _size(self) -> int:
-        report = self.recorder.report  # whose policies are not asked before the program has ended
-        return sum(len(flow.operations) for flow in report.flows) + len(report.unexamined)
-
     def begin_again(self) -> None:
         """Go on with what arrays carry, and nothing counted, in a process that was forked."""
         before = self.recorder.flow

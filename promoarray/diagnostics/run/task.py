@@ -57,6 +57,8 @@ class Task:
         Of a program that is rewritten: the installed libraries that are, too.
     past : bool
         Whether what the framework stops at is done as the other policy does it.
+    recorded : bool
+        Whether a program of promoarray is recorded, to be asked about afterwards.
     """
 
     policies: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ class Task:
     others: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     past: bool = False
+    recorded: bool = False
 
     def write(self, folder: str) -> None:
         """Put it where the program finds it."""

@@ -34,6 +34,8 @@ from promoarray.core.events import (
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.model.final import finals
+from promoarray.diagnostics.record.flow import FlowRecorder
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.casting import AutoCast
 from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at
@@ -233,10 +235,13 @@ class Watch(Observer):
     def _begin(self) -> None:
         policies = tuple(as_policy(name) for name in self.task.policies)
         run, limit = as_policy(self.task.policy or "numpy"), self.task.max_sites
-        self._report = Report(run, policies, max_sites=limit)
+        kind = RecordedReport if self.task.recorded else Report
+        self._report = kind(run, policies, max_sites=limit)
         self._casting = AutoCast()
         self._observers: list[Observer] = []
-        if policies:
+        if self.task.recorded:
+            self._observers.append(FlowRecorder(self._report))
+        elif policies:
             self._observers.append(ShadowObserver(self._report))
         if self.task.probe is not None:
             self.task.probe.begin()
@@ -346,7 +351,7 @@ class Watch(Observer):
     # -- what was found ---------------------------------------------------------------------------
 
     def _write_if_due(self) -> None:
-        now, places = time.monotonic(), self._size()
+        now, places = time.monotonic(), self._report.size
         new = places != self._places
         if not (new and places <= AT_ONCE) and now < self._due + (0.0 if new else PAUSE):
             return
@@ -356,10 +361,6 @@ class Watch(Observer):
         written = time.monotonic()
         self._due = written + SHARE * (written - now)
         self.quiet_until = self._due + PAUSE
-
-    def _size(self) -> int:
-        """How much was found, which grows with what is new."""
-        return self._report.places
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""
@@ -398,7 +399,11 @@ class Watch(Observer):
 
     def _tell_finals(self) -> None:
         """Note what the program's globals are under each policy."""
-        self._report.finals = final_dtypes(vars(self._main), self._report.policies)
+        recorder, names = next(iter(self._observers), None), vars(self._main)
+        if isinstance(recorder, FlowRecorder):
+            recorder.ended(names)
+        else:
+            self._report.finals = final_dtypes(names, self._report.policies)
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
         report, run = self._report, self.run
