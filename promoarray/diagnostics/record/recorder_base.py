@@ -126,6 +126,9 @@ class RecorderBase:
         for tell in known.tells:
             tell()
 
+    def heard_again(self) -> None:
+        """Hear, once in some thousand calls that are alike, that the program goes on."""
+
     def count(self, kind: str, name: str) -> None:
         """Count a call of the framework among those of a kind."""
         with notify_lock:

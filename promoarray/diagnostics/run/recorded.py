@@ -125,6 +125,10 @@ class _Unfailing(Recorder):
         """Call it; answer None if that goes wrong."""
         return self._watch.heard(function, *given)
 
+    def heard_again(self) -> None:
+        """Write down the counts from time to time."""
+        self._watch.heard_again()
+
     def count_again(self, known: Any, name: str) -> None:
         """Count a call that is like another at the same place."""
         super().count_again(known, name)

@@ -15,12 +15,13 @@ namespace {
 
 constexpr std::size_t MOST = 4096;    // so many calls are known
 constexpr Py_ssize_t LONGEST = 16;    // a longer list is like no other
+constexpr unsigned OFTEN = 1U << 12U;  // after so many calls the recorder is told that they go on
 constexpr int DEEPEST = 3;            // and so is what holds lists of lists of lists of lists
 constexpr int HIGHEST = 64;           // and what a library does so many calls below the program
 
 enum Part { RECORDER, CARRIED, IS_LIBRARY, NDARRAY, GENERIC, NUMPY_DTYPE, MAGNITUDE, MOVE, PARTS };
-enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, COUNT, BACK, INSTRUCTION, FILE_NAME, NAMES };
-constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "count",
+enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, COUNT, HEARD_AGAIN, BACK, INSTRUCTION, FILE_NAME, NAMES };
+constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "count", "heard_again",
                                         "f_back", "f_lasti", "co_filename"};
 // The fields of a Told (known.py), in their order.
 enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, MADE, FIELDS };
@@ -49,6 +50,7 @@ struct Alike {
     PyObject_HEAD
     PyObject *parts[PARTS], *names[NAMES];
     int by_value;  // whether values of 0-d arrays are looked at
+    unsigned counted;
     Table *table;
     Codes *codes;
 };
@@ -375,7 +377,7 @@ bool count_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &k
 #ifdef Py_GIL_DISABLED
     return false;  // the recorder has a lock
 #else
-    const Alike *self = alike_of(alike);
+    Alike *self = alike_of(alike);
     const auto found = self->table->find(key);
     if (found == self->table->end()) return false;
     const std::shared_ptr<const Told> told = found->second;  // which counting may have forgotten
@@ -383,8 +385,10 @@ bool count_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &k
     PyErr_Clear();
     if (!same) return false;
     const Ref report = attribute(self, self->parts[RECORDER], REPORT);
-    return report && count_call(self, report.get(), told->counted.get()) &&
-           count_operations(self, *told);
+    if (!report || !count_call(self, report.get(), told->counted.get()) || !count_operations(self, *told)) return false;
+    if (++self->counted % OFTEN != 0) return true;
+    const Ref heard = attribute(self, self->parts[RECORDER], HEARD_AGAIN);
+    return heard && Ref(PyObject_CallNoArgs(heard.get()));
 #endif
 }
 
