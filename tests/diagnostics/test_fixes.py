@@ -13,7 +13,6 @@ import pytest
 
 import promoarray as pa
 from promoarray.diagnostics.model.finding import edits
-from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.observer import DEFAULT
 
 EXPRESSIONS = (
@@ -89,64 +88,6 @@ def test_lines_of_a_library_have_no_edit() -> None:
     with pa.policy("torch"), pa.shadow("numpy") as report:
         pa.extras.mse_loss(pa.asarray([1], dtype=pa.int8), pa.asarray([1.5]))
     assert all(place.program == place.site or not edits(place) for place in report.divergences)
-
-
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("x.sum(0)", "xp.astype(x, xp.uint64).sum(0)"),
-        ("xp.sum(x, axis=0)", "xp.sum(xp.astype(x, xp.uint64), axis=0)"),
-        ("np.sum(x)", "np.sum(xp.astype(x, xp.uint64))"),
-        ("where(c, x, y)", "where(c, xp.astype(x, xp.uint64), y)"),
-        ("bound.linalg.norm(x)", "bound.linalg.norm(xp.astype(x, xp.uint64))"),
-        ("f(*args)", ""),
-    ],
-)
-def test_the_first_operand_is_found_in_calls_of_every_kind(expression: str, expected: str) -> None:
-    lines = [
-        "import promoarray as xp\n",
-        "import numpy as np, scipy.stats\n",
-        "from promoarray import where\n",
-        "bound = xp.namespace('torch')\n",
-    ]
-    linecache.cache["<calls>"] = 0, None, lines, "<calls>"
-    assert Fix(casts=((0, pa.uint64),)).written(expression, "<calls>") == expected
-
-
-@pytest.mark.parametrize(
-    ("expression", "expected"),
-    [
-        ("np.zeros((2, 3))", "np.zeros((2, 3), dtype=np.float64)"),
-        ("np.random.randn(2)", "np.random.randn(2).astype(np.float64)"),
-        ("rng.normal(size=2)", "rng.normal(size=2).astype(np.float64)"),
-        ("rng.integers(9, size=2)", "rng.integers(9, size=2, dtype=np.float64)"),
-    ],
-)
-def test_numpys_functions_that_take_no_dtype_are_cast(expression: str, expected: str) -> None:
-    lines = ["import numpy as np\n"]
-    linecache.cache["<drawn>"] = 0, None, lines, "<drawn>"
-    assert Fix(made=pa.float64).written(expression, "<drawn>", "numpy") == expected
-
-
-X2 = Fix(((1, pa.int8),))
-
-
-@pytest.mark.parametrize(
-    ("expression", "fix", "expected"),
-    [
-        ("x[0] += y - 1", X2, "x[0] += xp.astype(y - 1, xp.int8)"),
-        ("x.v *= 3", X2._replace(scalars=(1,)), "x.v *= xp.asarray(3, dtype=xp.int8)"),
-        ("x += y", Fix(((0, pa.int8),)), ""),  # which would be another array
-        ("x += y", X2._replace(result=pa.int8), ""),
-        ("x = y", X2, ""),
-        ("f(a, x2=y)", X2, "f(a, x2=xp.astype(y, xp.int8))"),
-        ("f(other=y, input=a)", X2, "f(other=xp.astype(y, xp.int8), input=a)"),
-        ("f(axis=0, arrays=[a, y])", X2, "f(axis=0, arrays=[a, xp.astype(y, xp.int8)])"),
-        ("f(a, **y)", X2, ""),
-    ],
-)
-def test_operands_in_statements_and_by_name(expression: str, fix: Fix, expected: str) -> None:
-    assert fix.written(expression, "<calls>") == expected
 
 
 @pytest.mark.parametrize(

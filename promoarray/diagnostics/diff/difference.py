@@ -77,7 +77,7 @@ class Difference(Printable):
             "to": self.after.name,
             "operations": self.operations,
             "changes": [each.to_dict() for each in self.changes],
-            "not_examined": [each._asdict() for each in self.open],
+            "not_examined": [each.to_dict() for each in self.open],
         }
 
     def summary(self) -> str:
@@ -198,7 +198,7 @@ def _of_dtype(d: Divergence, event: OperationEvent | None, before: Policy, after
     run, other = d.answers[before.name], d.answers[after.name]
     inherited = "inherits" in (run.origin, other.origin)  # of a recorded run, either's
     fix = other.fix or run.fix
-    edit = (d.written(fix) or str(fix)) if fix and d.program == d.site and not inherited else ""
+    edit = fix.text if fix and d.program == d.site and not inherited else ""
     refusal = other.reason or run.reason
     if d.framework:  # the rest is how to write it with promoarray
         refusal = refusal.partition(" Write pa.")[0]

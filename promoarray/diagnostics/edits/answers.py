@@ -31,7 +31,8 @@ def strong_of(dtype: DType) -> DType:
 def decided(policy: Policy, asked: Asked, casts: Casts, *, rows: bool = False) -> Plan | Refusal:
     """Return what a policy does with edited operands, Python numbers among them by their values."""
     operands = edited(asked.operands, casts, rows=rows)
-    seen = tuple(adopted(policy, o) for o in operands)
+    weak = {*asked.weak} - {*casts} if policy.weak_arrays else ()
+    seen = tuple(adopted(policy, o, weak=i in weak) for i, o in enumerate(operands))
     values = tuple(o.value if o.rank is Rank.SCALAR else None for o in operands)
     decide = policy.decide if policy.name == asked.lacking else policy.carried_out
     made = decide(asked.name, seen, values, asked.form)

@@ -182,7 +182,11 @@ def _as_in_the_run(asked: Asked) -> Iterator[dict[int, DType]]:
     """Casts of some operands to what they became in the run, the fewest first."""
     became = dict(enumerate(asked.inputs))
     first = 1 if asked.form is Form.INPLACE else 0  # the target keeps its dtype
-    open_ = [i for i in became if i >= first and asked.operands[i].type is not became[i]]
+    open_ = [
+        i
+        for i in became
+        if i >= first and (asked.operands[i].type is not became[i] or i in asked.weak)
+    ]
     sizes = range(1, len(open_) + 1) if len(open_) <= _FEW else (len(open_),)
     for size in sizes:
         every = combinations(open_, size)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import linecache
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from promoarray.core.call_site import Site
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank
 
-DEFAULT_DTYPE, SETITEM, ASTYPE = "default dtype", "setitem", "astype"
+DEFAULT_DTYPE, SETITEM, ASTYPE, ENTRY = "default dtype", "setitem", "astype", "entry"
 """What is recorded besides operations."""
 
 
@@ -24,6 +27,14 @@ class Span(NamedTuple):
     end_column: int
     stores: bool = False  # an assignment to an element, of which this is the target
     part: int = 0  # which comparison of a chain, or of a copy of it that Python has made
+
+
+def span_of(site: Site, part: int = 0) -> Span:
+    """Return the expression at a place, or its line where the code does not say more."""
+    named = site.file.startswith("<") or site.file in linecache.cache  # as a notebook's cells are
+    file = site.file if named else os.path.join(os.getcwd(), site.file)
+    line, column, end_line, end = site.extent or (site.line, -1, -1, -1)
+    return Span(file, line, column, end_line, end, site.stores, part)
 
 
 class Asked(NamedTuple):
@@ -41,6 +52,8 @@ class Asked(NamedTuple):
         What the run answered.
     lacking : str
         The run's policy, if it computed what its framework has no kernel for.
+    weak : tuple of int
+        The arrays that policies hold weakly which do so, and the run does not.
     """
 
     name: str
@@ -49,6 +62,7 @@ class Asked(NamedTuple):
     inputs: tuple[DType, ...]
     wanted: DType
     lacking: str = ""
+    weak: tuple[int, ...] = ()
 
     @property
     def scalars(self) -> tuple[int, ...]:
@@ -88,6 +102,8 @@ class Occurrence:
         That of a program that was recorded; "" of promoarray's own.
     edited : bool
         Whether its operands are those of the call there, so that they can be cast in the source.
+    entering : tuple of int
+        The operands that the framework narrows as they come in; none where it makes an array.
     """
 
     span: Span
@@ -104,6 +120,7 @@ class Occurrence:
     inside: bool = False
     framework: str = ""
     edited: bool = True
+    entering: tuple[int, ...] = ()
 
     @property
     def concerned(self) -> tuple[str, ...]:

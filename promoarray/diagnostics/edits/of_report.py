@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import Occurrence
+from promoarray.diagnostics.edits.known import read
+from promoarray.diagnostics.edits.occurrence import Occurrence, span_of
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Place, edits_of
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.model.occurrences import span_of
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
@@ -49,10 +48,6 @@ class PlannedFix:
             return " ".join(line.strip().removesuffix("\\").rstrip() for line in lines)
         return ast.unparse(ast.parse(f"({self.edit.text}\n)"))
 
-    def written(self, *_: Any) -> str:
-        """Return the edited expression, which was checked for every pass."""
-        return self.text
-
     def to_dict(self) -> dict[str, Any]:
         """Return the casts as data."""
         wraps = self.edit.wraps
@@ -75,7 +70,7 @@ def planned(run: Policy, policies: Sequence[Policy], occurrences: Iterable[Occur
 
     def source(file: str) -> SourceText | None:
         if file not in files:
-            files[file] = _read(file)
+            files[file] = read(file)
         return files[file]
 
     return edits_of(run, policies, occurrences, source)
@@ -83,14 +78,10 @@ def planned(run: Policy, policies: Sequence[Policy], occurrences: Iterable[Occur
 
 def with_edits(places: Iterable[Divergence], found: Planned) -> list[Divergence]:
     """Return places whose answers have the edits that hold for every pass through them."""
-    return [_edited(place, found.get((span_of(place), place.name), ())) for place in places]
-
-
-def _read(file: str) -> SourceText | None:
-    try:
-        return SourceText("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return [
+        _edited(place, found.get((span_of(place.program, place.part), place.name), ()))
+        for place in places
+    ]
 
 
 def _edited(place: Divergence, planned: Sequence[Edit | NoEdit]) -> Divergence:

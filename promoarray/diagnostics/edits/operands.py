@@ -7,7 +7,13 @@ import builtins
 from collections.abc import Collection
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import ASTYPE, DEFAULT_DTYPE, SETITEM, Occurrence
+from promoarray.diagnostics.edits.occurrence import (
+    ASTYPE,
+    DEFAULT_DTYPE,
+    ENTRY,
+    SETITEM,
+    Occurrence,
+)
 from promoarray.operations import OPERATIONS
 
 
@@ -122,8 +128,10 @@ def is_operation(node: Any, seen: Occurrence) -> bool:
     """Whether a piece of source is the operation: a call of ``xp.var`` makes others, too."""
     name = seen.asked.name
     match node:
-        case ast.Subscript():
-            return name == SETITEM and seen.span.stores
+        case ast.BinOp() | ast.Compare() | ast.Call() if name == ENTRY:
+            return True
+        case ast.Subscript():  # np.mgrid[0:3] makes an array
+            return seen.span.stores if name == SETITEM else name == DEFAULT_DTYPE
         case ast.Assign(targets=[ast.Subscript()]):
             return name == SETITEM
         case ast.BinOp() | ast.AugAssign():

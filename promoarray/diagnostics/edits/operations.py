@@ -41,7 +41,9 @@ def operation(place: SourceOperation) -> Found:
     for form in _forms(place, place.needing[0].form):
         asked, *every = (e._replace(form=form) for e in (place.needing[0], *place.every))
         port = place.port
-        for found_one in candidates(port.run, port.policies, asked, numbers, alike=alike):
+        given = port.run, port.policies, asked, numbers
+        own = not place.concerned[0].framework  # whose kernels are ours
+        for found_one in candidates(*given, alike=alike, kernels=own):
             casts = dict(found_one.casts)
             guarded = _guarded(place, casts)
             if shared & {*casts} or not _hold(place, asked, every, found_one, guarded):

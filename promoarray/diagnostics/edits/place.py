@@ -59,7 +59,7 @@ class SourceOperation:
     def __post_init__(self) -> None:
         first = self.concerned[0]
         self.words: Spelling = SPELLINGS[first.framework]
-        names = *self.source.imported_in(self.node, self.words.module), *first.names
+        names = self.source.names_of(self.words.module, self.node, first.names)
         used = [n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and n.id in names]
         self.name: str = next(iter((*used, *names)), "")
         self.every = list(dict.fromkeys(s.asked for s in self.group))

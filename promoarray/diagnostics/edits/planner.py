@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
     DEFAULT_DTYPE,
+    ENTRY,
     SETITEM,
     Occurrence,
     Span,
@@ -21,7 +22,7 @@ from promoarray.diagnostics.edits.place import Port as Port
 from promoarray.diagnostics.edits.rewriting import spliced
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.edits.spelling import SPELLINGS
-from promoarray.diagnostics.edits.stores import cast, made, stored
+from promoarray.diagnostics.edits.stores import cast, entered, made, stored
 from promoarray.diagnostics.edits.writing import Wrap, Writer
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.promotion.policy import Policy
@@ -112,7 +113,7 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Edit | 
         wraps, lossy = _BY_NAME.get(first.asked.name, operation)(place)
         if _cast_already(place, wraps):
             return None
-        text, changes = _written(place, wraps)
+        text, changes = written(place, wraps)
     except Unedited as why_not:
         return NoEdit(*at, str(why_not), optional)
     return Edit(*at[:2], wraps, policies, lossy, optional, text, changes)
@@ -139,8 +140,14 @@ def _cast_already(place: SourceOperation, wraps: tuple[Wrap, ...]) -> bool:
     return same and cast_dtype(place.source, place.node) == wraps[0].dtype.name
 
 
-def _written(place: SourceOperation, wraps: tuple[Wrap, ...]) -> tuple[str, tuple[Change, ...]]:
-    """The edited expression, and the same as changes of the text."""
+def written(place: SourceOperation, wraps: tuple[Wrap, ...]) -> tuple[str, tuple[Change, ...]]:
+    """Return the edited expression, and the same as changes of the text.
+
+    Raises
+    ------
+    Unedited
+        If it cannot be written there.
+    """
     source, node = place.source, place.node
     pieces = Writer(source, place.words).pieces(wraps)
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -160,6 +167,7 @@ _BY_NAME: dict[str, Callable[[SourceOperation], Found]] = {
     DEFAULT_DTYPE: made,
     ASTYPE: cast,
     SETITEM: stored,
+    ENTRY: entered,
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -194,13 +194,24 @@ class SourceText:
             node = self.parents[node]
         return node
 
-    def imported_in(self, node: ast.AST, module: str) -> list[str]:
-        """Return the names by which the function that an expression is in imports a module."""
+    def names_of(self, module: str, node: ast.AST, known: Sequence[str]) -> list[str]:
+        """Return the names of a module at an expression: those of its function's own imports first,
+        then those that are known, then the file's."""
         scope = self.scope(node)
+        if isinstance(scope, ast.Module):
+            return [*known, *self._imported(scope, module)]
+        every = [*ast.walk(scope)]
+        hidden = {n.arg for n in every if isinstance(n, ast.arg)}
+        hidden |= {n.id for n in every if isinstance(n, ast.Name) and not _loads(n)}
+        outer = [name for name in self._imported(self.tree, module) if name not in hidden]
+        return [*self._imported(scope, module), *known, *outer]
+
+    def _imported(self, scope: ast.AST, module: str) -> list[str]:
+        """The names by which a function, or the file, imports a module."""
         imports = [n for n in ast.walk(scope) if isinstance(n, ast.Import)]
         every = [alias for n in imports if self.scope(n) is scope for alias in n.names]
         names = [alias.asname or alias.name for alias in every if alias.name == module]
-        return [] if isinstance(scope, ast.Module) else [n for n in names if n.isidentifier()]
+        return [name for name in names if name.isidentifier()]
 
     def bindings(self, name: ast.Name) -> list[ast.AST]:
         """Return where a name of an expression's scope is given, arguments among them.
@@ -231,6 +242,8 @@ class SourceText:
             case ast.UnaryOp(operand=inner):
                 return self.may_be_number(inner, known)
             case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
+                if (together := self._given_together(a, b)) is not None:
+                    return any(all(self.may_be_number(x) for x in pair) for pair in together)
                 return self.may_be_number(a, known) and self.may_be_number(b, known)
             case ast.IfExp(body=a, orelse=b):
                 return self.may_be_number(a, known) or self.may_be_number(b, known)
@@ -240,6 +253,26 @@ class SourceText:
                 every = (v for b in self.bindings(node) for v in self._given(b))
                 return any(self.may_be_number(v, known | {name}) for v in every)
         return False
+
+    def _given_together(self, a: ast.AST, b: ast.AST) -> list[list[ast.expr]] | None:
+        """What two arguments of one function are given by position, for each call of it.
+
+        None if they are no such arguments, or are given otherwise, too.
+        """
+        if not isinstance(a, ast.Name) or not isinstance(b, ast.Name):
+            return None
+        function = self.scope(a)
+        if not isinstance(function, ast.FunctionDef) or function.args.defaults:
+            return None
+        names = [argument.arg for argument in function.args.args]
+        bound = [*self.bindings(a), *self.bindings(b)]
+        if len(bound) != 2 or any(n not in function.args.args for n in bound):
+            return None
+        at = [names.index(a.id), names.index(b.id)]
+        calls = [c for c in self._calls.values() if called_name(c) == function.name]
+        if any(c.keywords or len(c.args) != len(names) for c in calls):
+            return None
+        return [[c.args[i] for i in at] for c in calls]
 
     def _given(self, binding: ast.AST) -> Iterator[ast.AST]:
         """What a name is given where it is bound: values, and what functions are called with."""

@@ -22,10 +22,24 @@ def made(place: SourceOperation) -> Found:
     if without := [p.name for p in place.port.policies if dtype not in p.dtypes]:
         raise Unedited(f"{', '.join(without)} has no {dtype.name}")
     node, words = place.node, place.words
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-        raise Unedited("it makes several arrays")
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="ogrid"), slice=ast.Tuple()):
+            raise Unedited("it makes several arrays")
     takes = isinstance(node, ast.Call) and (not words.typed or called_name(node) in words.typed)
     return (place.wrap(node, dtype, "dtype" if takes else "astype"),), ""
+
+
+def entered(place: SourceOperation) -> Found:
+    """Casts of data that the framework narrows as they come in, or the dtype to ask for."""
+    (first, *_), node, (dtype, *_) = place.concerned, place.node, place.wanted
+    if not first.entering:
+        if any(word.arg == "dtype" for word in getattr(node, "keywords", ())):
+            raise Unedited("it names a dtype")
+        return (place.wrap(node, dtype, "dtype"),), ""
+    operands = [place.operand(index) for index in first.entering]
+    if None in operands or any(seen.entering != first.entering for seen in place.group):
+        raise Unedited("its operands cannot be told apart in the source")
+    return tuple(place.wrap(each, dtype, outer=True) for each in operands), ""
 
 
 def cast(place: SourceOperation) -> Found:
@@ -61,7 +75,7 @@ def stored(place: SourceOperation) -> Found:
     node, concerned = place.node, place.concerned
     if isinstance(node, ast.Call) and (dtype_argument(node) or _is_scalar_type(node, place)):
         return (place.wrap(node, concerned[0].asked.wanted, "stored"),), ""
-    target, value = _stored_in(place)
+    target, value = stored_in(place)
     scalars = {s.asked.operands[1].rank is Rank.SCALAR for s in place.group}
     if value is None or len(scalars) > 1:
         raise Unedited("what is written there cannot be cast in the source")
@@ -86,8 +100,8 @@ _SCALAR_TYPES |= {"ubyte", "byte", "ushort", "short", "uintc", "intc", "uint", "
 _SCALAR_TYPES |= {"ulonglong", "longlong", "uintp", "intp"}
 
 
-def _stored_in(place: SourceOperation) -> tuple[Any, Any]:
-    """The array that is written to, and what is written, as the source has them."""
+def stored_in(place: SourceOperation) -> tuple[Any, Any]:
+    """Return the array that is written to, and what is written, as the source has them."""
     node = place.node
     if isinstance(node, ast.Subscript):
         parent = place.source.parents.get(node)

@@ -106,7 +106,7 @@ class SharedCause:
         self._lines[place.program.file, place.program.line] = place.program
         if self.edited_at_each:
             fix = place.answers[policy].fix
-            self.edits[place.site] = place.written(fix) or str(fix) if fix else ""
+            self.edits[place.site] = fix.text if fix else ""
         if place.key not in self._counted:
             self._counted.add(place.key)
             self.count += place.count

@@ -136,7 +136,7 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
     for name, answer in divergence.answers.items():
         if not answer.origin:
             continue
-        edit, remedy = _edit(divergence, answer)
+        edit = _edit(divergence, answer)
         unknown = UNKNOWN if answer.origin == UNKNOWN else ""
         yield Finding(
             unknown or ("dtype" if answer.dtype else "refuse"),
@@ -151,7 +151,7 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
             answer.dtype.name if answer.dtype else "",
             answer.reason,
             edit,
-            remedy,
+            "",
             divergence.count,
             answer.origin != ROOT,
         )
@@ -242,15 +242,13 @@ def edits(divergence: Divergence) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for name, answer in divergence.answers.items():
-        written = next(filter(None, _edit(divergence, answer)), "")
+        written = _edit(divergence, answer)
         if written:
             found.setdefault(written, []).append(name)
     return found
 
 
-def _edit(divergence: Divergence, answer: Answer) -> tuple[str, str]:
-    """What to write, and else what to do in words: lines of a library are not the user's."""
-    if answer.fix is None or divergence.program != divergence.site:
-        return "", ""
-    edit = divergence.written(answer.fix)
-    return edit, "" if edit else str(answer.fix)
+def _edit(divergence: Divergence, answer: Answer) -> str:
+    """The edit of a root; lines of a library are not the user's."""
+    mine = answer.fix is not None and divergence.program == divergence.site
+    return answer.fix.text if mine else ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
-import os
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,15 +14,17 @@ from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
     DEFAULT_DTYPE,
+    ENTRY,
     SETITEM,
     Asked,
     Occurrence,
-    Span,
+    span_of,
 )
 from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.shadow.answers import OperationAnswers
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
+from promoarray.diagnostics.shadow.asked import Entered
 from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
 from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.slots import as_seen_by
@@ -97,6 +97,8 @@ class _Occurrences:
             yield self._default(place, place.event)
         elif isinstance(place.event, SetitemEvent):
             yield self._stored(place, place.event)
+        elif isinstance(place.event, Entered):
+            yield self._entered(place, place.event)
         elif place.name == ASTYPE and {*place.operands} <= {*BY_NAME}:
             yield self._cast(place, changes.get((place.site, *place.operands)))
         for answers in (place.answers, *place.passes):
@@ -113,6 +115,7 @@ class _Occurrences:
         alone = all(type(x) in WEAK or not x._buffer.ndim for x in given)
         operands = tuple(self._operand(x, alone=alone) for x in given)
         done = event.policy.name == run.name
+        weak = () if run.weak_arrays else self._weak(given)
         mine = self._decided(run, event, operands)
         lacking = ""
         if done and isinstance(mine, Refusal):  # what the run has done all the same
@@ -126,7 +129,7 @@ class _Occurrences:
         reasons: dict[str, str] = {}
         computed = []
         for policy in self.policies:
-            theirs = self._decided(policy, event, operands)
+            theirs = self._decided(policy, event, operands, weak=weak)
             if isinstance(theirs, Refusal):
                 answers[policy.name], reasons[policy.name] = None, theirs.reason
                 continue
@@ -140,8 +143,8 @@ class _Occurrences:
         pairs = enumerate(zip(given, values, strict=True))
         wrapped = tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y)
         return Occurrence(
-            span_of(place),
-            Asked(event.name, event.form, operands, plan.inputs, results[0], lacking),
+            span_of(place.program, place.part),
+            Asked(event.name, event.form, operands, plan.inputs, results[0], lacking, weak),
             results,
             answers,
             reasons,
@@ -158,6 +161,15 @@ class _Occurrences:
         held = self.run.plan(event.name, operands, event.form)
         return isinstance(held, Plan) and self.run.strong(held.result) is made
 
+    def _weak(self, given: tuple[Any, ...]) -> tuple[int, ...]:
+        """The arrays that some policy holds weakly."""
+        holding = [policy for policy in self.policies if policy.weak_arrays]
+        return tuple(
+            i
+            for i, x in enumerate(given)
+            if type(x) not in WEAK and any(as_seen_by(p, x).type.weak for p in holding)
+        )
+
     def _default(self, place: Divergence, made: DefaultMade) -> Occurrence:
         """An array of Python numbers with no dtype named."""
         mine = place.answers.get(self.run.name)
@@ -166,7 +178,7 @@ class _Occurrences:
         answers = {name: dtype for name, dtype in dtypes.items() if dtype is not wanted}
         stays = made.lone and weak.code != "b*" and not self.run.weak_arrays
         return Occurrence(
-            span_of(place),
+            span_of(place.program, place.part),
             Asked(DEFAULT_DTYPE, Form.FUNCTION, (Operand(weak, Rank.SCALAR),), (wanted,), wanted),
             (wanted,),
             {**answers},
@@ -182,7 +194,7 @@ class _Occurrences:
         names = {p.name for p in self.policies}
         values = {} if change is None else change.by_policy(names)
         return Occurrence(
-            span_of(place),
+            span_of(place.program, place.part),
             Asked(ASTYPE, Form.FUNCTION, (Operand(source), Operand(target)), (source,), target),
             (target,),
             dict.fromkeys(reasons),
@@ -198,12 +210,25 @@ class _Occurrences:
         operands = self._operand(target), self._operand(value)
         reasons = {p.name: why for p in self.policies if (why := _not_stored(p, target, value))}
         return Occurrence(
-            span_of(place),
+            span_of(place.program, place.part),
             Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype),
             (dtype,),
             dict.fromkeys(reasons),
             reasons,
             wrapped=(1,) if _beyond(value, dtype) else (),
+            **self._where(place),
+        )
+
+    def _entered(self, place: Divergence, event: Entered) -> Occurrence:
+        """Data that the framework narrows as they come in."""
+        source, target, operands = event
+        answers = {p.name: place.answers[p.name].dtype for p in self.policies}
+        return Occurrence(
+            span_of(place.program, place.part),
+            Asked(ENTRY, Form.FUNCTION, (Operand(source),), (target,), target),
+            (target,),
+            {name: dtype for name, dtype in answers.items() if dtype is not target},
+            entering=operands,
             **self._where(place),
         )
 
@@ -220,8 +245,10 @@ class _Occurrences:
         operands: tuple[Operand, ...],
         *,
         kernels: bool = True,
+        weak: tuple[int, ...] = (),
     ) -> Any:
-        seen = tuple(adopted(policy, o) for o in operands)
+        held = weak if policy.weak_arrays else ()
+        seen = tuple(adopted(policy, o, weak=i in held) for i, o in enumerate(operands))
         asked = event.name, seen, event.operands, event.form
         decide = policy.carried_out if kernels else policy.decide
         return decide(*asked, options=event.options)
@@ -245,15 +272,6 @@ class _Occurrences:
             "framework": place.framework.partition(" ")[0],
             "edited": place.edited,
         }
-
-
-def span_of(place: Divergence) -> Span:
-    """Return the expression of the program: of a library's operation the call that led there."""
-    site = place.program
-    named = site.file.startswith("<") or site.file in linecache.cache  # as a notebook's cells are
-    file = site.file if named else os.path.join(os.getcwd(), site.file)
-    line, column, end_line, end = site.extent or (site.line, -1, -1, -1)
-    return Span(file, line, column, end_line, end, site.stores, place.part)
 
 
 def _computation(

@@ -12,7 +12,7 @@ from promoarray.diagnostics.model.flow import Flow
 from promoarray.diagnostics.model.noted import Call, Decided, Unanswered
 from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.model.unknown import settled
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence, find_mixed
+from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
@@ -163,10 +163,14 @@ class Results:
         return len(self._found) + others + len(self.decisions)
 
     @property
+    def size(self) -> int:
+        """How much was found, which grows with what is new."""
+        return self.places
+
+    @property
     def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program; in a line as they were passed first."""
         found = dict(self._found)  # to which other threads may add meanwhile
-        find_mixed(found.values())
         places = sorted(_real(found.values()), key=lambda d: d.line)
         return settled(self._with_edits(places))
 

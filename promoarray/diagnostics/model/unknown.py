@@ -26,7 +26,7 @@ def unedited(divergences: Iterable[Divergence]) -> Unedited:
 
 
 def _is_edited(place: Divergence, answer: Answer) -> bool:
-    return bool(place.site == place.program and answer.fix and place.written(answer.fix))
+    return place.site == place.program and answer.fix is not None
 
 
 def after(

@@ -71,7 +71,7 @@ def _answer(place: Divergence, answer: Answer) -> dict[str, Any]:
     if answer.reason:
         data["reason"] = answer.reason
     if answer.fix:
-        edit = place.written(answer.fix) if place.program == place.site else ""
+        edit = answer.fix.text if place.program == place.site else ""
         data["fix"] = answer.fix.to_dict() | {"edit": edit or None}
     return data
 

@@ -8,14 +8,12 @@ ranks and Python scalars. They are kept, and the report asks when it is printed.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, ValuesView
-from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 from promoarray.core.array_base import type_of
 from promoarray.core.events import OperationEvent
 from promoarray.core.operands import is_left_lazy, looked_on
 from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.shadow.common_fixes import fix_of, shared_fix
 from promoarray.diagnostics.shadow.divergence import Answer, LazyAnswers
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_held, as_seen_by, pending_of
@@ -43,14 +41,14 @@ class Said(NamedTuple):
 class OperationAnswers(LazyAnswers):
     """What was answered of one result of an operation."""
 
-    __slots__ = ("_edited", "_event", "_found", "_said", "_which")
+    __slots__ = ("_event", "_found", "_said", "_which")
 
-    def __init__(self, event: OperationEvent, which: int, said: Said, edited: bool = True) -> None:
+    def __init__(self, event: OperationEvent, which: int, said: Said) -> None:
         run = event.policy.name
         self.dtypes = {run: None}  # which stands first
         self.dtypes |= zip([p.name for p in said.policies], said.dtypes(), strict=True)
         self.dtypes[run] = _made(event, which)
-        self._event, self._which, self._said, self._edited = event, which, said, edited
+        self._event, self._which, self._said = event, which, said
         self._found: dict[str, Answer] | None = None
 
     @classmethod
@@ -64,15 +62,11 @@ class OperationAnswers(LazyAnswers):
         """The operation, without its data."""
         return self._event
 
-    def without_edits(self) -> OperationAnswers:
-        return OperationAnswers(self._event, self._which, self._said, edited=False)
-
     def _all(self) -> dict[str, Answer]:
         if self._found is None:
             operands = tuple(map(str, self._event.seen))
             every = zip(*self._said, strict=True)
             answers = {said[0].name: self._answer(*said, operands) for said in every}
-            self._share_a_fix(answers)
             run = self._event.policy.name
             answers[run] = Answer(self.dtypes[run], "", "", operands)
             self._found = {name: answers[name] for name in self.dtypes}
@@ -91,31 +85,10 @@ class OperationAnswers(LazyAnswers):
         names = operands if seen == event.seen else tuple(map(str, seen))
         reason = decided.reason if isinstance(decided, Refusal) else ""
         origin = "" if answer is run else _origin(policy, seen, decided, event, which)
-        weak = origin == "inherits" and answer is not None and _only_weak(policy, event, seen)
-        if weak:
+        if origin == "inherits" and answer is not None and _only_weak(policy, event, seen):
             origin, reason = "root", WEAK_REASON
-        edited = self._edited and origin == "root" and which == 0
-        fix = fix_of(policy, event, run, seen if weak else None) if edited else None
         pending = pending_of(event.operands).get(policy.name, frozenset())
-        return Answer(answer, reason, origin, names, fix, pending)
-
-    def _share_a_fix(self, answers: dict[str, Answer]) -> None:
-        """Put one edit in place of several, where one of them serves all policies.
-
-        Not of those that have other operands than the run, or no room for a Python scalar.
-        """
-        of = {
-            policy: fix
-            for policy, _, decided in zip(*self._said, strict=True)
-            if (fix := answers[policy.name].fix) is not None
-            if answers[policy.name].reason != WEAK_REASON
-            if not isinstance(decided, Refusal) or decided.error is None
-        }
-        if len(set(of.values())) < 2:
-            return
-        shared = shared_fix(tuple(of), self._event, _made(self._event, self._which), of.values())
-        if shared is not None:
-            answers |= {p.name: replace(answers[p.name], fix=shared) for p in of}
+        return Answer(answer, reason, origin, names, None, pending)
 
     def __getitem__(self, name: str) -> Answer:
         return self._all()[name]
@@ -140,7 +113,7 @@ class OperationAnswers(LazyAnswers):
     def __reduce__(self) -> tuple[Any, ...]:
         if not is_installed(self._event.policy):  # whoever reads this may not know it
             return dict, (self._all(),)
-        return OperationAnswers, (self._event, self._which, self._said, self._edited)
+        return OperationAnswers, (self._event, self._which, self._said)
 
 
 def _made(event: OperationEvent, which: int) -> DType:

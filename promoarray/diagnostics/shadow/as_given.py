@@ -6,18 +6,22 @@ from typing import Any
 
 from promoarray.core.array_base import type_of
 from promoarray.core.operands import as_looked_on, looked_on
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK, WEAK_TYPES, DType
 from promoarray.once import once
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
 
-def adopted(policy: Policy, operand: Operand) -> Operand:
-    """An operand of the run as a policy would have made it in the first place."""
+def adopted(policy: Policy, operand: Operand, *, weak: bool = False) -> Operand:
+    """An operand of the run as a policy would have made it in the first place.
+
+    ``weak`` has an array weakly typed that the policy holds so.
+    """
     value = operand.value if policy.by_value else None
     if operand.rank is Rank.SCALAR:
         return Operand(operand.type, operand.rank, value)
-    return Operand(_held(policy, operand.type), operand.rank, value)
+    dtype = WEAK_TYPES[operand.type.kind.category] if weak else operand.type
+    return Operand(_held(policy, dtype), operand.rank, value)
 
 
 def _held(policy: Policy, dtype: DType) -> DType:

@@ -29,7 +29,6 @@ from promoarray.diagnostics.shadow.divergence import (
     Answer,
     Divergence,
 )
-from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.held import held, lacks, why_lacking
 from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.diagnostics.shadow.questions import (
@@ -43,6 +42,21 @@ from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_seen_by, record
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
+
+
+class Entered(NamedTuple):
+    """Data that the framework narrows as they come in.
+
+    Attributes
+    ----------
+    source, target : DType
+    operands : tuple of int
+        Which operands of the call they are; none where it makes an array of them.
+    """
+
+    source: DType
+    target: DType
+    operands: tuple[int, ...]
 
 
 class Found(NamedTuple):
@@ -63,6 +77,8 @@ class Found(NamedTuple):
         What the policies go on with.
     held : object
         What has to live as long, for it is known by its address.
+    event : Entered or None
+        How data come in, where that can be edited.
     """
 
     name: str
@@ -72,6 +88,7 @@ class Found(NamedTuple):
     slot: DType | ShadowDTypes
     carried: dict[str, DType]
     held: object
+    event: Entered | None = None
 
 
 @dataclass(eq=False)
@@ -89,7 +106,7 @@ class AskedDtypes:
     """
 
     report: Report
-    note: Callable[[str, dict[str, Answer], tuple[str, ...]], Any]
+    note: Callable[..., Any]
     passes: Passes[Divergence]
     _known: dict[Hashable, Found] = field(default_factory=dict)
 
@@ -142,7 +159,7 @@ class AskedDtypes:
             if key is not None:
                 self._known[key] = found
         if found.differs or found.name == "astype":
-            note = partial(self.note, found.name, found.answers, found.operands)
+            note = partial(self.note, found.name, found.answers, found.operands, event=found.event)
             if key is None:
                 note()
             else:
@@ -158,16 +175,16 @@ class AskedDtypes:
     def _entered(self, entry: EntryEvent, rank: Rank) -> Found:
         run, source, indices = entry.policy, entry.source, entry.operands
         target, names = type_of(entry.result._type), _names([Operand(source, rank)])
-        fix = None
-        if indices is not None:
-            fix = Fix(tuple((i, target) for i in indices), made=None if indices else target)
         answers = {}
         for policy in self._others(run):
             answer = _would_make(policy, source, target, names)
             apart = answer.dtype is not target
-            answers[policy] = replace(answer, origin="root", fix=fix) if apart else answer
+            answers[policy] = replace(answer, origin="root") if apart else answer
         name = ENTRY if entry.data else ASKED_DTYPE
-        return self._found(name, names, run, target, answers, source)
+        found = self._found(name, names, run, target, answers, source)
+        if not entry.data or indices is None:
+            return found
+        return found._replace(event=Entered(source, target, indices))
 
     def _cast(self, cast: CastEvent, asked: DType) -> Found:
         run, array, _, source, target, _ = cast

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.diagnostics.record.examined import made_dtype
 from promoarray.diagnostics.shadow.divergence import Answer
-from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.slots import record
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Rank
@@ -87,10 +86,9 @@ def defaults(
     dtypes = {p.name: made.dtype(p) for p in policies}
     answers = {name: Answer(own, "", "", ()) for name, own in dtypes.items() if name != run.name}
     differ = any(answer.dtype is not mine.dtype for answer in answers.values())
-    other: Any = {"origin": "root", "fix": Fix(made=mine.dtype)}
     for name, answer in answers.items():
         if answer.dtype is not mine.dtype:
-            answers[name] = replace(answer, **other)
+            answers[name] = replace(answer, origin="root")
     stays = made.lone and weak is not dt.weak_bool  # JAX: a lone number stays weak, a list does not
     kept = {p.name: weak if stays and p.weak_arrays else dtypes[p.name] for p in policies}
     slot = record(dtype, kept)

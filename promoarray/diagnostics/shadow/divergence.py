@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.former_pickles import loads_former_pickles
-from promoarray.diagnostics.shadow.fixes import Fix
 from promoarray.diagnostics.shadow.slots import RefusedOperation
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -45,8 +43,8 @@ class Answer:
         line; ``"unknown"`` where an earlier line is refused and has no edit.
     operands : tuple of str
         The operands' dtypes as this policy sees them.
-    fix : Fix or None
-        Of a root: the casts to write, after which it answers what the run answers.
+    fix : PlannedFix or None
+        Of a root: the edit after which it answers what the run answers.
     pending : frozenset of RefusedOperation
         Earlier refusals, after whose edits it answers this; without one of them it is unknown.
     """
@@ -55,7 +53,7 @@ class Answer:
     reason: str
     origin: str
     operands: tuple[str, ...]
-    fix: Fix | None = None
+    fix: Any = None
     pending: frozenset[RefusedOperation] = frozenset()
 
     def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
@@ -81,17 +79,6 @@ class LazyAnswers(Mapping[str, Answer]):
     __slots__ = ("dtypes",)
     dtypes: dict[str, DType | None]
 
-    @abstractmethod
-    def without_edits(self) -> Mapping[str, Answer]:
-        """Return the same answers, of which none is to be edited where it stands."""
-
-
-def without_edits(answers: Mapping[str, Answer]) -> Mapping[str, Answer]:
-    """Return the same answers, of which none is to be edited where it stands."""
-    if isinstance(answers, LazyAnswers):
-        return answers.without_edits()
-    return {name: replace(answer, fix=None) for name, answer in answers.items()}
-
 
 @dataclass(slots=True)
 class Divergence:
@@ -116,8 +103,6 @@ class Divergence:
         Of a program that was recorded: the framework, in whose words its edits are written.
     part_of : str
         Of a program that was recorded: the framework's function that the operation is a step of.
-    mixed : frozenset of int
-        The operands that are Python numbers in some passes and arrays in others (``find_mixed``).
     passes : list of mapping
         The answers of further passes, of operands of the same dtypes and of other numbers.
     event : object
@@ -139,7 +124,6 @@ class Divergence:
     form: Form = Form.OPERATOR
     framework: str = ""
     part_of: str = ""
-    mixed: frozenset[int] = frozenset()
     passes: list[Mapping[str, Answer]] = field(default_factory=list)
     event: Any = None
     part: int = 0
@@ -149,7 +133,7 @@ class Divergence:
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
         former: dict[str, object] = {"form": Form.OPERATOR, "framework": "", "part_of": ""}
-        former |= {"mixed": frozenset(), "passes": [], "event": None}  # which 0.1.0 had not
+        former |= {"passes": [], "event": None}  # which 0.1.0 had not
         former |= {"part": 0, "names": (), "edited": True}
         for name, value in (former | slots).items():
             setattr(self, name, value)
@@ -178,11 +162,6 @@ class Divergence:
         known = {id(each) for each in (self.answers, *self.passes)}  # not what they say
         self.passes += [e for e in (other.answers, *other.passes) if id(e) not in known]
 
-    def written(self, fix: Fix) -> str:
-        """Write its source with the casts of an edit; "" if that cannot be written."""
-        site, words = self.site, self.framework
-        return fix.written(site.expression, site.file, words, self.name, self.mixed)
-
     @property
     def shown_at(self) -> Site:
         """The place; of arrays that a library makes with the default dtype, the program's line."""
@@ -205,17 +184,3 @@ class Divergence:
             else tuple(answer.dtype for answer in known.values())
         )
         return self.site, self.program, self.name, self.part, self.operands, dtypes
-
-
-def find_mixed(places: Iterable[Divergence]) -> None:
-    """Note at each place which operands are Python numbers in one pass of it and arrays in another,
-    where a cast has to take both."""
-    every = [*places]
-    sorts: dict[tuple[Site, str, int], set[bool]] = {}
-    for each in every:
-        for index, operand in enumerate(each.operands):
-            sort = operand.startswith("Python ")
-            sorts.setdefault((each.site, each.name, index), set()).add(sort)
-    for each in every:
-        both = (sorts[each.site, each.name, i] for i in range(len(each.operands)))
-        each.mixed = frozenset(i for i, sort in enumerate(both) if len(sort) > 1)

@@ -56,7 +56,6 @@ from promoarray.diagnostics.shadow.divergence import (
     DEFAULT_DTYPE,
     Answer,
     Divergence,
-    without_edits,
 )
 from promoarray.diagnostics.shadow.held import held
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -312,8 +311,6 @@ class ShadowObserver(Observer):
         event: object = None,
     ) -> Divergence:
         """Note a place, or count it once more."""
-        if not self.edited:
-            answers = without_edits(answers)
         place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
         place.part_of, place.event, place.edited = self.part_of, event, self.edited
         if place.site == place.program:

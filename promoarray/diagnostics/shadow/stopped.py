@@ -6,17 +6,17 @@ is a finding of its own, the first of a report.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from promoarray.console import listed
 from promoarray.core.call_site import Site, sites
-from promoarray.core.events import Recovery, RefusalEvent
+from promoarray.core.events import RefusalEvent
 from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.edits.known import after_refusal
+from promoarray.diagnostics.edits.occurrence import Asked
 from promoarray.diagnostics.shadow.divergence import Answer, Divergence
-from promoarray.diagnostics.shadow.fixes import Fix, namespace_in
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
@@ -159,7 +159,10 @@ def refused_of(
     others = {p.name: _answer(p, event) for p in policies if p.name != event.policy.name}
     answers = {event.policy.name: mine, **others}
     place = Divergence(site, program, event.name, operands, answers, 1, event.form, framework)
-    edit = _edit(event, found, site, framework) if found and site == program else ""
+    asked = Asked(event.name, event.form, event.seen, (), event.seen[0].type)
+    edit = ""
+    if found and site == program:
+        edit = after_refusal(site, asked, found.casts, found.result, framework)
     said = error or refusal.error
     telling = (said and str(said)) or (event.name, event.seen, refusal.reason)
     return Refused(place, edit, ("error", telling))
@@ -210,44 +213,3 @@ def _cast(error: PromotionError, policies: tuple[Policy, ...], site: Site | None
         answers.setdefault(policy.name, Answer(None if why else target, why, "", names))
     at = site or Site("<unknown>", 0, -1, "", "")
     return Refused(Divergence(at, at, "astype", names, answers), "", _telling(error))
-
-
-# -- the edit ---------------------------------------------------------------------------------
-
-
-def _edit(event: RefusalEvent, found: Recovery, site: Site, framework: str) -> str:
-    """The source with the casts after which the run goes on; "" if it cannot be written."""
-    if found.result is None and event.name != "setitem":
-        fix = Fix(tuple(found.casts.items()))
-        return fix.written(site.expression, site.file, framework, event.name)
-    if framework:  # an operation in place, which the program may as well mean to make a new array
-        return ""
-    try:
-        (statement,) = ast.parse(site.expression).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    namespace = namespace_in(site.file, "")
-    match statement:
-        case ast.Assign(targets=[target], value=value) if event.name == "setitem":
-            return _assigned(target, ast.unparse(value), found.casts[1], namespace)
-        case ast.AugAssign(target=target, op=op, value=value) if found.result:
-            whole = ast.unparse(ast.BinOp(_loaded(target), op, value))
-            computed = Fix(tuple(found.casts.items())).written(whole, site.file)
-            if found.casts and not computed:
-                return ""
-            kept = target if isinstance(target, ast.Subscript) else _all_of(target)
-            return _assigned(kept, computed or whole, found.result, namespace)
-    return ""
-
-
-def _assigned(target: ast.expr, value: str, dtype: DType, namespace: str) -> str:
-    return f"{ast.unparse(target)} = {namespace}.astype({value}, {namespace}.{dtype.name})"
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
-
-
-def _all_of(target: ast.expr) -> ast.expr:
-    """``x[...]``: the array itself is written, which other names may stand for."""
-    return ast.Subscript(_loaded(target), ast.Constant(...), ast.Store())

@@ -19,9 +19,9 @@ from promoarray.console import listed
 from promoarray.core import host
 from promoarray.core.call_site import Site
 from promoarray.core.cast import scalar
+from promoarray.diagnostics.edits.known import all_beyond, clipped
 from promoarray.diagnostics.model.values import differs, same_bytes
-from promoarray.diagnostics.shadow.clipping import all_beyond, clipped
-from promoarray.dtypes import INTEGERS, DType
+from promoarray.dtypes import BY_NAME, INTEGERS, DType
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 
@@ -171,7 +171,7 @@ class ValueChange:
         beyond = all(each.beyond for each in tuple(self.differences.values()))
         if operation != "astype" or site != program or not beyond:
             return ""
-        return clipped(site.expression or "", source, target)
+        return clipped(site, BY_NAME[source], BY_NAME[target])
 
     def said(self) -> Iterator[str]:
         """Say what each group of policies makes of the first element that differs."""

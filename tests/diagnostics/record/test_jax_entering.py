@@ -34,7 +34,7 @@ def entries(report: Any) -> dict[str, str]:
     """From where data come in to the edit."""
     found = (d for d in report.divergences if d.name in (ENTRY, "dtype"))
     fixes = ((d, d.answers["numpy@2"].fix) for d in found)
-    return {d.site.expression: fix and d.written(fix) for d, fix in fixes}
+    return {d.site.expression: fix and fix.text for d, fix in fixes}
 
 
 @pytest.mark.filterwarnings("ignore:Explicitly requested dtype float64")  # JAX tells it too

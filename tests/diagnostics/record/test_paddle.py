@@ -294,7 +294,7 @@ def test_edits_are_written_in_the_words_of_paddle() -> None:
         assert not (bound < x).all()  # which Python asks x, as x > bound
     said = " ".join(str(report).split())
     assert "x.astype(paddle.float32) / 4" in said
-    assert "paddle.to_tensor(2.5, dtype=paddle.float32) * x.astype(paddle.float32)" in said
+    assert "2.5 * x.astype(paddle.float32)" in said
     assert "bound < x.astype(paddle.float32)" in said
     (found,) = (d for d in report.divergences if d.site.expression == "bound < x")
     assert found.operands == ("Python float", "int32")
@@ -391,7 +391,7 @@ def test_an_edit_of_a_number_in_some_passes_keeps_a_tensor_of_others_on_its_grap
     counts = paddle.to_tensor([1, 2, 3])
     with pa.record("paddle", "numpy@2") as report:
         share(2, counts), share(counts, 2)
-    written = [d.written(d.answers["numpy@2"].fix) for d in report.divergences]
+    written = [d.answers["numpy@2"].fix.text for d in report.divergences]
     assert written
     x = paddle.to_tensor([2.0], stop_gradient=False)
     for edit in written:

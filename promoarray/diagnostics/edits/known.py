@@ -1,0 +1,194 @@
+"""Edits whose casts are known: after a refusal of the run, and of casts to a narrower range."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.occurrence import (
+    ASTYPE,
+    SETITEM,
+    Asked,
+    Occurrence,
+    span_of,
+)
+from promoarray.diagnostics.edits.place import Port, SourceOperation, Unedited
+from promoarray.diagnostics.edits.planner import written
+from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.edits.stores import cast_operand, stored_in
+from promoarray.diagnostics.edits.writing import Wrap
+from promoarray.dtypes import INTEGERS, DType
+from promoarray.functions.data_types import value_of
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.scalars import bounds
+
+Number = int | float
+
+
+def read(file: str) -> SourceText | None:
+    """Read the text of a file, as it was when the program began; None if that is no Python."""
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> SourceText | None:
+    try:
+        return SourceText(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _operation(site: Site, asked: Asked, framework: str = "") -> SourceOperation | None:
+    """The operation at a place of the source; None if it does not stand there."""
+    source, seen = read(site.file), Occurrence(span_of(site), asked, (), framework=framework)
+    node = None if source is None else source.node(seen)
+    if source is None or node is None:
+        return None
+    nobody: Any = None  # is asked, as the casts are known
+    return SourceOperation(Port(nobody, ()), source, node, [seen], [seen])
+
+
+# -- after a refusal ------------------------------------------------------------------------------
+
+
+def after_refusal(
+    site: Site,
+    asked: Asked,
+    casts: Mapping[int, DType],
+    result: DType | None,
+    framework: str = "",
+) -> str:
+    """Write the source with the casts after which the run goes on; "" if it cannot be written.
+
+    Parameters
+    ----------
+    site : Site
+    asked : Asked
+        What the run refuses.
+    casts : mapping
+        From the operands to cast to what they become.
+    result : DType or None
+        What the result of an operation in place is cast to.
+    framework : str
+        That of a program that was recorded.
+    """
+    place = _operation(site, asked, framework)
+    if place is None:
+        return ""
+    try:
+        wraps = [*_of_operands(place, asked, casts, result)]
+        if result is not None:
+            wraps.append(place.wrap(place.node, result, "result"))
+        text, _ = written(place, tuple(wraps))
+    except Unedited:
+        return ""
+    if result is None or isinstance(place.node.target, ast.Subscript):
+        return text
+    target = place.source.quoted(place.node.target)  # which other names may stand for
+    return f"{target}[...]{text.removeprefix(target)}"
+
+
+def _of_operands(
+    place: SourceOperation, asked: Asked, casts: Mapping[int, DType], result: DType | None
+) -> list[Wrap]:
+    node, augmented = place.node, isinstance(place.node, ast.AugAssign)
+    # In place a recorded program may as well mean to make a new array.
+    if (place.words.module != "promoarray" and (result or asked.name == SETITEM)) or (
+        bool(result) > augmented
+    ):
+        raise Unedited
+    if asked.name == SETITEM:
+        _, value = stored_in(place)
+        if value is None or 1 not in casts:
+            raise Unedited
+        return [place.wrap(value, casts[1], outer=True)]
+    wraps = []
+    for index, dtype in casts.items():
+        operand = place.operand(index)
+        if operand is None or (augmented and index == 0 and result is None):
+            raise Unedited
+        scalar = asked.operands[index].rank is Rank.SCALAR
+        if augmented and index == 0:
+            wraps.append(place.wrap(node, dtype, "target"))
+        else:
+            wraps.append(place.wrap(operand, dtype, "asarray" if scalar else "astype", outer=True))
+    return wraps
+
+
+# -- clipped casts --------------------------------------------------------------------------------
+
+
+def clipped(site: Site, source: DType, target: DType) -> str:
+    """Write a cast of what is clipped to the dtype first; "" if that cannot be written."""
+    ends = _limits(source, target)
+    asked = Asked(ASTYPE, Form.FUNCTION, (Operand(source),), (source,), target)
+    place = None if ends is None else _operation(site, asked)
+    if ends is None or place is None or not isinstance(place.node.func, ast.Attribute):
+        return ""
+    call = place.node
+    named = call.args if len(call.args) == 1 else [call.func]  # of a method
+    namespace = next(filter(None, map(_owner, named)), "")
+    array = cast_operand(place.node, {*place.source.modules, namespace, "xp"})
+    if array is None or not namespace:
+        return ""
+    text = ", ".join(map(_written, ends))
+    wrap = Wrap(array, target, "clip", text=text, name=namespace, outer=True)
+    try:
+        return written(place, (wrap,))[0]
+    except Unedited:
+        return ""
+
+
+def _owner(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name
+    return ""
+
+
+def all_beyond(values: Any, source: DType, target: DType) -> bool:
+    """Whether all of some values of a cast lie beyond the dtype, and can be clipped to it."""
+    ends = _limits(source, target)
+    if ends is None:
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool(np.all((values < ends[0]) | (values > ends[1])))  # a NaN does not
+
+
+def _limits(source: DType, target: DType) -> tuple[Number, Number] | None:
+    """The range of a dtype; None if the source of a cast does not hold its ends."""
+    if target.kind in INTEGERS:
+        ends: tuple[Number, Number] = bounds(target)
+    elif target.format is not None and target.format.signed:
+        largest = value_of(target.format, target.format.largest)
+        ends = -largest, largest
+    else:
+        return None
+    return ends if all(_holds(source, end) for end in ends if end) else None
+
+
+def _holds(dtype: DType, number: Number) -> bool:
+    if dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        return low <= number <= high
+    if dtype.format is None:
+        return False
+    significant, _ = abs(number).as_integer_ratio()
+    digits = significant.bit_length() - ((significant & -significant).bit_length() - 1)
+    largest = value_of(dtype.format, dtype.format.largest)
+    return digits <= dtype.format.mantissa + 1 and abs(number) <= largest
+
+
+def _written(number: Number) -> str:
+    whole = number == int(number) and abs(number) < _LONG
+    return str(int(number)) if whole or isinstance(number, int) else repr(number)
+
+
+_LONG = 10**9
