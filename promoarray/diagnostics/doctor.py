@@ -39,7 +39,6 @@ EXTRAS = {  # what each is known by and adds; the others are for our own tests
     "cupy": ("cupy", "arrays on an NVIDIA GPU"),
     "dask": ("dask", "lazy arrays: larger than memory, on all cores and on a cluster"),
     "onnx": ("onnx", "pa.from_onnx and pa.to_onnx: ONNX's TensorProto"),
-    "port": ("libcst", "promoarray port: the casts of a program, written into its source"),
 }
 
 RECORDED = {"torch": "PyTorch", "paddlepaddle": "Paddle", "jax": "JAX"}
