@@ -156,9 +156,28 @@ class Recorder(RecorderBase):
         decided = home.decide(name, seen, operands, form, options=options)
         if isinstance(decided, Refusal):
             event = RefusalEvent(name, form, home, operands, seen, decided, options)
-            with notify_lock, standing_at(frame):
-                refused = partial(self._observer.on_refused_by_framework, event, error)
-                self._as_written((edited, ""), refused)
+            self._refuse(event, error, frame, edited=edited)
+
+    def not_stored(self, target: Ghost, value: Any, frame: FrameType, error: Exception) -> None:
+        """Record a Python number that the framework does not write into an array."""
+        home, operands = self.home, (target, value)
+        try:
+            home.assigned(value, type_of(target._type))
+        except (TypeError, ValueError, OverflowError) as why:
+            seen = tuple(operand_of(x, home) for x in operands)
+            event = RefusalEvent(
+                "setitem", Form.INPLACE, home, operands, seen, Refusal(str(why)), {}
+            )
+            self._refuse(event, error, frame, edited=True)
+
+    def _refuse(
+        self, event: RefusalEvent, error: Exception, frame: FrameType, *, edited: bool
+    ) -> None:
+        why = event.refusal.reason.partition(" Write pa.")[0]  # the rest is promoarray's
+        event = event._replace(refusal=event.refusal._replace(why=why))
+        with notify_lock, standing_at(frame):
+            refused = partial(self._observer.on_refused_by_framework, event, error)
+            self._as_written((edited, ""), refused)
 
     def _drifted(self, drift: Drift) -> None:
         with notify_lock:

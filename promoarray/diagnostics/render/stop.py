@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.shadow.stopped import Stopped
 
 
+OLD = "numpy@1"
+"""Goes on where NumPy 2 refuses a Python number."""
+
+
 def remedies(report: Results, stopped: Stopped) -> Iterator[tuple[str, str]]:
     """Yield what to write, or to do, each with a word before it."""
     if stopped.edit:
@@ -20,6 +24,9 @@ def remedies(report: Results, stopped: Stopped) -> Iterator[tuple[str, str]]:
     if place and not stopped.edit and place.site != place.program:
         call = place.program.expression or place.program.text
         yield "cast", f"an argument of {call} ({place.program}), so that {_wanted(report, stopped)}"
+    if place and place.framework == "numpy" and OLD in stopped.goes_on:
+        file = os.path.relpath(report.script) if report.script else "SCRIPT"
+        yield "run", f"promoarray port {file}, which writes what keeps the results of {OLD}"
     if stopped.remedy:
         yield "or run", stopped.remedy
     package = _package(report, stopped)

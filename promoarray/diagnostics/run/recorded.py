@@ -107,6 +107,16 @@ class RecordingWatch(Watch):
     def _tell_finals(self) -> None:
         self.recorder.ended(vars(self._main))
 
+    def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
+        super()._tell_stopped(error, findings)
+        stopped = self._report.stopped
+        if stopped is None or stopped.refused is None or stopped.site is None:
+            return
+        # NumPy's operators are heard of as their operands are, and the error has the whole.
+        place, at = stopped.refused.place, stopped.site
+        if (place.program.file, place.program.line) == (at.file, at.line) and not place.part_of:
+            place.site = place.program = at
+
     def begin_again(self) -> None:
         """Go on with what arrays carry, and nothing counted, in a process that was forked."""
         before = self.recorder.flow

@@ -40,7 +40,8 @@ PyObject *then(PyObject *object, PyObject *const *args, Py_ssize_t count) {
         return go_on(call_method(object, self, OF_LISTS, {name, before.get(), x}), x);
     }
     self->operations->with(place, [&](Begun &begun) { begun.operands.push_back(Ref::to(x)); });
-    if (!is_any(self->past)) return Py_NewRef(x);
+    const bool is_int = PyLong_CheckExact(x) || PyLong_CheckExact(before.get());
+    if (!is_any(self->past) || (self->refuses && !is_int)) return Py_NewRef(x);
     PyObject *form = count > 3 ? args[3] : self->parts[OPERATOR];
     return call_method(self->past, self, OPERAND, {name, before.get(), x, form}).release();
 }
@@ -216,6 +217,7 @@ PyObject *tell(PyObject *object, PyObject *args) {
     const Ref before[] = {Ref(self->session), Ref(self->past), Ref(self->alike)};
     self->session = Py_NewRef(session);
     self->past = Py_NewRef(past);
+    self->refuses = !PyObject_HasAttrString(past, "policy");
     self->alike = Py_NewRef(alike);
     PyDict_Clear(self->stand_ins);  // which hang on what is recorded
     Py_RETURN_NONE;

@@ -25,6 +25,7 @@ inline constexpr const char *HOOK_NAMES[NAMES] = {
 struct FastHook {
     PyObject_HEAD
     PyObject *session, *past, *alike;  // None while nothing is recorded
+    bool refuses;                      // whether the past is but told of what NumPy refuses
     PyObject *parts[PARTS], *names[NAMES];
     PyObject *functions, *callees;  // from NumPy's functions to Callees, and each Callee to itself
     PyObject *stand_ins;  // from what functions have in common to what makes their stand-ins, or None

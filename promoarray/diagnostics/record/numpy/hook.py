@@ -174,12 +174,12 @@ class Hook(FastHook):
     def recording(self, session: Session) -> Iterator[None]:
         """Record in a block, in all threads."""
         before = self.session
-        self.tell(session, session.past, session.alike)
+        self.tell(session, session.does, session.alike)
         try:
             with warnings_heard(session):
                 yield
         finally:
-            self.tell(*((before, before.past, before.alike) if before else (None,) * 3))
+            self.tell(*((before, before.does, before.alike) if before else (None,) * 3))
             self.forget(None)
             session.end()
 

@@ -25,6 +25,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     results_of,
 )
 from promoarray.diagnostics.record.numpy.past import Past, beyond, program_frame
+from promoarray.diagnostics.record.numpy.refusals import Refusals
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -45,6 +46,8 @@ class Session:
 
     Attributes
     ----------
+    does : Past or Refusals
+        What is asked before NumPy is.
     alike : Alike
         What was told of calls.
     rewritten : frozenset of str
@@ -57,6 +60,7 @@ class Session:
         self, recorder: Recorder, past: Past | None = None, packages: Sequence[str] = ()
     ) -> None:
         self.recorder, self.past = recorder, past
+        self.does: Past | Refusals = past or Refusals(recorder)
         self.rewritten = frozenset(packages)
         self.alike = Alike(
             recorder=recorder,
