@@ -399,7 +399,7 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     sys.stdout.flush()
     if ended.status:
         _say(stopped_in_words(report, ended) + as_module(of.args.script))
-    elif isinstance(report, RecordedReport) and report.framework:
+    elif isinstance(report, RecordedReport) and (of.framework or report.framework):
         if not report.calls:
             nothing = f"the program called nothing that computes under {report.run.name}"
             imported = imported_by(of.args.script, of.args.module)
