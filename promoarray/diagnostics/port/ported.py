@@ -11,6 +11,9 @@ from promoarray.diagnostics.model.verdict import NotExamined
 from promoarray.diagnostics.port.runs import Ran, Recordings
 from promoarray.diagnostics.port.sources import Source
 
+NOTHING_RECORDED = "no operation of it was recorded"
+"""Why a program is not proved of which nothing is known."""
+
 
 class Checked(NamedTuple):
     """How the edited program ended under one policy.

@@ -21,12 +21,12 @@ from promoarray.diagnostics.edits.rewriting import Unkept, rewritten
 from promoarray.diagnostics.edits.source import Position, SourceText
 from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
 from promoarray.diagnostics.model.final import Final, Unequal, unequal
-from promoarray.diagnostics.model.verdict import not_examined
-from promoarray.diagnostics.port.ported import Checked, Ported
+from promoarray.diagnostics.model.verdict import NotExamined, not_examined
+from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
 from promoarray.diagnostics.port.real_numpy import Real
 from promoarray.diagnostics.port.runs import Ran, Runner
-from promoarray.diagnostics.port.smaller import needed, simplified
+from promoarray.diagnostics.port.smaller import simplified
 from promoarray.diagnostics.port.sources import Source
 
 RUNS = 4
@@ -101,7 +101,6 @@ class Work:
         found, left = self._found(self.first.seen)
         edits = self._simplified([edit for edit in found if not edit.optional])
         optional = [edit for edit in found if edit.optional]
-        edits += needed(optional, self.first.seen, self._sources, self.port.policies)
         self._known = {each[:2] for each in (*found, *left)}
         edits, left, text, ran = self._run_edited(edits, left)
         checked = self._checked(text, ran)
@@ -133,7 +132,7 @@ class Work:
             self.runner.count,
             self.runner.recorded,
             f"NumPy {self.real.version}" if self.real else "",
-            tuple(not_examined(ran.report)) if self.runner.recorded and ran.report else (),
+            self._open(ran),
         )
 
     # -- finding ----------------------------------------------------------------------------------
@@ -266,6 +265,14 @@ class Work:
                 differ += self._apart(bare) if not bare.stopped else ()
             found.append(Checked(policy.name, ran.stopped or bare.stopped, differ))
         return [own, *found]
+
+    def _open(self, ran: Ran) -> tuple[NotExamined, ...]:
+        """What a recorded run did of which no policy was asked: all, if nothing was recorded."""
+        if not self.runner.recorded:
+            return ()
+        if ran.report is None or not ran.report.operations:
+            return (NotExamined("the program", NOTHING_RECORDED),)
+        return tuple(not_examined(ran.report))
 
     def _ended(self, policy: str, ran: Ran) -> Checked:
         return Checked(policy, ran.stopped, () if ran.stopped else self._apart(ran))

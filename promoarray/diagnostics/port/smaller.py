@@ -7,13 +7,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.edits.answers import answer_of
-from promoarray.diagnostics.edits.occurrence import Asked, Occurrence, Span
+from promoarray.diagnostics.edits.occurrence import Occurrence, Span
 from promoarray.diagnostics.edits.planner import Edit, is_exact
 from promoarray.diagnostics.edits.source import SourceText, position_of
-from promoarray.dtypes import WEAK, Kind
-from promoarray.operations import OPERATIONS
-from promoarray.promotion.policy import Policy
 
 
 def simplified(
@@ -44,49 +40,6 @@ def simplified(
         for several, one in _one_for_several(own, source, final):
             edits = [*(e for e in edits if e not in several), one]
     return edits
-
-
-def needed(
-    optional: list[Edit],
-    seen: Sequence[Occurrence],
-    files: Mapping[Path, SourceText],
-    policies: Sequence[Policy],
-) -> list[Edit]:
-    """Return the edits of arrays that policies hold weakly where an operation differs by that."""
-    found = []
-    for edit in optional:
-        path = Path(edit.span.file)
-        made = edit.wraps[0].node
-        parent = files[path].parents.get(made)
-        named = {n.id for n in getattr(parent, "targets", ()) if isinstance(n, ast.Name)}
-        for each in seen:
-            computes = each.span.file == edit.span.file and each.asked.name in OPERATIONS
-            node = files[path].node(each) if computes else None
-            operands = files[path].operands(node, each) if node else []
-            weak = [
-                i
-                for i, x in enumerate(operands)
-                if x is made or (isinstance(x, ast.Name) and x.id in named)
-            ]
-            if weak and any(_differs(policy, each.asked, weak) for policy in policies):
-                found.append(edit)
-                break
-    return found
-
-
-def _differs(policy: Policy, asked: Asked, weak: Sequence[int]) -> bool:
-    """Whether a policy answers otherwise where some operands are weakly typed."""
-    operands = [*asked.operands]
-    for index in weak:
-        kind = operands[index].type.kind if index < len(operands) else None
-        if not policy.weak_arrays or kind not in _WEAK:
-            return False
-        operands[index] = operands[index]._replace(type=_WEAK[kind])
-    answer = answer_of(policy, asked._replace(operands=tuple(operands)), {})
-    return answer is not asked.wanted
-
-
-_WEAK = {Kind.INT: WEAK[int], Kind.FLOAT: WEAK[float], Kind.COMPLEX: WEAK[complex]}
 
 
 def _cast_again(edit: Edit, outer: Collection[int]) -> bool:

@@ -12,7 +12,7 @@ from promoarray.console import counted, listed
 from promoarray.diagnostics.edits.occurrence import Span
 from promoarray.diagnostics.edits.planner import Edit, NoEdit
 from promoarray.diagnostics.model.verdict import open_in_words
-from promoarray.diagnostics.port.ported import Checked, Ported
+from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
 
 
 def as_lines(ported: Ported, args: argparse.Namespace, folder: Path) -> Iterator[str]:
@@ -64,14 +64,14 @@ def _proved(ported: Ported) -> Iterator[str]:
             where = ported.real or f"{own.policy}, as the recorded run carries it"
         yield f"unchanged in {where}: {prints}{values}, bit for bit"
     agree = [each.policy for each in others if each.agrees]
-    if agree:
+    if agree and not any(each.why == NOTHING_RECORDED for each in ported.open):
         and_values = ", and its values" if ported.recorded.wanted else ""
         yield (
             f"agree: {listed(agree)}: every operation recorded has the dtype of {own.policy}"
             f"{and_values}"
         )
     if ported.open:
-        yield f"not examined: {open_in_words(ported.open)}"
+        yield f"not examined: {open_in_words(ported.open).partition(': ')[2]}"
     if not ported.agrees or ported.open:
         yield "not proved"
 

@@ -130,13 +130,11 @@ def test_numbers_are_cast_where_a_policy_computes_with_others(tmp_path: Path) ->
     assert quotient == "c = a / xp.asarray([0.3], dtype=xp.bfloat16)"
 
 
-def test_a_lone_number_that_jax_holds_weakly_gets_its_dtype_only_if_that_matters(
-    tmp_path: Path,
-) -> None:
+def test_beside_a_lone_number_that_jax_holds_weakly_arrays_are_cast(tmp_path: Path) -> None:
     source = "s = xp.asarray(1.5)\nt = xp.asarray(2.5)\ny = xp.ones(2, dtype=xp.float32) * s"
-    first, second, _ = lines(tmp_path, source, "jax@x64")
-    assert first == "s = xp.asarray(1.5, dtype=xp.float64)"
-    assert second == "t = xp.asarray(2.5)"
+    first, second, third = lines(tmp_path, source, "jax@x64")
+    assert (first, second) == ("s = xp.asarray(1.5)", "t = xp.asarray(2.5)")
+    assert third == "y = xp.astype(xp.ones(2, dtype=xp.float32), xp.float64) * s"
 
 
 def test_a_cast_of_which_policies_make_other_values_goes_by_way_of_another(tmp_path: Path) -> None:

@@ -247,6 +247,17 @@ def test_a_module_of_numpy_1_is_ported(
     assert "agree: numpy@2" in printed.err
 
 
+def test_of_what_was_not_recorded_nothing_is_proved(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text("import numpy as np\nx = 1 + 1\n")
+    assert cli.main(["port", "program.py", "--from", "numpy@1", "--to", "numpy@2"]) == 4
+    err = capfd.readouterr().err
+    assert "agree" not in err
+    assert "not examined: the program (no operation of it was recorded).\nnot proved" in err
+
+
 @pytest.mark.slow
 def test_the_command_writes_a_patch_and_says_what_is_proved(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
