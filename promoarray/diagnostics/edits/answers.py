@@ -185,12 +185,17 @@ def _low_bits(answer: DType, wanted: DType) -> bool:
 
 
 def cost_of(asked: Asked, every: Sequence[Policy], casts: Casts) -> tuple[float, ...]:
-    """Return what is worse about casts than about others: what they lose, then how many."""
-    lost = [
-        gravity(strong_of(asked.operands[i].type), to)
+    """Return what is worse about casts than about others: what they lose, then how many.
+
+    An int is rather made another int than a float.
+    """
+    given = [
+        (strong_of(asked.operands[i].type), to)
         for i, to in casts.items()
         if asked.inputs[i] is not to  # else the run makes that cast, too
     ]
+    lost = [gravity(*each) for each in given]
+    floats = sum(to.kind is Kind.FLOAT and source.kind.category < 2 for source, to in given)
     narrower = 0
     for policy in every:
         plan = decided(policy, asked, casts)
@@ -201,7 +206,7 @@ def cost_of(asked: Asked, every: Sequence[Policy], casts: Casts) -> tuple[float,
                 for mine, its in zip(asked.inputs, plan.inputs, strict=True)
             )
     levels, bits = zip(*lost, strict=True) if lost else ((0,), (0.0,))
-    return max(levels), narrower, sum(bits), len(casts)
+    return max(levels), narrower, floats, sum(bits), len(casts)
 
 
 def compute_alike(

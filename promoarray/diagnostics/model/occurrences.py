@@ -24,9 +24,8 @@ from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.shadow.answers import OperationAnswers
 from promoarray.diagnostics.shadow.as_given import adopted, as_given
-from promoarray.diagnostics.shadow.asked import Entered
 from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
-from promoarray.diagnostics.shadow.divergence import Divergence
+from promoarray.diagnostics.shadow.divergence import Divergence, Entered
 from promoarray.diagnostics.shadow.slots import as_seen_by
 from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType

@@ -28,6 +28,7 @@ from promoarray.diagnostics.shadow.divergence import (
     ENTRY,
     Answer,
     Divergence,
+    Entered,
 )
 from promoarray.diagnostics.shadow.held import held, lacks, why_lacking
 from promoarray.diagnostics.shadow.magnitude import magnitude
@@ -42,21 +43,6 @@ from promoarray.diagnostics.shadow.slots import ShadowDTypes, as_seen_by, record
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
-
-
-class Entered(NamedTuple):
-    """Data that the framework narrows as they come in.
-
-    Attributes
-    ----------
-    source, target : DType
-    operands : tuple of int
-        Which operands of the call they are; none where it makes an array of them.
-    """
-
-    source: DType
-    target: DType
-    operands: tuple[int, ...]
 
 
 class Found(NamedTuple):

@@ -14,7 +14,7 @@ from promoarray.core.array_base import Array
 from promoarray.core.call_site import sites
 from promoarray.core.cast import convert
 from promoarray.core.events import CastEvent, SetitemEvent
-from promoarray.diagnostics.port.routes import routes
+from promoarray.diagnostics.edits.routes import routes
 from promoarray.diagnostics.shadow.divergence import ENTRY
 from promoarray.diagnostics.shadow.narrowing import Said, narrowed
 from promoarray.diagnostics.shadow.slots import as_seen_by

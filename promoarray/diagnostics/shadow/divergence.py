@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.former_pickles import loads_former_pickles
@@ -20,6 +20,21 @@ ASKED_DTYPE = "dtype"
 
 ENTRY = "entry"
 """The operation of a place at which data of another library come in as a narrower dtype."""
+
+
+class Entered(NamedTuple):
+    """Data that the framework narrows as they come in.
+
+    Attributes
+    ----------
+    source, target : DType
+    operands : tuple of int
+        Which operands of the call they are; none where it makes an array of them.
+    """
+
+    source: DType
+    target: DType
+    operands: tuple[int, ...]
 
 
 UNKNOWN = "unknown"

@@ -1,4 +1,4 @@
-"""Explicit casts of which policies make other values, and casts in two steps that give the same.
+"""Casts in two steps that give the same values under policies whose casts differ.
 
 A float beyond an integer's range becomes what the framework makes of it: its low bits, the nearest
 integer, or something else. By way of int64 the low bits come out under all of them.
@@ -13,26 +13,11 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array
 from promoarray.diagnostics.model.values import differs
-from promoarray.diagnostics.shadow.value_changes import differences
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.promotion.cast_losses import gravity
 from promoarray.promotion.policy import Policy
 
 BY_WAY_OF = tuple(BY_CODE[code] for code in ("i64", "i32", "i16", "f64", "f32", "bf16", "f16"))
-
-
-def differing(
-    run: Policy, policies: tuple[Policy, ...], array: Array, source: DType, target: DType
-) -> dict[str, str]:
-    """Return the policies that make other values, with how many."""
-    same = tuple(p for p in policies if p.canonical.get(source, source) is source)
-    found = differences(run, same, array._buffer, source, target)
-    return {
-        name: f"{each.elements} of {array.size} values, as {each.example.other} for "
-        f"{each.example.given}, which is {each.example.run} in the run"
-        for each in found
-        for name in each.policies
-    }
 
 
 def routes(
