@@ -15,7 +15,7 @@ from promoarray.core.refusals import spelled as written
 from promoarray.diagnostics.diff.change import REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import At, Noted
 from promoarray.diagnostics.diff.reasons import NO_REASONS, reasons_of
-from promoarray.diagnostics.edits.of_report import Planned, planned, with_edits
+from promoarray.diagnostics.edits.of_report import Planned, planned
 from promoarray.diagnostics.model.finding import spelled
 from promoarray.diagnostics.model.occurrences import occurrences
 from promoarray.diagnostics.model.verdict import NotExamined, not_examined, open_in_words
@@ -166,7 +166,7 @@ def difference(
     """
     run = before or report.run
     events = {_at(d): event for d in report.found if (event := _event_of(d)) is not None}
-    places = with_edits(report.divergences, _planned(report, run, after))
+    places = report.edited(_planned(report, run, after))
     scalars = {(c.place.site, c.place.operation) for c in report.value_changes}
     changes = [
         *(_of_dtype(each, events.get(_at(each)), run, after) for each in places),

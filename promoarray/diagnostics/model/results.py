@@ -170,20 +170,21 @@ class Results:
     @property
     def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program; in a line as they were passed first."""
-        found = dict(self._found)  # to which other threads may add meanwhile
-        places = sorted(_real(found.values()), key=lambda d: d.line)
-        return settled(self._with_edits(places))
-
-    def _with_edits(self, places: list[Divergence]) -> list[Divergence]:
-        """The places with the edits of the one planner, which are worked out once."""
-        from promoarray.diagnostics.edits.of_report import planned, with_edits
+        from promoarray.diagnostics.edits.of_report import planned
         from promoarray.diagnostics.model.occurrences import occurrences
 
         key = len(self._found), len(self.agreed.found), self.operations
         if self._planned[0] != key:
-            every = occurrences(self)
-            self._planned = key, planned(self.run, self.policies, every)
-        return with_edits(places, self._planned[1])
+            self._planned = key, planned(self.run, self.policies, occurrences(self))
+        return self.edited(self._planned[1])
+
+    def edited(self, planned: Any) -> list[Divergence]:
+        """Return the places with edits, and no answers that hang on refusals without one."""
+        from promoarray.diagnostics.edits.of_report import with_edits
+
+        found = dict(self._found)  # to which other threads may add meanwhile
+        places = sorted(_real(found.values()), key=lambda d: d.line)
+        return settled(with_edits(places, planned))
 
     @property
     def found(self) -> list[Divergence]:
