@@ -194,11 +194,11 @@ def test_it(xp): lib.mixed(xp.ones(2, dtype=xp.int64), xp.ones(2, dtype=xp.float
     result = run(source, policies, "--pa-fail-on=refuse")
     said = told(result, "test_it[torch@2.13]")
     assert said[0].startswith("lib.py:14: x + y: int64 + float32: refused under paddle@3.3: ")
-    assert said[0].endswith(" Write xp.astype(x, xp.float32) + y for paddle@3.3.")
+    assert said[0].endswith(" Write pa.astype(x, pa.float32) + y for paddle@3.3.")
     assert said[1] == "(--pa-fail-on refuse: the policy refuses the operation)"
     other = (
         "lib.py:14: x + y: int64 + float32: float64 under numpy@2; float32 in the run under "
-        "torch@2.13. Write xp.astype(x, xp.float32) + y for numpy@2."
+        "torch@2.13. Write pa.astype(x, pa.float32) + y for numpy@2."
     )
     assert told(run(source, policies, "--pa-fail-on=dtype"), "test_it[torch@2.13]")[0] == other
     both = told(run(source, policies, "--pa-fail-on=root"), "test_it[torch@2.13]")

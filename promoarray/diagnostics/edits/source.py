@@ -204,7 +204,9 @@ class SourceText:
         hidden = {n.arg for n in every if isinstance(n, ast.arg)}
         hidden |= {n.id for n in every if isinstance(n, ast.Name) and not _loads(n)}
         outer = [name for name in self._imported(self.tree, module) if name not in hidden]
-        return [*self._imported(scope, module), *known, *outer]
+        asked = [n for n in every if module == "promoarray" and _asks_namespace(n)]
+        own = [n.targets[0].id for n in asked]
+        return [*self._imported(scope, module), *own, *known, *outer]
 
     def _imported(self, scope: ast.AST, module: str) -> list[str]:
         """The names by which a function, or the file, imports a module."""
@@ -303,6 +305,16 @@ class SourceText:
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
+
+
+def _asks_namespace(node: Any) -> bool:
+    """Whether it is ``xp = x.__array_namespace__()``."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Name()], value=ast.Call(func=ast.Attribute(attr="__array_namespace__"))
+        ):
+            return True
+    return False
 
 
 def _loads(name: ast.Name) -> bool:
