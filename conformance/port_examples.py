@@ -26,14 +26,14 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
-from promoarray.diagnostics.run.program import of_script
-from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.runs import Runner
 from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.run.program import of_script
+from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.promotion.registry import as_policy
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -138,7 +138,7 @@ def test_default_dtypes_are_told_once_and_last() -> None:
     assert cause.write == "pa.zeros(3, dtype=pa.float64)"
     assert len(report.lines()) == 1
     text = str(report)
-    assert text.index(' / 2') < text.index("arrays made with no dtype named")
+    assert text.index(" / 2") < text.index("arrays made with no dtype named")
 
 
 def test_policies_that_ask_for_the_same_are_told_together() -> None:

@@ -34,7 +34,9 @@ def test_casts_of_a_numpy_program_are_compared_by_value(
         import cast_values_program  # noqa: F401
     said = _said(report)
     assert said == {
-        "x.astype(np.uint8)": ["4 of 6 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run"],
+        "x.astype(np.uint8)": [
+            "4 of 6 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run"
+        ],
         "y[:] = x": ["2 of 3 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run"],
     }
 
