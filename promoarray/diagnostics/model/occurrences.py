@@ -67,7 +67,8 @@ def occurrences(
     """
     asked = policies or report.policies
     run = wanted or report.run
-    return [*_Occurrences(report, run, tuple(p for p in asked if p is not run)).all()]
+    others = tuple(p for p in asked if p is not run)
+    return [*_Occurrences(report, run, others, ported=wanted is not None).all()]
 
 
 @dataclass
@@ -75,6 +76,7 @@ class _Occurrences:
     report: Recorded
     run: Policy
     policies: tuple[Policy, ...]
+    ported: bool = False
 
     def all(self) -> Iterator[Occurrence]:
         """Yield them, those that are alike once."""
@@ -85,6 +87,9 @@ class _Occurrences:
         }
         known: set[Hashable] = set()
         for place in (*self.report.found, *self.report.agreed.found.values()):
+            own = place.framework or next(iter(place.answers)) == self.run.name
+            if self.ported and not own:  # which has a policy of its own, whatever the program's
+                continue
             for each in self._of(place, changes):
                 key = each.span, each.asked, each.results
                 if key not in known:

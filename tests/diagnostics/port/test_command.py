@@ -117,3 +117,19 @@ def test_a_program_that_fails_is_told(program: Path, capfd: pytest.CaptureFixtur
     assert "the program stopped under numpy@2: ZeroDivisionError" in err
     assert "program.py:8" in err
     assert out == ""
+
+
+def test_what_has_a_policy_of_its_own_is_not_edited(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text(
+        "import promoarray as pa\npa.set_policy('torch')\nx = pa.asarray([1, 2], dtype=pa.int8)\n"
+        "y = x / 2\nwith pa.policy('numpy@2'):\n    z = x / 2\n"
+        "xp = pa.namespace('numpy@2')\nw = xp.asarray([1, 2], dtype=xp.int8) / 2\n"
+    )
+    assert cli.main(["port", "program.py", "--to", "numpy@1,paddle@3.3"]) == 0
+    printed = capfd.readouterr()
+    added = [line for line in printed.out.splitlines() if line.startswith("+")]
+    assert added[1:] == ["+y = pa.astype(x, pa.float32) / 2"]
+    assert "agree: torch@2.13, numpy@1 and paddle@3.3" in printed.err
