@@ -204,7 +204,7 @@ class SourceText:
         hidden = {n.arg for n in every if isinstance(n, ast.arg)}
         hidden |= {n.id for n in every if isinstance(n, ast.Name) and not _loads(n)}
         outer = [name for name in self._imported(self.tree, module) if name not in hidden]
-        asked = [n for n in every if module == "promoarray" and _asks_namespace(n)]
+        asked: list[Any] = [n for n in every if module == "promoarray" and _asks_namespace(n)]
         own = [n.targets[0].id for n in asked]
         return [*self._imported(scope, module), *own, *known, *outer]
 
