@@ -1,4 +1,4 @@
-"""How a report reads: a line of the program each, the most consequential first, within the terminal's width."""
+"""How a report reads: the program's lines, the most consequential first, in the screen's width."""
 
 from __future__ import annotations
 

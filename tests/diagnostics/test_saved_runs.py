@@ -90,7 +90,7 @@ def test_a_file_that_is_damaged_is_refused(
 ) -> None:
     _compare("program.py", "--save", "run.json")
     whole = json.loads(Path("run.json").read_text())
-    for key in whole.keys() - {"format", "promoarray"}:
+    for key in whole.keys() - {"format"}:
         for damaged in ({k: v for k, v in whole.items() if k != key}, whole | {key: 7}):
             Path("damaged.json").write_text(json.dumps(damaged))
             capfd.readouterr()
@@ -114,7 +114,8 @@ def test_a_pytorch_program_is_asked_again(tmp_path: Path, monkeypatch: Any, capf
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(
-        "import torch\nx = torch.tensor([1, 2])\ny = x * torch.ones(2)\nz = torch.cumsum(x > 1, 0)\n"
+        "import torch\nx = torch.tensor([1, 2])\n"
+        "y = x * torch.ones(2)\nz = torch.cumsum(x > 1, 0)\n"
     )
     _compare("train.py", "--policies", "paddle@3.3", "--json")
     ran = _data(capfd)

@@ -15,8 +15,7 @@ from promoarray.diagnostics.model.finding import findings
 from promoarray.diagnostics.model.summary import PolicySummary
 from promoarray.diagnostics.render.json import stopped_data
 from promoarray.diagnostics.render.words import message
-from promoarray.diagnostics.run.ending import last_line
-from promoarray.diagnostics.run.ending import stopped_at
+from promoarray.diagnostics.run.ending import last_line, stopped_at
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.stopped import Stopped, stopped_of
 

@@ -278,7 +278,7 @@ def test_what_the_call_says_is_no_default() -> None:
         ("__add__", "tensorflow", True),
         ("cumsum", "mindspore@2.10", True),
         ("reshape", "onnx", True),
-        ("linear", "jax@x32", False),
+        ("linear", "jax@x32", True),
         ("median", "paddle@2.6", False),
         ("quantize_per_tensor", "torch@2.13", False),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,7 @@ from promoarray.diagnostics.model.flow import Flow
 from promoarray.diagnostics.model.noted import Call, Decided, Unanswered
 from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.model.unknown import settled
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
+from promoarray.diagnostics.shadow.divergence import Divergence
 from promoarray.diagnostics.shadow.final_dtypes import FinalDType
 from promoarray.diagnostics.shadow.stopped import Refused, Stopped
 from promoarray.diagnostics.shadow.value_changes import ValueChange, ValueChanges
@@ -183,7 +182,7 @@ class Results:
         from promoarray.diagnostics.edits.of_report import with_edits
 
         found = dict(self._found)  # to which other threads may add meanwhile
-        places = sorted(_real(found.values()), key=lambda d: d.line)
+        places = sorted(found.values(), key=lambda d: d.line)
         return settled(with_edits(places, planned))
 
     @property
@@ -217,25 +216,3 @@ class Results:
         places = state["_found"]
         places = places.values() if isinstance(places, dict) else places  # of former pickles
         self.__dict__.update(new | state | {"_found": {each.key: each for each in places}})
-
-
-PARAMETERS = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
-"""From a framework to where its modules make their parameters."""
-
-
-def _real(divergences: Iterable[Divergence]) -> list[Divergence]:
-    """Return the places without those at which no user of a policy gets what it says.
-
-    The modules of a framework make their parameters with its default dtype, and those of another
-    framework with that one's, which is float32 everywhere: Flax keeps it with x64, too.
-    """
-    return [each for each in divergences if not _of_a_module(each)]
-
-
-def _of_a_module(divergence: Divergence) -> bool:
-    folder = PARAMETERS.get(divergence.framework)
-    if divergence.name != DEFAULT_DTYPE or not folder:
-        return False
-    run = next(iter(divergence.answers.values())).dtype
-    inside = folder in divergence.site.file.replace("\\", "/")
-    return inside and run is not None and run.name == "float32"

@@ -206,7 +206,8 @@ class Call:
         self.kind = kind
         self.recorder.count(kind, self.name)
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
-            operands = map(self.operand, flat((*self.args, *self.kwargs.values())))
+            given = self.args[self.words.argument.get(self.name, 0) :], self.kwargs
+            operands = map(self.operand, flat(given))
             first = next((x for x in operands if isinstance(x, Ghost)), None)
             ruled = kind == OPERATION  # whose rule says what is refused
             self.recorder.called(self.name, first, self.kwargs, ruled, self.frame)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.record.common import STRUCTURE, plain
+from promoarray.diagnostics.record.common import OF_ANY, STRUCTURE, plain
 from promoarray.diagnostics.record.jax import calls as jax
 from promoarray.diagnostics.record.paddle import calls as paddle
 from promoarray.diagnostics.record.pytorch import calls as pytorch
@@ -31,8 +31,10 @@ def examined(name: str, policy: Policy) -> bool:
         As the recorded program's framework calls it: ``softmax``, ``nn.softmax``, ``__add__``.
     policy : Policy
     """
-    if name in STRUCTURE:
+    if name in STRUCTURE or name in OF_ANY or name in _OF_NUMBERS:
         return True
+    if (steps := _COMPOSED.get(name)) is not None:
+        return all(_has_rule(policy, step) for step in steps)
     meant = _meant(name)
     if meant in _asked(policy):
         return True
@@ -96,6 +98,12 @@ def made_dtype(name: str, number: Any, policy: Policy) -> DType:
             return policy.strong(cell.results[0])
     return policy.strong(weak)
 
+
+_OF_NUMBERS = names("array as_tensor asarray scalar_tensor tensor to_tensor")
+"""What makes an array of numbers has the default dtype of each policy, as what is of any dtype."""
+
+_COMPOSED = dict.fromkeys(names("addbmm addmm addmv baddbmm linear"), ("matmul", "add"))
+"""Functions that are by definition these operations, one after the other."""
 
 _RUNNING = {"cumsum": "cumulative_sum", "cumprod": "cumulative_prod"}
 """Names of operations that one framework, JAX, has under two with two rules."""

@@ -25,7 +25,7 @@ from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder_base import RecorderBase
 from promoarray.diagnostics.record.report import REFUSES, Drift
 from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
-from promoarray.dtypes import BY_NAME, WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType, float32
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
@@ -260,10 +260,18 @@ class Recorder(RecorderBase):
         function : str
             The framework's function that made it.
         """
+        if result.dtype is float32 and self._of_a_module(frame):
+            return self.made(result)
         made = self._ghost.of(result.dtype, result.ndim)
         how = DefaultMade(WEAK[type(number)], lone, function)
         self._tell(partial(self._default, made, how, of_any), frame)
         self._put(result.array, made._type)
+
+    def _of_a_module(self, frame: FrameType) -> bool:
+        """Whether a framework's module makes its parameters there, which those of other frameworks
+        make of float32, too: Flax with x64 as well."""
+        folder = _MODULES.get(self.report.framework.partition(" ")[0])
+        return folder is not None and folder in frame.f_code.co_filename.replace("\\", "/")
 
     def _default(self, made: Ghost, how: DefaultMade, of_any: bool) -> None:
         """Tell the observer, unless the program casts the array where it stands, and so to the same
@@ -336,6 +344,9 @@ class Recorder(RecorderBase):
         """Record an array whose dtype the program named, or that it has from elsewhere."""
         self._put(result.array, result.dtype)
 
+
+_MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
+"""From a framework to where its modules make their parameters."""
 
 _ALONE = {"svd": "svdvals"}
 """What an operation of several results is if it was asked for one alone."""

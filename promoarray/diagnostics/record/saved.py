@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import promoarray
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.flow import Flow, as_data, from_data
@@ -51,7 +50,6 @@ def as_json(report: RecordedReport) -> str:
         data = {
             "format": FORMAT,
             "version": VERSION,
-            "promoarray": promoarray.__version__,
             "framework": report.framework,
             "run": report.run.name,
             "policies": [policy.name for policy in report.policies],

@@ -174,8 +174,10 @@ HOLD_NOTHING = {
 def nodes() -> set[str]:
     """The names of all nodes of the grammar that can hold an expression, or stand in one."""
     roots = ast.expr, ast.stmt, ast.pattern, ast.excepthandler
-    every = {c.__name__ for root in roots for c in root.__subclasses__()}
-    every |= {c.__name__ for c in getattr(ast, "type_param", ast.pattern).__subclasses__()}
+    own = (c for root in roots for c in root.__subclasses__() if c.__module__ == "ast")
+    every = {c.__name__ for c in own}  # other libraries have nodes of their own
+    parameters = getattr(ast, "type_param", ast.pattern).__subclasses__()
+    every |= {c.__name__ for c in parameters if c.__module__ == "ast"}
     former = {"Num", "Str", "Bytes", "NameConstant", "Ellipsis", "Index", "ExtSlice"}
     return every - former
 

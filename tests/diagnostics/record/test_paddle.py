@@ -358,25 +358,20 @@ def test_a_layer_that_is_cast_has_the_dtype_that_the_program_names() -> None:
         _ = cast(x)
         own = paddle.nn.Layer().create_parameter([2], dtype="float32")
         _ = own + x
-    assert {d.name for d in report.divergences} == {"default dtype"}  # of Linear, before the cast
-    assert sum(d.count for d in report.divergences) == 2
+    assert not report.divergences
     with pa.record("paddle", "numpy@2") as report:
         own = paddle.nn.Layer(dtype="float32").create_parameter([2])  # which Paddle does not ask
         _ = own + x
     assert {d.name for d in report.divergences} == {"default dtype", "add"}
 
 
-def test_parameters_of_layers_have_the_default_dtype_unless_the_program_sets_it() -> None:
+def test_parameters_of_layers_are_float32_everywhere() -> None:
     create = paddle.nn.Layer.create_parameter
     with pa.record("paddle", "numpy@2") as report:
-        layers = paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 1)
-        _ = layers[0]
         wide = paddle.nn.Embedding(2, 3)
+        _ = paddle.nn.Linear(2, 3)
     assert wide.weight.dtype is paddle.float32
-    (cause,) = report.shared_causes().found
-    assert cause.write == 'paddle.set_default_dtype("float32")'
-    assert len(cause.places) == 2
-    assert {str(d.answers["numpy@2"]) for d in report.divergences} == {"float64"}
+    assert not report.divergences  # as those of another framework's modules are
     with pa.record("paddle", "numpy@2") as report:
         paddle.set_default_dtype("float32")
         _ = paddle.nn.Linear(2, 3)
@@ -391,8 +386,8 @@ def test_an_edit_of_a_number_in_some_passes_keeps_a_tensor_of_others_on_its_grap
     counts = paddle.to_tensor([1, 2, 3])
     with pa.record("paddle", "numpy@2") as report:
         share(2, counts), share(counts, 2)
-    written = [d.answers["numpy@2"].fix.text for d in report.divergences]
-    assert written
+    every = [d.answers["numpy@2"].fix for d in report.divergences]
+    written = [fix.text for fix in every if fix is not None]
     x = paddle.to_tensor([2.0], stop_gradient=False)
     for edit in written:
         for n in (x, 2):

@@ -308,7 +308,7 @@ def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote
             "x.abs().to(torch.float32) * (-math.log(n) / len(x))"
         ],
         "abs(n) * x.abs()": [],
-        "x.abs()": ["x.to(torch.float64).abs().to(torch.int8)"],  # Paddle has no abs of int8
+        "x.abs()": ["x.to(torch.int64).abs().to(torch.int8)"],  # Paddle has no abs of int8
         "torch.rsub(x, 1.5)": [],
         "x.where(x > 1, y)": [],
         "torch.where(x > 1, x, y)": ["torch.where(x > 1, x.to(torch.float64), y)"],
@@ -347,14 +347,8 @@ def parameters_of(default: str = "") -> Any:
     return report
 
 
-def test_parameters_of_modules_are_one_cause() -> None:
-    report = parameters_of()
-    (cause,) = report.shared_causes().found
-    assert [*cause.policies] == ["numpy@2", "jax@x64"]
-    assert cause.write == "torch.set_default_dtype(torch.float32)"
-    assert len(cause.places) == 2
-    assert [summary.roots for summary in report.by_policy()] == [1, 1, 0]
-    assert report.blocks() == []
+def test_parameters_of_modules_are_float32_everywhere() -> None:
+    assert not parameters_of().divergences  # so are those of another framework's modules
 
 
 def test_the_default_dtype_that_a_program_sets_is_one_that_it_names() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch.overrides import resolve_name
 
 from promoarray.diagnostics.record.call import Call
@@ -26,8 +27,8 @@ from promoarray.promotion.policy import NO_OPTIONS
 def handler_of(func: Any) -> tuple[str, Handler | None]:
     """What to do with calls of a function, with its name."""
     name = getattr(func, "__name__", str(func))
-    qualified = resolve_name(func) or getattr(func, "__qualname__", "")
     if name in ("__get__", "__set__"):  # a property
+        qualified = _resolve_name(func) or getattr(func, "__qualname__", "")
         name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
         if name in ("real", "imag"):
             return name, compute
@@ -42,6 +43,11 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         return name, _each
     return name, handler_in(words(), name) or other
 
+
+# What is around it, and its first call, change the filters of warnings for a moment, after which
+# Python shows again what it has shown.
+_resolve_name: Any = getattr(resolve_name, "__wrapped__", resolve_name)
+_resolve_name(torch.add)
 
 _UNSEEN = names("backward grad run_backward")
 """Functions by which PyTorch computes gradients, in C++."""
