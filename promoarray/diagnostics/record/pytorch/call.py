@@ -24,6 +24,11 @@ DTYPES: dict[torch.dtype, DType] = {
 }
 """From PyTorch's dtypes to ours; complex32 is one that promoarray does not have."""
 
+# What is around it, and its first call, change the filters of warnings for a moment, after which
+# Python shows again what it has shown.
+qualified_name: Any = getattr(resolve_name, "__wrapped__", resolve_name)
+qualified_name(torch.add)
+
 _HOOKS = ("torch/overrides.py", "torch/_tensor.py")
 """Files through which calls of PyTorch's functions in Python come to a mode."""
 
@@ -77,7 +82,7 @@ class Call(call.Call):
     @property
     def form(self) -> Form:
         """How the call is written: functions answer otherwise than operators at places."""
-        qualified = resolve_name(self.func) or ""
+        qualified = qualified_name(self.func) or ""
         return Form.OPERATOR if qualified.startswith("torch.Tensor.") else Form.FUNCTION
 
     @property

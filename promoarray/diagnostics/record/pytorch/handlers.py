@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-from torch.overrides import resolve_name
-
 from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.common import plain
 from promoarray.diagnostics.record.handlers import (
@@ -17,6 +14,7 @@ from promoarray.diagnostics.record.handlers import (
     other,
     unseen,
 )
+from promoarray.diagnostics.record.pytorch.call import qualified_name
 from promoarray.diagnostics.record.pytorch.calls import words
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
 from promoarray.diagnostics.record.tables import names
@@ -28,7 +26,7 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
     """What to do with calls of a function, with its name."""
     name = getattr(func, "__name__", str(func))
     if name in ("__get__", "__set__"):  # a property
-        qualified = _resolve_name(func) or getattr(func, "__qualname__", "")
+        qualified = qualified_name(func) or getattr(func, "__qualname__", "")
         name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
         if name in ("real", "imag"):
             return name, compute
@@ -43,11 +41,6 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         return name, _each
     return name, handler_in(words(), name) or other
 
-
-# What is around it, and its first call, change the filters of warnings for a moment, after which
-# Python shows again what it has shown.
-_resolve_name: Any = getattr(resolve_name, "__wrapped__", resolve_name)
-_resolve_name(torch.add)
 
 _UNSEEN = names("backward grad run_backward")
 """Functions by which PyTorch computes gradients, in C++."""
