@@ -102,6 +102,8 @@ def once(random: Generator) -> None:
     told = [(c.kind, c.before, c.after) for c in changes]
     # A scalar that becomes another number may leave a comparison as it is.
     shown = [c for c in changes if not (same and c.values and c.values.given)]
+    # A kernel that the framework lacks is told, and the operation is computed all the same.
+    shown = [c for c in shown if not (same and "has no kernel" in c.why("after") + c.why("before"))]
     assert bool(shown) != same, f"{asked}: {mine!r}, {theirs!r}, told {told}"
 
 

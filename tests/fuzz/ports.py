@@ -115,7 +115,8 @@ class _Bare(ast.NodeTransformer):
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        return ast.Constant(int(node.value)) if isinstance(node.value, bool) else node
+        whole = isinstance(node.value, float) and node.value.is_integer()  # 2.0 for 2
+        return ast.Constant(int(node.value)) if whole or isinstance(node.value, bool) else node
 
 
 def _bare(tree: ast.AST) -> str:

@@ -35,7 +35,7 @@ def test_the_commands_exit_as_the_page_says(tmp_path: Path) -> None:
     program, ignored = blocks("python")
     (tmp_path / "model.py").write_text(program)
     lines = [line for block in blocks("sh") for line in block.splitlines()]
-    assert len(lines) == 10
+    assert len(lines) == 11
     for line in lines:
         command, _, code = line.partition("# exits with ")
         assert run(command.strip(), tmp_path) == int(code), line
