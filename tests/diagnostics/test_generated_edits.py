@@ -23,6 +23,10 @@ def test_edits_of_programs_of_promoarray(tmp_path: Path, seed: int) -> None:
     assert edits > 8
 
 
+SAME = frozenset({35})
+"""Seeds whose programs give the same dtypes and values in NumPy 1.26.4 and 2.4.6, asked of both."""
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_edits_of_programs_of_numpy_1(tmp_path: Path, seed: int) -> None:
     edits = 0
@@ -30,4 +34,4 @@ def test_edits_of_programs_of_numpy_1(tmp_path: Path, seed: int) -> None:
         done = tried(tmp_path / "program.py", number, "numpy@1", "numpy@2", "numpy")
         assert not done.faults, (number, done.faults, done.source, done.edited)
         edits += len(done.edits)
-    assert edits or seed == 35  # whose programs give the same in NumPy 1.26 and 2.4
+    assert (edits > 0) is (seed not in SAME)

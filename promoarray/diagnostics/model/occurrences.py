@@ -107,16 +107,23 @@ class _Occurrences:
             yield self._cast(place, changes.get((place.site, *place.operands)))
         for answers in (place.answers, *place.passes):
             if isinstance(answers, OperationAnswers):
-                found = self._operation(place, answers.event)
-                if found is not None:
-                    yield found
+                every = (False, True) if any(map(_is_open, answers.event.operands)) else (False,)
+                for assumed in every:
+                    found = self._operation(place, answers.event, assumed=assumed)
+                    if found is not None:
+                        yield found
 
     # -- kinds of operations ----------------------------------------------------------------------
 
-    def _operation(self, place: Divergence, event: OperationEvent) -> Occurrence | None:
-        """One operation; None where the policy whose dtypes are kept refuses it."""
+    def _operation(
+        self, place: Divergence, event: OperationEvent, *, assumed: bool = False
+    ) -> Occurrence | None:
+        """One operation; None where the policy whose dtypes are kept refuses it.
+
+        Values that are not known are those that the report ``assumed``, or of the whole range.
+        """
         run, given = self.run, event.operands
-        alone = all(type(x) in WEAK or not x._buffer.ndim for x in given)
+        alone = assumed or all(type(x) in WEAK or not x._buffer.ndim for x in given)
         operands = tuple(self._operand(x, alone=alone) for x in given)
         done = event.policy.name == run.name
         weak = () if run.weak_arrays else self._weak(given)
@@ -276,6 +283,11 @@ class _Occurrences:
             "framework": place.framework.partition(" ")[0],
             "edited": place.edited,
         }
+
+
+def _is_open(x: Any) -> bool:
+    """Whether it is a 0-d array whose value is not known."""
+    return isinstance(x, Ghost) and not x._buffer.ndim and not x.has_value
 
 
 def _computation(

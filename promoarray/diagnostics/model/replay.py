@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import islice, product
+from itertools import product
 from typing import Any
 
 from promoarray.core.call_site import recorded_at
@@ -36,6 +36,7 @@ from promoarray.diagnostics.model.flow import (
     RecordedOperation,
     Source,
 )
+from promoarray.diagnostics.model.noted import Unanswered
 from promoarray.diagnostics.record.ghost import Ghost, ghosts_of
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.shadow.divergence import Divergence
@@ -144,7 +145,10 @@ class _Replay:
         """Ask about an operation on new states of its operands; answer whether it has new ones."""
         operation, new = self._flow.operations[number], False
         done = self._done.setdefault(number, set())
-        for slots in islice(self._combined(operation), MOST):
+        for count, slots in enumerate(self._combined(operation)):
+            if count == MOST:
+                self._leave_open(operation)
+                break
             if slots in done:
                 continue
             done.add(slots)
@@ -153,6 +157,14 @@ class _Replay:
                 new |= slot not in states
                 states[slot] = None
         return new
+
+    def _leave_open(self, operation: RecordedOperation) -> None:
+        """Note that policies are not asked about more combinations of what came before."""
+        why = f"policies are asked about the first {MOST} combinations of earlier answers"
+        for policy in self._report.policies:
+            if policy is not self._report.run:
+                left = Unanswered(operation.name, why, operation.place.program, policy.name)
+                self._report.unanswered[left] += 1
 
     def _combined(self, operation: RecordedOperation) -> Iterator[tuple[Slot, ...]]:
         """Yield the slots that operands may bear, as far as those are known; None of a scalar."""

@@ -150,6 +150,7 @@ def _unanswered(report: Results) -> Iterator[NotExamined]:
 _CALLS = {
     "unknown": "the call is not understood",
     "unseen": "no Python function is called there",
+    "autocast": "autocast casts its operands by lists of its own",
 }
 _LEFT = "another library's rules decide from there on"
 _LAZY = "they are not computed for a report"

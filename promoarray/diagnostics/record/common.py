@@ -152,7 +152,7 @@ STRUCTURE = names("""
     cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy
     index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims lax.reshape
     lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT matrix_transpose
-    movedim moveaxis narrow numpy permute permute_dims pin_memory ravel requires_grad_ reshape
+    movedim moveaxis narrow permute permute_dims pin_memory ravel requires_grad_ reshape
     reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes squeeze
     squeeze_ strided_slice swapaxes swapdims t t_ tensor_split transpose transpose_ unbind unflatten
     unsqueeze unsqueeze_ unstack values view view_as view_shape view_slice

@@ -20,7 +20,7 @@ from promoarray.diagnostics.record.report import (
     UNKNOWN,
     UNSEEN,
 )
-from promoarray.diagnostics.record.tables import bound
+from promoarray.diagnostics.record.tables import bound, names
 from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS, Form
 
@@ -303,12 +303,29 @@ def assign(call: Call) -> None:
         call.recorder.assigned(target, value, call.frame, values=values)
 
 
+def leave(call: Call) -> None:
+    """Values that leave for other code, where no operation is recorded.
+
+    What the framework's own code takes, as to print it, does not leave the program.
+    """
+    caller = call.frame.f_globals.get("__name__") or ""
+    if caller.partition(".")[0] != call.recorder.report.framework.partition(" ")[0]:
+        call.recorder.unexamined(f"{call.name} of an array", LEFT, call.frame)
+
+
+LEFT = "its values leave for other code, whose operations are not recorded"
+_LEAVING = names("__array__ __dlpack__ numpy")
+
 _PRODUCTS = (
     *("einsum", "multi_dot", "linalg_multi_dot", "linalg.multi_dot"),
     *("lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell", "rnn_tanh_cell"),
     "rnn_relu_cell",
 )
-_BY_NAME: dict[str, Handler] = {"__setitem__": assign, **dict.fromkeys(_PRODUCTS, einsum)}
+_BY_NAME: dict[str, Handler] = {
+    "__setitem__": assign,
+    **dict.fromkeys(_LEAVING, leave),
+    **dict.fromkeys(_PRODUCTS, einsum),
+}
 
 
 def _autocast(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from functools import wraps
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Self
 
+from promoarray.core.call_site import of_library
 from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.handlers import Handler
 from promoarray.diagnostics.record.recorder import Recorder
@@ -85,6 +87,25 @@ def of_default(replaced: Replaced, function: Callable[..., Any]) -> Callable[...
         return answer
 
     return named
+
+
+def of_compiling(replaced: Replaced, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of a function that compiles a part of the program, or loads one."""
+
+    @wraps(function)
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        frame = sys._getframe(1)
+        if not of_library(frame):
+            for watcher in replaced.watchers:
+                watcher.recorder.unexamined(name, _COMPILED, frame)
+        if name == "torch.jit.script":  # which looks up names in the frame that calls it
+            kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 1
+        return function(*args, **kwargs)
+
+    return compiled
+
+
+_COMPILED = "what is compiled there is not recorded as it runs"
 
 
 def carry_out(

@@ -180,6 +180,16 @@ class RecordedReport(Report):
         """How much was found, which grows with what is new; no policy is asked for it."""
         return sum(len(flow.operations) for flow in self.flows) + len(self.unexamined)
 
+    @property  # type: ignore[misc]
+    def operations(self) -> int:
+        """How many operations were compared, in every pass."""
+        every = (each for flow in self.flows for each in flow.operations)
+        return sum(each.count for each in every if each.kind in COMPARED)
+
+    @operations.setter
+    def operations(self, count: int) -> None:
+        """The flows have it."""
+
     @property
     def understood(self) -> float:
         """The share of calls that compute or make arrays which is understood, from 0 to 1."""
@@ -282,15 +292,6 @@ def _asked(name: str) -> Any:
 
 for _name in _ASKED:
     setattr(RecordedReport, _name, _asked(_name))
-
-
-def _counted(self: RecordedReport) -> int:
-    """How many operations were compared, in every pass."""
-    every = (each for flow in self.flows for each in flow.operations)
-    return sum(each.count for each in every if each.kind in COMPARED)
-
-
-RecordedReport.operations = property(_counted, lambda self, count: None)  # type: ignore[assignment]
 
 
 def _most(names: Counter[str]) -> str:

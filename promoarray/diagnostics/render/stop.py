@@ -26,7 +26,7 @@ def remedies(report: Results, stopped: Stopped) -> Iterator[tuple[str, str]]:
         yield "cast", f"an argument of {call} ({place.program}), so that {_wanted(report, stopped)}"
     if place and place.framework == "numpy" and OLD in stopped.goes_on:
         file = os.path.relpath(report.script) if report.script else "SCRIPT"
-        yield "run", f"promoarray port {file}, which writes what keeps the results of {OLD}"
+        yield "run", f"promoarray port {file}, which tries the casts that keep the results of {OLD}"
     if stopped.remedy:
         yield "or run", stopped.remedy
     package = _package(report, stopped)

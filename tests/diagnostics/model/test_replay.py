@@ -96,3 +96,17 @@ def test_a_flow_is_checked_as_it_is_read() -> None:
     data["operations"][-1]["sources"][0] = [[99, 0]]
     with pytest.raises(ValueError, match="nothing makes 99"):
         from_data(data)
+
+
+def test_combinations_that_are_not_asked_about_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promoarray.diagnostics.record.flow.DEPTH", 1)  # one operation for both
+    recorded = Report(get_policy(), POLICIES)
+    with observing(FlowRecorder(recorded)):
+        for x in (pa.zeros(2, dtype=pa.float64), pa.asarray([1, 2]) * 1.0):  # PyTorch: float32
+            x * 2.0
+    whole = _asked_again(recorded.flows[0], Report(get_policy(), POLICIES))
+    monkeypatch.setattr("promoarray.diagnostics.model.replay.MOST", 1)
+    part = _asked_again(recorded.flows[0], Report(get_policy(), POLICIES))
+    assert not whole.unanswered
+    assert {each.name for each in part.unanswered} == {"multiply"}
+    assert {each.policy for each in part.unanswered} == {p.name for p in POLICIES} - {"numpy@2"}

@@ -16,13 +16,15 @@ from types import FrameType, ModuleType
 from typing import Any
 
 import jax
+import numpy as np
 from jax import image, lax
 from jax import numpy as jnp
 from jax._src.array import ArrayImpl
 from jax._src.numpy.array_methods import _IndexUpdateRef
 from jax.scipy import linalg, special, stats
 
-from promoarray.diagnostics.record.handlers import Handler
+from promoarray.core.call_site import of_promoarray
+from promoarray.diagnostics.record.handlers import LEFT, Handler
 from promoarray.diagnostics.record.jax.call import results_of, settled
 from promoarray.diagnostics.record.jax.calls import (
     DEFAULTS,
@@ -54,7 +56,8 @@ MODULES: dict[str, ModuleType] = {
 }
 """The modules whose functions are wrapped, by what stands before their names."""
 
-_FOLDER = os.path.join(os.path.dirname(jax.__file__), "_src", "")
+_JAX = os.path.join(os.path.dirname(jax.__file__), "")
+_FOLDER = os.path.join(_JAX, "_src", "")
 _OWN = tuple(
     _FOLDER + part
     for part in (
@@ -129,6 +132,9 @@ def _places() -> Iterator[Place]:
             if plain and prefix + name not in UNSEEN:
                 kind = HeardFunction if hasattr(type(func), "__get__") else Heard
                 yield Place(module, name, func, kind(prefix + name, func))
+    for name in ("array", "asarray"):  # which read an array's memory, and call none of its methods
+        func = vars(np)[name]
+        yield Place(np, name, func, _into_numpy(name, func))
     put = jax.device_put
     yield Place(jax, "device_put", put, HeardFunction("device_put", put))
     for name, gives in TRANSFORMS.items():
@@ -138,7 +144,7 @@ def _places() -> Iterator[Place]:
         func = vars(lax)[name]
         yield Place(lax, name, func, Control(func, _recorders, parameters))
     for cls in (ArrayImpl, jax.core.Tracer):
-        for name in OPERATORS | METHODS:
+        for name in OPERATORS | METHODS | {"__array__", "__dlpack__"}:
             found = vars(cls).get(name)
             if isinstance(found, property):
                 getter = _method(name, found.fget)
@@ -149,6 +155,21 @@ def _places() -> Iterator[Place]:
         method = name.removeprefix("at.")
         if found := vars(_IndexUpdateRef).get(method):
             yield Place(_IndexUpdateRef, method, found, _update(name, found))
+
+
+def _into_numpy(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of a function of NumPy's that takes values out of JAX."""
+
+    @wraps(func)
+    def left(*args: Any, **kwargs: Any) -> Any:
+        frame, given = sys._getframe(1), next(iter((*args, *kwargs.values())), None)
+        own = frame.f_code.co_filename.startswith(_JAX) or of_promoarray(frame)
+        if isinstance(given, ArrayImpl) and not own:
+            for recorder in _recorders():
+                recorder.unexamined(f"numpy.{name} of an array", LEFT, frame)
+        return func(*args, **kwargs)
+
+    return left
 
 
 REPLACED = Replaced(_places)

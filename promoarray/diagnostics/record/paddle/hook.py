@@ -22,7 +22,13 @@ from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.paddle.call import DTYPES, Call, amp
 from promoarray.diagnostics.record.paddle.calls import KERNELS, words
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out, of_default
+from promoarray.diagnostics.record.replaced import (
+    Place,
+    Replaced,
+    carry_out,
+    of_compiling,
+    of_default,
+)
 from promoarray.diagnostics.record.report import MAKE
 
 _PLACES = (paddle.Tensor, paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal)
@@ -34,6 +40,9 @@ def _places() -> Iterator[Place]:
     known = words()
     before = paddle.set_default_dtype
     yield Place(paddle, "set_default_dtype", before, of_default(_replaced, before))
+    for name in ("load", "to_static"):
+        before = getattr(paddle.jit, name)
+        yield Place(paddle.jit, name, before, of_compiling(_replaced, f"paddle.jit.{name}", before))
     layer, name = paddle.nn.Layer, "create_parameter"
     yield Place(layer, name, layer.create_parameter, _watched(layer.create_parameter, name, _made))
     yield Place(layer, "to", layer.to, _cast(layer.to))

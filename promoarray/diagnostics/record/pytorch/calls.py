@@ -73,7 +73,7 @@ _MOVES = names("""
 _CASTS = names("to type byte char cfloat cdouble chalf")
 _MAKES = names("""
     _is_all_true _is_any_true constant_ eye_ frombuffer kaiming_normal_ kaiming_uniform_ new_tensor
-    nonzero_static normal numpy ones_ orthogonal_ quantize_per_tensor trunc_normal_ xavier_normal_
+    nonzero_static normal ones_ orthogonal_ quantize_per_tensor trunc_normal_ xavier_normal_
     xavier_uniform_ zeros_
 """)
 _OF_FLOATS = names("""

@@ -13,7 +13,7 @@ from promoarray.diagnostics.record.handlers import Handler
 from promoarray.diagnostics.record.pytorch.call import Call
 from promoarray.diagnostics.record.pytorch.handlers import handler_of
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced, of_default
+from promoarray.diagnostics.record.replaced import Place, Replaced, of_compiling, of_default
 from promoarray.diagnostics.record.watcher import Watcher
 
 
@@ -22,6 +22,10 @@ def _places() -> Iterator[Place]:
     for name in ("set_default_dtype", "set_default_tensor_type"):
         before = getattr(torch, name)
         yield Place(torch, name, before, of_default(_replaced, before))
+    for owner, name in ((torch, "compile"), *((torch.jit, n) for n in ("load", "script", "trace"))):
+        before = getattr(owner, name)
+        after = of_compiling(_replaced, f"{owner.__name__}.{name}", before)
+        yield Place(owner, name, before, after)
 
 
 _replaced = Replaced(_places)

@@ -1,0 +1,95 @@
+"""What leaves a recorded program, or runs unrecorded, is named, so that no verdict is "agrees"."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from promoarray.__main__ import main
+
+TORCH, JAX, PADDLE = "torch", "jax", "paddle"
+LEAVES = "its values leave for other code"
+COMPILED = "what is compiled there is not recorded"
+PROGRAMS = {
+    "values to NumPy": (
+        TORCH,
+        "import torch, numpy as np\n"
+        "x = torch.tensor([1, 2], dtype=torch.int32)\n"
+        "y = x.numpy() * np.float32(2.5)\n",
+        {"numpy of an array": LEAVES},
+    ),
+    "autocast": (
+        TORCH,
+        "import torch\n"
+        "x = torch.ones(2, 2)\n"
+        "with torch.autocast('cpu', dtype=torch.bfloat16):\n"
+        "    y = x @ x\n",
+        {"matmul": "autocast casts its operands"},
+    ),
+    "TorchScript": (
+        TORCH,
+        "import torch\n"
+        "def double(a):\n"
+        "    return a * 2\n"
+        "@torch.jit.script\n"
+        "def f(a):\n"
+        "    return double(a)\n"
+        "traced = torch.jit.trace(double, torch.ones(2))\n"
+        "y = f(torch.ones(2)) + traced(torch.ones(2))\n",
+        {"torch.jit.script": COMPILED, "torch.jit.trace": COMPILED},
+    ),
+    "torch.compile": (
+        TORCH,
+        "import torch\n"
+        "f = torch.compile(lambda x: x / 2, backend='eager')\n"
+        "z = f(torch.tensor([1, 2]))\n",
+        {"torch.compile": COMPILED},
+    ),
+    "an array read by NumPy": (
+        JAX,
+        "import jax.numpy as jnp, numpy as np\n"
+        "y = np.asarray(jnp.asarray([1, 2])) * np.float32(2.5)\n",
+        {"numpy.asarray of an array": LEAVES},
+    ),
+    "to_static": (
+        PADDLE,
+        "import paddle\nf = paddle.jit.to_static(lambda x: x + x)\ny = f(paddle.ones([2]))\n",
+        {"paddle.jit.to_static": COMPILED},
+    ),
+}
+PRINTED = {
+    TORCH: "import torch\nx = torch.ones(2) * 2\nprint(x, repr(x), f'{x}')\n",
+    JAX: "import jax.numpy as jnp\nx = jnp.ones(2, jnp.float32)\nprint(x, f'{x * x}')\n",
+    PADDLE: "import paddle\nx = paddle.ones([2])\nprint(x, repr(x + x))\n",
+}
+OTHER = {TORCH: "paddle@3.3", JAX: "numpy@2", PADDLE: "torch"}
+
+
+def _verdict(framework: str, folder: Path, text: str) -> dict[str, Any]:
+    if not importlib.util.find_spec(framework):
+        pytest.skip(f"needs {framework}")
+    program, out = folder / "program.py", folder / "out.json"
+    program.write_text(text)
+    arguments = ["--policies", OTHER[framework], "--fail-on", "incomplete"]
+    main(["compare", str(program), *arguments, "--json", "--output", str(out)])
+    (verdict,) = json.loads(out.read_text())["verdicts"]
+    return dict(verdict)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_not_recorded_is_named(tmp_path: Path, name: str) -> None:
+    framework, text, expected = PROGRAMS[name]
+    verdict = _verdict(framework, tmp_path, text)
+    named = {each["what"]: each["why"] for each in verdict["not_examined"]}
+    assert verdict["verdict"] != "agrees"
+    for what, why in expected.items():
+        assert why in named[what], named
+
+
+@pytest.mark.parametrize("framework", PRINTED)
+def test_printing_an_array_leaves_nothing_open(tmp_path: Path, framework: str) -> None:
+    assert _verdict(framework, tmp_path, PRINTED[framework])["verdict"] == "agrees"
