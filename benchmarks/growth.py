@@ -18,7 +18,7 @@ from peers import Peer, call
 from throughput import numbers
 
 import promoarray as pa
-from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.diagnostics.ask.observer import DEFAULT
 
 COPY = "copy"
 ROWS: list[tuple[str, tuple[str, ...]]] = [

@@ -26,13 +26,13 @@ from pathlib import Path
 
 import promoarray as pa
 from promoarray.core.observers import observing
+from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.run.watch import Watch
-from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.policies import as_policy
 
 DIGITS = Path(__file__).resolve().parents[1] / "examples" / "digits.py"

@@ -66,7 +66,7 @@ class Asked(NamedTuple):
 def torch() -> Asked:
     """PyTorch."""
     module = import_module("torch")
-    calls = import_module("promoarray.diagnostics.record.pytorch.calls")
+    calls = import_module("promoarray.diagnostics.calls.pytorch")
     return Asked(
         calls.words().operations,
         {
@@ -82,7 +82,7 @@ def torch() -> Asked:
 def paddle() -> Asked:
     """Paddle."""
     module = import_module("paddle")
-    calls = import_module("promoarray.diagnostics.record.paddle.calls")
+    calls = import_module("promoarray.diagnostics.calls.paddle")
     return Asked(
         calls.words().operations,
         {"": [module, module.linalg, module.fft, module.Tensor]},
@@ -95,7 +95,7 @@ def jax() -> Asked:
     """JAX, in the mode that it is in; functions are traced, and not compiled."""
     module = import_module("jax")
     jnp = module.numpy
-    calls = import_module("promoarray.diagnostics.record.jax.calls")
+    calls = import_module("promoarray.diagnostics.calls.jax")
     wrapping = import_module("promoarray.diagnostics.record.jax.wrapping")
     return Asked(
         calls.operations(),

@@ -264,8 +264,8 @@ def predicted(every: list[str]) -> Iterator[str]:
     import numpy as np
 
     from promoarray.diagnostics.record.numpy.hook import hook
+    from promoarray.diagnostics.record.numpy.numpy1_emulation import Past
     from promoarray.diagnostics.record.numpy.operand import operand_of
-    from promoarray.diagnostics.record.numpy.past import Past
     from promoarray.diagnostics.record.numpy.rewriting import rewritten
     from promoarray.diagnostics.record.numpy.session import Session
     from promoarray.diagnostics.record.recorder import Recorder

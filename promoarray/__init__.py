@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing
     from promoarray.backends.computing import no_compute
     from promoarray.core.escape import no_escape
+    from promoarray.diagnostics.ask.observer import shadow
     from promoarray.diagnostics.cast_report import cast_report
     from promoarray.diagnostics.explain.question import explain
     from promoarray.diagnostics.policy_tables import table
     from promoarray.diagnostics.record.block import record
     from promoarray.diagnostics.report import Report
-    from promoarray.diagnostics.shadow.observer import shadow
     from promoarray.diagnostics.trace import trace
     from promoarray.extras import (
         array,
@@ -101,7 +101,7 @@ diagnostics.cast_report      cast_report
 diagnostics.explain.question explain
 diagnostics.policy_tables    table
 diagnostics.record.block     record
-diagnostics.shadow.observer  shadow
+diagnostics.ask.observer  shadow
 diagnostics.report    Report
 diagnostics.trace            trace
 io.dask_arrays               from_dask

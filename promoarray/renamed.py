@@ -22,7 +22,7 @@ MODULES = {
     "_factors": ("linalg.decompositions", "linalg.systems"),
     "_pickling": ("parray",),
     "_report": ("diagnostics.report",),
-    "_shadow": ("diagnostics.shadow.divergence", "renamed"),
+    "_shadow": ("diagnostics.model.divergence", "renamed"),
     "_sites": ("core.call_site",),
     "_trace": ("diagnostics.trace",),
     "array": ("parray",),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.observers import observing
+from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
@@ -22,13 +23,12 @@ from promoarray.diagnostics.port.runs import Ends, Ran, Recordings, seen
 from promoarray.diagnostics.port.sources import Source
 from promoarray.diagnostics.record.block import FRAMEWORKS, REWRITTEN, recording
 from promoarray.diagnostics.record.numpy.hook import hook
-from promoarray.diagnostics.record.numpy.past import Past
+from promoarray.diagnostics.record.numpy.numpy1_emulation import Past
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Texts
-from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.promotion import in_force
 from promoarray.promotion.registry import as_policy
 

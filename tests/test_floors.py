@@ -145,7 +145,23 @@ def test_rooms_side_by_side_do_not_know_each_other() -> None:
 
 
 def test_no_imports_run_in_a_circle() -> None:
+    _straight(imports())
+
+
+def test_no_folders_of_diagnostics_import_each_other() -> None:
+    def folder(file: str) -> str:
+        return ".".join(file.split(".")[2:3])
+
+    arrows: dict[str, set[str]] = {}
+    for a, known in imports().items():
+        others = {folder(b) for b in known if room_of(b) == "diagnostics"} - {folder(a)}
+        if room_of(a) == "diagnostics":
+            arrows.setdefault(folder(a), set()).update(others)
+    _straight(arrows)
+
+
+def _straight(arrows: dict[str, set[str]]) -> None:
     try:
-        TopologicalSorter(imports()).prepare()
+        TopologicalSorter(arrows).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(reversed(error.args[1]))) from None

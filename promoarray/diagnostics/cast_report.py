@@ -330,7 +330,7 @@ def _errors(given: Values, made: Values, target: DType) -> Values:
 
 
 def _size(given: Values) -> Values:
-    """The magnitude of integers as floats that are not rounded up into the next binade."""
+    """The scalar_class of integers as floats that are not rounded up into the next binade."""
     size = np.abs(given).view(np.uint64)
     keep = ~np.uint64((1 << 11) - 1)
     return np.asarray(np.where(size >> np.uint64(53), size & keep, size).astype(np.float64))
@@ -346,7 +346,7 @@ def _whole_difference(given: Values, made: Values) -> Values:
 
 
 def _last_place(size: Values, target: DType) -> Values:
-    """The distance of the target's neighbours at a magnitude, inside its range."""
+    """The distance of the target's neighbours at a scalar_class, inside its range."""
     layout = target.part.format
     assert layout is not None
     _, exponent = np.frexp(size)

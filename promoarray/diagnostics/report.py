@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable
-from promoarray.diagnostics.model.causes import SharedCauses, shared_causes
-from promoarray.diagnostics.model.results import Results
-from promoarray.diagnostics.model.summary import PolicySummary, by_policy
+from promoarray.diagnostics.findings.causes import SharedCauses, shared_causes
+from promoarray.diagnostics.findings.results import Results
+from promoarray.diagnostics.findings.summary import PolicySummary, by_policy
 from promoarray.diagnostics.render.entries import Line, lines_of
 from promoarray.diagnostics.render.words import legend, summary
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from promoarray.diagnostics.model.finding import edits, spelled
+from promoarray.diagnostics.ask.observer import DEFAULT, shadowed
+from promoarray.diagnostics.findings.finding import edits, spelled
+from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.ending import stopped_at
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
-from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
 from promoarray.errors import PromotionError, clipped, kind_of
 from promoarray.namespaces import namespace
 from promoarray.parray import PArray

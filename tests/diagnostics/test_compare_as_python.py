@@ -442,7 +442,7 @@ def test_modules_packages_and_folders_run_as_python_runs_them(tmp_path: Path) ->
 def test_what_goes_wrong_in_observing_is_told_and_does_not_stop_the_program(tmp_path: Path) -> None:
     ran = Both(
         tmp_path,
-        "from promoarray.diagnostics.shadow.observer import ShadowObserver\n"
+        "from promoarray.diagnostics.ask.observer import ShadowObserver\n"
         "def fail(self, event): raise RuntimeError('inside')\n"
         "ShadowObserver.on_operation = fail\n" + HALF + "print(y)\n",
     )

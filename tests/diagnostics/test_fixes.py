@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.model.finding import edits
-from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.diagnostics.ask.observer import DEFAULT
+from promoarray.diagnostics.findings.finding import edits
 
 EXPRESSIONS = (
     *("x + y", "x / y", "x // y", "x ** y", "x < y", "x == y", "x - 1.5", "2 * x", "x / 2"),

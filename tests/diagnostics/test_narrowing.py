@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.model.finding import findings
-from promoarray.diagnostics.shadow import narrowing
-from promoarray.diagnostics.shadow.narrowing import narrowed
+from promoarray.diagnostics.ask import narrowing
+from promoarray.diagnostics.ask.narrowing import narrowed
+from promoarray.diagnostics.findings.finding import findings
 from promoarray.dtypes import BY_NAME
 from promoarray.policies import as_policy
 

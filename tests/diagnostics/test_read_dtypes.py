@@ -13,8 +13,8 @@ from fuzz import read_dtypes
 
 import promoarray as pa
 from promoarray import cli
-from promoarray.diagnostics.shadow.held import held, lacks
-from promoarray.diagnostics.shadow.slots import as_seen_by
+from promoarray.diagnostics.model.fallback_dtype import held, lacks
+from promoarray.diagnostics.model.slots import as_seen_by
 from promoarray.dtypes import CONCRETE
 from promoarray.policies import as_policy
 

@@ -10,14 +10,15 @@ import pytest
 
 import promoarray as pa
 from promoarray import cli
+from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.exit_codes import FAILED
-from promoarray.diagnostics.model.finding import findings
-from promoarray.diagnostics.model.summary import PolicySummary
+from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.findings.summary import PolicySummary
+from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.refusals import Stopped
 from promoarray.diagnostics.render.json import stopped_data
 from promoarray.diagnostics.render.words import message
 from promoarray.diagnostics.run.ending import last_line, stopped_at
-from promoarray.diagnostics.shadow.final_dtypes import FinalDType
-from promoarray.diagnostics.shadow.stopped import Stopped, stopped_of
 
 
 def stopped(folder: Path, lines: str, run: str, policies: str) -> Stopped:

@@ -12,8 +12,8 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.diagnostics.shadow import observer
-from promoarray.diagnostics.shadow.magnitude import magnitude
+from promoarray.diagnostics.ask import observer
+from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.operations import Form
 from promoarray.policies import Operand, Rank, Refusal, as_policy, list_policies
 from promoarray.promotion.scalars import bounds, largest
@@ -63,7 +63,7 @@ def test_numbers_of_one_magnitude_have_one_answer(policy: str, name: str) -> Non
             decided = asked.decide(name, operands, (None, value), Form.OPERATOR)
             refused = isinstance(decided, Refusal)
             said = type(decided.error) if refused else decided.plan.result
-            classes[dtype, magnitude(value)].add((refused, said))
+            classes[dtype, scalar_class(value)].add((refused, said))
     different = {key: answers for key, answers in classes.items() if len(answers) > 1}
     assert not different
 

@@ -16,10 +16,10 @@ from numpy.random import Generator
 import promoarray as pa
 from fuzz.layouts import STORED, numbers, one_of
 from promoarray.core.observers import observing
+from promoarray.diagnostics.ask.observer import DEFAULT, ShadowObserver
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.shadow.observer import DEFAULT, ShadowObserver
 from promoarray.policies import Policy, as_policy
 
 SCALARS = (True, 0, 1, -1, 3, 300, 2**40, 0.1, -2.5, 1e40, float("nan"), float("inf"), 1j)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.random import Generator
 
 import promoarray as pa
-from promoarray.diagnostics.shadow.held import held, lacks
-from promoarray.diagnostics.shadow.slots import as_seen_by
+from promoarray.diagnostics.model.fallback_dtype import held, lacks
+from promoarray.diagnostics.model.slots import as_seen_by
 from promoarray.policies import as_policy
 
 POLICIES = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import functions
 import pytest
 
-from promoarray.diagnostics.record import examined
+from promoarray.diagnostics.calls import examined
 from promoarray.dtypes import BY_CODE
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy

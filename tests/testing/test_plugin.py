@@ -80,7 +80,7 @@ def pa_default() -> str:
 def test_by_default_the_policies_are_those_of_compare(run) -> None:
     result = run("def test_it(xp): pass", "--collect-only", "-q")
     found = [line.partition("[")[2][:-1] for line in result.outlines if "::test_it[" in line]
-    from promoarray.diagnostics.shadow.observer import DEFAULT
+    from promoarray.diagnostics.ask.observer import DEFAULT
 
     assert found == [as_policy(name).name for name in DEFAULT]
 

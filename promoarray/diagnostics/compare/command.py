@@ -28,10 +28,11 @@ from promoarray.diagnostics.exit_codes import (
     SIGNAL,
     USAGE,
 )
+from promoarray.diagnostics.findings import verdict
 from promoarray.diagnostics.findings.baseline import Baseline, read
-from promoarray.diagnostics.findings.judged import Judged, judge
-from promoarray.diagnostics.model import kinds, verdict
-from promoarray.diagnostics.model.results import MAX_SITES
+from promoarray.diagnostics.findings.classify import Judged, judge
+from promoarray.diagnostics.findings.results import MAX_SITES
+from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport

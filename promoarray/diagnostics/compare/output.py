@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from promoarray.console import console
+from promoarray.diagnostics.compare.filter import without
 from promoarray.diagnostics.compare.run_all import Outcomes
-from promoarray.diagnostics.findings.judged import Judged
-from promoarray.diagnostics.findings.shown import without
-from promoarray.diagnostics.model.finding import findings
+from promoarray.diagnostics.findings.classify import Judged
+from promoarray.diagnostics.findings.finding import findings
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.render.findings_sarif import as_sarif
 from promoarray.diagnostics.render.github import as_commands

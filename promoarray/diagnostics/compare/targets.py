@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 

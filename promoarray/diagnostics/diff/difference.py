@@ -15,14 +15,14 @@ from promoarray.core.refusals import spelled as written
 from promoarray.diagnostics.diff.change import REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import At, Noted
 from promoarray.diagnostics.diff.reasons import NO_REASONS, reasons_of
+from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.edits.of_report import Planned, planned
-from promoarray.diagnostics.model.finding import spelled
-from promoarray.diagnostics.model.occurrences import occurrences
-from promoarray.diagnostics.model.verdict import NotExamined, not_examined, open_in_words
+from promoarray.diagnostics.findings.finding import spelled
+from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
+from promoarray.diagnostics.model.answers import OperationAnswers
+from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.value_changes import ValueChange
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.shadow.answers import OperationAnswers
-from promoarray.diagnostics.shadow.divergence import Divergence
-from promoarray.diagnostics.shadow.value_changes import ValueChange
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:

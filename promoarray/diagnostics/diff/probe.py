@@ -19,6 +19,8 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
 from promoarray.core.events import OperationEvent, RefusalEvent, SetitemEvent
+from promoarray.diagnostics.ask.comparison import key_of
+from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of, reasons_of_event
 from promoarray.diagnostics.diff.recompute import (
     as_it_was,
@@ -28,8 +30,6 @@ from promoarray.diagnostics.diff.recompute import (
 )
 from promoarray.diagnostics.model.values import differs
 from promoarray.diagnostics.run.probe import Probe
-from promoarray.diagnostics.shadow.stopped import refused_of
-from promoarray.diagnostics.shadow.verdict import key_of
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy

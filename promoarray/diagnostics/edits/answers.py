@@ -8,8 +8,8 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.diagnostics.edits.occurrence import Asked
-from promoarray.diagnostics.shadow.as_given import adopted
-from promoarray.diagnostics.shadow.held import has
+from promoarray.diagnostics.model.fallback_dtype import has
+from promoarray.diagnostics.model.operand_view import adopted
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
@@ -23,13 +21,11 @@ from promoarray.diagnostics.edits.planner import written
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.stores import cast_operand, stored_in
 from promoarray.diagnostics.edits.writing import Wrap
-from promoarray.dtypes import INTEGERS, DType
-from promoarray.functions.data_types import value_of
+from promoarray.diagnostics.model.value_changes import ValueChange
+from promoarray.diagnostics.model.values import Number, limits
+from promoarray.dtypes import BY_NAME, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank
-from promoarray.promotion.scalars import bounds
-
-Number = int | float
 
 
 def read(file: str) -> SourceText | None:
@@ -125,9 +121,17 @@ def _of_operands(
 # -- clipped casts --------------------------------------------------------------------------------
 
 
-def clipped(site: Site, source: DType, target: DType) -> str:
-    """Write a cast of what is clipped to the dtype first; "" if that cannot be written."""
-    ends = _limits(source, target)
+def clip(change: ValueChange) -> str:
+    """Write a cast of what is clipped to the dtype first; "" where that does not make all agree."""
+    site, program, operation, source, target = change.place
+    beyond = all(each.beyond for each in tuple(change.differences.values()))
+    if operation != ASTYPE or site != program or not beyond:
+        return ""
+    return _clipped(site, BY_NAME[source], BY_NAME[target])
+
+
+def _clipped(site: Site, source: DType, target: DType) -> str:
+    ends = limits(source, target)
     asked = Asked(ASTYPE, Form.FUNCTION, (Operand(source),), (source,), target)
     place = None if ends is None else _operation(site, asked)
     if ends is None or place is None or not isinstance(place.node.func, ast.Attribute):
@@ -151,39 +155,6 @@ def _owner(node: ast.AST) -> str:
         case ast.Attribute(value=ast.Name(id=name)):
             return name
     return ""
-
-
-def all_beyond(values: Any, source: DType, target: DType) -> bool:
-    """Whether all of some values of a cast lie beyond the dtype, and can be clipped to it."""
-    ends = _limits(source, target)
-    if ends is None:
-        return False
-    with np.errstate(invalid="ignore"):
-        return bool(np.all((values < ends[0]) | (values > ends[1])))  # a NaN does not
-
-
-def _limits(source: DType, target: DType) -> tuple[Number, Number] | None:
-    """The range of a dtype; None if the source of a cast does not hold its ends."""
-    if target.kind in INTEGERS:
-        ends: tuple[Number, Number] = bounds(target)
-    elif target.format is not None and target.format.signed:
-        largest = value_of(target.format, target.format.largest)
-        ends = -largest, largest
-    else:
-        return None
-    return ends if all(_holds(source, end) for end in ends if end) else None
-
-
-def _holds(dtype: DType, number: Number) -> bool:
-    if dtype.kind in INTEGERS:
-        low, high = bounds(dtype)
-        return low <= number <= high
-    if dtype.format is None:
-        return False
-    significant, _ = abs(number).as_integer_ratio()
-    digits = significant.bit_length() - ((significant & -significant).bit_length() - 1)
-    largest = value_of(dtype.format, dtype.format.largest)
-    return digits <= dtype.format.mantissa + 1 and abs(number) <= largest
 
 
 def _written(number: Number) -> str:

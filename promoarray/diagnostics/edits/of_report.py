@@ -11,7 +11,7 @@ from promoarray.diagnostics.edits.known import read
 from promoarray.diagnostics.edits.occurrence import Occurrence, span_of
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Place, edits_of
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
+from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
 

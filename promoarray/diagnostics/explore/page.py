@@ -16,6 +16,7 @@ from typing import Any
 
 from promoarray import pages
 from promoarray.console import ZERO_D
+from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.explore.answers import Answers
 from promoarray.diagnostics.explore.casts import Casts
 from promoarray.diagnostics.explore.order import order_of
@@ -29,7 +30,6 @@ from promoarray.diagnostics.explore.questions import (
     questions,
 )
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.model.finding import Finding
+from promoarray.diagnostics.findings.finding import Finding
 from promoarray.diagnostics.spans import relative
 from promoarray.diagnostics.whole_file import write_whole
 

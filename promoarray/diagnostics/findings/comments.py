@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from promoarray.diagnostics.model.finding import Finding
+from promoarray.diagnostics.findings.finding import Finding
 from promoarray.diagnostics.model.kinds import NAMES
 from promoarray.errors import UnknownPolicyError, quoted
 from promoarray.promotion.registry import as_policy, families

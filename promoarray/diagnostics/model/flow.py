@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.shadow.value_changes import ValueChanges
+from promoarray.diagnostics.model.value_changes import ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from promoarray.diagnostics.shadow.divergence import Divergence
+from promoarray.diagnostics.model.divergence import Divergence
 
 MOST = 1 << 16
 """Operations that are recorded at most; some 60 MiB."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.shadow.divergence import UNKNOWN, Answer, Divergence
-from promoarray.diagnostics.shadow.final_dtypes import FinalDType
-from promoarray.diagnostics.shadow.slots import RefusedOperation
+from promoarray.diagnostics.model.divergence import UNKNOWN, Answer, Divergence
+from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.slots import RefusedOperation
 
 Unedited = dict[str, dict[RefusedOperation, Site]]
 """By policy: the refusals that have no edit, each with the line of the program."""

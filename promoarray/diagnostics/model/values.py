@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from promoarray.core import host
-from promoarray.dtypes import BY_STORAGE
+from promoarray.dtypes import BY_STORAGE, INTEGERS, DType
+from promoarray.functions.data_types import value_of
+from promoarray.promotion.scalars import bounds
 
 Values = Any
 """A NumPy array of numbers, bools or strings."""
+
+Number = int | float
 
 _WHOLE = "biu"
 
@@ -135,3 +139,36 @@ def _magnitudes(values: Values) -> Values:
         return np.zeros(0)
     values = values[np.isfinite(values)] if values.dtype.kind in "fc" else values.ravel()
     return np.abs(values.astype(np.result_type(values.dtype, np.float64)))
+
+
+def all_beyond(values: Any, source: DType, target: DType) -> bool:
+    """Whether all of some values of a cast lie beyond the dtype, and can be clipped to it."""
+    ends = limits(source, target)
+    if ends is None:
+        return False
+    with np.errstate(invalid="ignore"):
+        return bool(np.all((values < ends[0]) | (values > ends[1])))  # a NaN does not
+
+
+def limits(source: DType, target: DType) -> tuple[Number, Number] | None:
+    """Return the range of a dtype; None if the source of a cast does not hold its ends."""
+    if target.kind in INTEGERS:
+        ends: tuple[Number, Number] = bounds(target)
+    elif target.format is not None and target.format.signed:
+        largest = value_of(target.format, target.format.largest)
+        ends = -largest, largest
+    else:
+        return None
+    return ends if all(_holds(source, end) for end in ends if end) else None
+
+
+def _holds(dtype: DType, number: Number) -> bool:
+    if dtype.kind in INTEGERS:
+        low, high = bounds(dtype)
+        return low <= number <= high
+    if dtype.format is None:
+        return False
+    significant, _ = abs(number).as_integer_ratio()
+    digits = significant.bit_length() - ((significant & -significant).bit_length() - 1)
+    largest = value_of(dtype.format, dtype.format.largest)
+    return digits <= dtype.format.mantissa + 1 and abs(number) <= largest

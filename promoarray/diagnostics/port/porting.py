@@ -20,13 +20,13 @@ from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
 from promoarray.diagnostics.edits.rewriting import Unkept, rewritten
 from promoarray.diagnostics.edits.source import Position, SourceText
 from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
+from promoarray.diagnostics.findings.verdict import NotExamined, not_examined
 from promoarray.diagnostics.model.final import Final, Unequal, unequal
-from promoarray.diagnostics.model.verdict import NotExamined, not_examined
+from promoarray.diagnostics.port.minimize import simplified
 from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
 from promoarray.diagnostics.port.real_numpy import Real
 from promoarray.diagnostics.port.runs import Ran, Runner
-from promoarray.diagnostics.port.smaller import simplified
 from promoarray.diagnostics.port.sources import Source
 
 RUNS = 4

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from promoarray.diagnostics.edits.occurrence import Occurrence
+from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.model.final import Final, final_values
-from promoarray.diagnostics.model.occurrences import occurrences
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.program import Ended, Program, Texts

@@ -11,7 +11,7 @@ from typing import Any
 from promoarray.console import counted, listed
 from promoarray.diagnostics.edits.occurrence import Span
 from promoarray.diagnostics.edits.planner import Edit, NoEdit
-from promoarray.diagnostics.model.verdict import open_in_words
+from promoarray.diagnostics.findings.verdict import open_in_words
 from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
 
 

@@ -40,7 +40,7 @@ class Alike:
         ndarray: type,
         generic: type,
         dtype: type,
-        magnitude: Callable[[Any], Hashable],
+        scalar_class: Callable[[Any], Hashable],
         move: str,
         by_value: bool,
     ) -> Self: ...

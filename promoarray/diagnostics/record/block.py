@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.warned import warnings_of_the_program
-from promoarray.diagnostics.shadow.observer import DEFAULT
 from promoarray.errors import quoted
 from promoarray.one_block import one_block
 from promoarray.promotion.policy import Policy

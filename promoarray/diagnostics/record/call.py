@@ -1,4 +1,4 @@
-"""One call of another framework: its tensors as ghosts, its place in the program."""
+"""One call of another framework: its tensors as abstract arrays, its place in the program."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import FrameType
 from typing import Any, ClassVar
 
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.record.common import RANDOM, STRUCTURE, Words, plain
-from promoarray.diagnostics.record.ghost import Ghost
+from promoarray.diagnostics.calls.common import RANDOM, STRUCTURE, Words, plain
+from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION
 from promoarray.diagnostics.record.written import MIRRORED, number_first
@@ -62,7 +62,7 @@ class Call:
         self.number_first: bool | None = None
         self.kind = ""
         self.read = False
-        self._ghosts: dict[int, Ghost] = {}
+        self._arrays: dict[int, AbstractArray] = {}
 
     @staticmethod
     def standing(frame: FrameType, func: Any) -> FrameType:
@@ -174,15 +174,15 @@ class Call:
             self.operand(x)
 
     def operand(self, x: Any) -> Any:
-        """A ghost or a Python scalar; None if it is neither a tensor nor a number."""
+        """An abstract array or a Python scalar; None if it is neither a tensor nor a number."""
         if isinstance(x, self.tensor):
-            known = self._ghosts.get(id(x))
+            known = self._arrays.get(id(x))
             if known is None:
                 dtype = self.dtype_of(x)
                 if dtype is None:
                     return None
                 value = self.value_of(x) if x.ndim == 0 else None
-                known = self._ghosts[id(x)] = self.recorder.ghost(x, dtype, x.ndim, value)
+                known = self._arrays[id(x)] = self.recorder.abstract(x, dtype, x.ndim, value)
             return known
         return self.number_of(x)
 
@@ -208,14 +208,14 @@ class Call:
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
             given = self.args[self.words.argument.get(self.name, 0) :], self.kwargs
             operands = map(self.operand, flat(given))
-            first = next((x for x in operands if isinstance(x, Ghost)), None)
+            first = next((x for x in operands if isinstance(x, AbstractArray)), None)
             ruled = kind == OPERATION  # whose rule says what is refused
             self.recorder.called(self.name, first, self.kwargs, ruled, self.frame)
 
-    def step(self, operation: str, operands: Sequence[Any]) -> Ghost:
+    def step(self, operation: str, operands: Sequence[Any]) -> AbstractArray:
         """Record a step of something greater, whose result no variable has."""
         last = self.results()[0]
-        ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
+        ndim = max((x.ndim for x in operands if isinstance(x, AbstractArray)), default=0)
         dtype = self.predicted(operation, operands) or last.dtype
         made = Result(None, dtype, ndim)
         return self.recorder.saw(

@@ -20,6 +20,12 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.operands import is_left_lazy, looked_on
+from promoarray.diagnostics.ask.compared_values import ComparedValues
+from promoarray.diagnostics.ask.narrowing import kept_by
+from promoarray.diagnostics.ask.observer import MODULES, names_of
+from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.model.fallback_dtype import held
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
     CALL,
@@ -33,16 +39,10 @@ from promoarray.diagnostics.model.flow import (
     Place,
     RecordedOperation,
 )
-from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.record.heard import Heard
+from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.model.value_changes import ValueChange
+from promoarray.diagnostics.record.call_record import Heard
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.shadow.compared_values import ComparedValues
-from promoarray.diagnostics.shadow.held import held
-from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.diagnostics.shadow.narrowing import kept_by
-from promoarray.diagnostics.shadow.observer import MODULES, names_of
-from promoarray.diagnostics.shadow.stopped import refused_of
-from promoarray.diagnostics.shadow.value_changes import ValueChange
 from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal
@@ -174,7 +174,7 @@ class FlowRecorder(Observer):
         self,
         name: str,
         policy: Policy,
-        given: tuple[Ghost, ...],
+        given: tuple[AbstractArray, ...],
         keywords: Collection[str],
         ruled: bool,
     ) -> None:
@@ -313,13 +313,15 @@ def _given(x: Any, looks: bool) -> Given:
     if type(x) in WEAK:
         return Given("", True, x)
     flat = not x._buffer.ndim
-    known = looks and flat and (x.has_value if isinstance(x, Ghost) else not is_left_lazy(x))
+    known = (
+        looks and flat and (x.has_value if isinstance(x, AbstractArray) else not is_left_lazy(x))
+    )
     return Given(type_of(x._type).code, flat, looked_on(x) if known else None)
 
 
 def _class_of(given: Given) -> Hashable:
     """What values have in common that no policy tells apart."""
-    return None if given.value is None else magnitude(given.value)
+    return None if given.value is None else scalar_class(given.value)
 
 
 def _dtype_of(

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from promoarray.diagnostics.calls.common import OF_ANY, Words, is_reflected, plain
+from promoarray.diagnostics.calls.tables import bound, names
+from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call, flat
-from promoarray.diagnostics.record.common import OF_ANY, Words, is_reflected, plain
-from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
@@ -20,7 +21,6 @@ from promoarray.diagnostics.record.report import (
     UNKNOWN,
     UNSEEN,
 )
-from promoarray.diagnostics.record.tables import bound, names
 from promoarray.dtypes import WEAK
 from promoarray.operations import OPERATIONS, Form
 
@@ -102,7 +102,9 @@ def _asked(call: Call) -> tuple[str, tuple[Any, ...], dict[str, Any], Form]:
         given = given[::-1]
     if operation == "divide" and call.kwargs.get("rounding_mode"):
         operation = "floor_divide"
-    if operation == "matmul" and any(not isinstance(x, Ghost) or x.ndim == 0 for x in given):
+    if operation == "matmul" and any(
+        not isinstance(x, AbstractArray) or x.ndim == 0 for x in given
+    ):
         operation = "multiply"  # so ``inner``, and JAX's ``dot``
     return operation, given, options, call.form if name == call.name else Form.INPLACE
 
@@ -299,7 +301,7 @@ def assign(call: Call) -> None:
     target, value = call.operand(call.args[0]), call.operand(call.args[2])
     if target is not None and value is not None:
         call.count(OPERATION)
-        values = partial(call.values, call.args[2]) if isinstance(value, Ghost) else None
+        values = partial(call.values, call.args[2]) if isinstance(value, AbstractArray) else None
         call.recorder.assigned(target, value, call.frame, values=values)
 
 
@@ -335,7 +337,7 @@ def _autocast(
     results = call.results()
     if form is Form.INPLACE or not results or not call.autocast:
         return False
-    given = {x.dtype for x in operands if isinstance(x, Ghost)}
+    given = {x.dtype for x in operands if isinstance(x, AbstractArray)}
     if not any("float" in each.name for each in given):
         return False
     if call.predicted(operation, operands, form) is results[0].dtype:

@@ -1,9 +1,9 @@
 """The recorder: what an adapter saw of a framework's operations, put to every policy.
 
-An adapter says what was done: the operation, the operands as *ghosts* and Python scalars, and the
-dtype that the framework itself gave the result. The shadow run and its report are the same as for
-programs written against promoarray. Since the framework's answer is known, each run also checks our
-policy of that framework: where the two differ is *drift*.
+An adapter says what was done: the operation, the operands as *abstract arrays* and Python scalars,
+and the dtype that the framework itself gave the result. The shadow run and its report are the same
+as for programs written against promoarray. Since the framework's answer is known, each run also
+checks our policy of that framework: where the two differ is *drift*.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from promoarray.core.call_site import outside, standing_at
 from promoarray.core.events import CastEvent, EntryEvent, OperationEvent, RefusalEvent, SetitemEvent
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
+from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.model.default_dtypes import DefaultMade
 from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike
 from promoarray.diagnostics.record.entering import Entering, alike
-from promoarray.diagnostics.record.ghost import Ghost
 from promoarray.diagnostics.record.recorder_base import RecorderBase
 from promoarray.diagnostics.record.report import REFUSES, Drift
-from promoarray.diagnostics.shadow.default_dtypes import DefaultMade
 from promoarray.dtypes import BY_NAME, WEAK, DType, float32
 from promoarray.operations import Form
 from promoarray.promotion.plan import Plan, Refusal
@@ -67,14 +67,14 @@ class Recorder(RecorderBase):
         part_of: str = "",
         policy: Policy | None = None,
         more: Sequence[Result] = (),
-    ) -> Ghost:
+    ) -> AbstractArray:
         """Record an operation.
 
         Parameters
         ----------
         name : str
             One of ``operations.OPERATIONS``.
-        operands : sequence of Ghost and Python scalars
+        operands : sequence of AbstractArray and Python scalars
         result : Result
         frame : FrameType
             Where the program, or a library, did it.
@@ -96,7 +96,7 @@ class Recorder(RecorderBase):
 
         Returns
         -------
-        Ghost
+        AbstractArray
             The result, to go on with.
         """
         given, home = tuple(operands), policy or self.home
@@ -116,17 +116,17 @@ class Recorder(RecorderBase):
                 self._drifted(drift)
                 self.heard.tells.append(partial(self._drifted, drift))
             plan = plan._replace(result=result.dtype)
-        inplace = form is Form.INPLACE and isinstance(given[0], Ghost)
-        made = given[0] if inplace else self._ghost.of(plan.result, result.ndim)
+        inplace = form is Form.INPLACE and isinstance(given[0], AbstractArray)
+        made = given[0] if inplace else self._abstract_array.of(plan.result, result.ndim)
         pairs = tuple(zip_longest(plan.extra_results, more[: len(plan.extra_results)]))
         plan = plan._replace(extra_results=tuple(r.dtype if r else t for t, r in pairs))
-        others = tuple(self._ghost.of(dtype, result.ndim) for dtype in plan.extra_results)
+        others = tuple(self._abstract_array.of(dtype, result.ndim) for dtype in plan.extra_results)
         event = OperationEvent(name, home, given, seen, plan, values, made, others, options, form)
         standing = exact if edited is None else edited, "" if part_of == name else part_of
         self._tell_operation(event, standing, frame)
         self._put(result.array, made._type)
-        for other, ghost in zip(more, others, strict=False):
-            self._put(other.array, ghost._type)
+        for other, abstract in zip(more, others, strict=False):
+            self._put(other.array, abstract._type)
         for other in more[len(others) :]:  # which follows from no promotion, as counts and indices
             self.made(other)
         return made
@@ -158,7 +158,9 @@ class Recorder(RecorderBase):
             event = RefusalEvent(name, form, home, operands, seen, decided, options)
             self._refuse(event, error, frame, edited=edited)
 
-    def not_stored(self, target: Ghost, value: Any, frame: FrameType, error: Exception) -> None:
+    def not_stored(
+        self, target: AbstractArray, value: Any, frame: FrameType, error: Exception
+    ) -> None:
         """Record a Python number that the framework does not write into an array."""
         home, operands = self.home, (target, value)
         try:
@@ -185,7 +187,7 @@ class Recorder(RecorderBase):
 
     def cast(
         self,
-        operand: Ghost,
+        operand: AbstractArray,
         result: Result,
         frame: FrameType,
         values: Callable[[], Any] | None = None,
@@ -194,7 +196,7 @@ class Recorder(RecorderBase):
 
         Parameters
         ----------
-        operand : Ghost
+        operand : AbstractArray
         result : Result
         frame : FrameType
         values : callable, optional
@@ -202,33 +204,33 @@ class Recorder(RecorderBase):
             cannot be read. Called where the policies' casts may make others of them.
         """
         source = type_of(operand._type)
-        made = self._ghost.of(result.dtype, result.ndim)
+        made = self._abstract_array.of(result.dtype, result.ndim)
         given = self._with_values(operand, result.dtype, values)
         event = CastEvent(self.home, given, made, source, result.dtype)
         self._tell(partial(self._observer.on_cast, event), frame)
         self._put(result.array, made._type)
 
     def _with_values(
-        self, operand: Ghost, target: DType, values: Callable[[], Any] | None
-    ) -> Ghost:
+        self, operand: AbstractArray, target: DType, values: Callable[[], Any] | None
+    ) -> AbstractArray:
         """An operand of a cast: with its values, where policies may make others of them."""
         if values is not None and self._observer.may_cast_otherwise(self.home, operand, target):
             self.heard.lasting = False  # the next pass has other values
             data = values()
             if data is not None:
-                return self._ghost._wrap(data, operand._type)
-        return self._ghost.of(operand._type, operand.ndim)  # which does not hold the array
+                return self._abstract_array._wrap(data, operand._type)
+        return self._abstract_array.of(operand._type, operand.ndim)  # which does not hold the array
 
     def assigned(
         self,
-        target: Ghost,
+        target: AbstractArray,
         value: Any,
         frame: FrameType,
         *,
         policy: Policy | None = None,
         values: Callable[[], Any] | None = None,
     ) -> None:
-        """Record ``target[...] = value``, of a ghost or a Python scalar; see ``cast``."""
+        """Record ``target[...] = value``, of an abstract array or a Python scalar; see ``cast``."""
         scalar = type(value) in WEAK
         if not scalar:
             value = self._with_values(value, type_of(target._type), values)
@@ -262,7 +264,7 @@ class Recorder(RecorderBase):
         """
         if result.dtype is float32 and self._of_a_module(frame):
             return self.made(result)
-        made = self._ghost.of(result.dtype, result.ndim)
+        made = self._abstract_array.of(result.dtype, result.ndim)
         how = DefaultMade(WEAK[type(number)], lone, function)
         self._tell(partial(self._default, made, how, of_any), frame)
         self._put(result.array, made._type)
@@ -273,7 +275,7 @@ class Recorder(RecorderBase):
         folder = _MODULES.get(self.report.framework.partition(" ")[0])
         return folder is not None and folder in frame.f_code.co_filename.replace("\\", "/")
 
-    def _default(self, made: Ghost, how: DefaultMade, of_any: bool) -> None:
+    def _default(self, made: AbstractArray, how: DefaultMade, of_any: bool) -> None:
         """Tell the observer, unless the program casts the array where it stands, and so to the same
         under every policy."""
         frame = outside()
@@ -311,7 +313,7 @@ class Recorder(RecorderBase):
         operands: tuple[int, ...] | None,
         frame: FrameType,
     ) -> DType | TypeRecord:
-        made = self._ghost.of(self.home.canonical[source], ndim)
+        made = self._abstract_array.of(self.home.canonical[source], ndim)
         event = EntryEvent(self.home, made, source, data, operands)
         with notify_lock, standing_at(frame):
             self._observer.on_entry(event)
@@ -321,11 +323,11 @@ class Recorder(RecorderBase):
         """Note which results a program's globals are."""
         self._observer.ended(self.left(values))
 
-    def left(self, values: Mapping[str, Any]) -> dict[str, Ghost]:
+    def left(self, values: Mapping[str, Any]) -> dict[str, AbstractArray]:
         """Those of a program's globals that were made by what is recorded."""
         slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
         return {
-            name: self._ghost.of(slot, 1)
+            name: self._abstract_array.of(slot, 1)
             for name, slot in slots.items()
             if slot is not None
             and not slot.dtype.weak  # of which the dtype stored is not known

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.model.results import MAX_SITES
+from promoarray.diagnostics.findings.results import MAX_SITES
+from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.record._seen import Carried
+from promoarray.diagnostics.record.call_record import Heard
 from promoarray.diagnostics.record.flow import FlowRecorder
-from promoarray.diagnostics.record.ghost import Ghost, ghosts_of
-from promoarray.diagnostics.record.heard import Heard
 from promoarray.diagnostics.record.report import RecordedReport, Unexamined, Warned
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
@@ -65,7 +65,7 @@ class RecorderBase:
         self.forgetting: list[Callable[[], object]] = []
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = self.default_named = False
-        self._ghost = ghosts_of(home)
+        self._abstract_array = abstract_arrays_of(home)
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
@@ -113,7 +113,7 @@ class RecorderBase:
         if home is not self.home and not self.report.calls:
             self.home = self.report.run = home
             self._forget_calls()
-            self._ghost = ghosts_of(home)
+            self._abstract_array = abstract_arrays_of(home)
         return home is self.home
 
     def count_again(self, known: Any, name: str) -> None:
@@ -137,7 +137,7 @@ class RecorderBase:
     def called(
         self,
         name: str,
-        operand: Ghost | None,
+        operand: AbstractArray | None,
         keywords: Collection[str],
         ruled: bool,
         frame: FrameType,
@@ -148,7 +148,7 @@ class RecorderBase:
         ----------
         name : str
             The function, as the framework has it.
-        operand : Ghost or None
+        operand : AbstractArray or None
             The array that it takes first.
         keywords : collection of str
             The parameters that the call names.
@@ -177,11 +177,11 @@ class RecorderBase:
         with notify_lock, standing_at(frame):
             self.report.warned[Warned(text, sites()[1])] += 1
 
-    def ghost(
+    def abstract(
         self, array: Any, dtype: DType, ndim: int, value: Callable[[], Any] | None = None
-    ) -> Ghost:
+    ) -> AbstractArray:
         """Return an operand: what a live array of the framework carries."""
-        return self._ghost.of(self.carried.get(array, dtype), ndim, value)
+        return self._abstract_array.of(self.carried.get(array, dtype), ndim, value)
 
     def _tell(self, tell: Callable[[], object], frame: FrameType) -> None:
         """Tell the observer."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray.console import counted
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.ask.replay import replay
+from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.model.flow import COMPARED
 from promoarray.diagnostics.model.noted import Unanswered
-from promoarray.diagnostics.model.replay import replay
-from promoarray.diagnostics.model.results import Results
 from promoarray.diagnostics.report import Report
 from promoarray.operations import Form
 

@@ -13,9 +13,9 @@ from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.flow import Flow, as_data, from_data
 from promoarray.diagnostics.model.noted import Unanswered
+from promoarray.diagnostics.model.refusals import Stopped
+from promoarray.diagnostics.model.value_changes import Difference, Example, Place, ValueChange
 from promoarray.diagnostics.record.report import Drift, RecordedReport, Unexamined, Warned
-from promoarray.diagnostics.shadow.stopped import Stopped
-from promoarray.diagnostics.shadow.value_changes import Difference, Example, Place, ValueChange
 from promoarray.dtypes import BY_CODE
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy

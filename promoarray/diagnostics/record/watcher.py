@@ -11,12 +11,12 @@ from types import FrameType
 from typing import Any
 
 from promoarray.core.call_site import instructions_of
+from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record.call import Call, flat
+from promoarray.diagnostics.record.call_cache import Known
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
-from promoarray.diagnostics.record.known import Known
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.written import number_first
-from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import WEAK
 
 MOST = 1 << 14
@@ -145,7 +145,7 @@ class Watcher:
                 if flat and self._by_value and not self._add_value(parts, x):
                     return False
             elif kind in WEAK:
-                parts.append(magnitude(x))
+                parts.append(scalar_class(x))
             elif kind in (list, tuple):
                 parts += kind, len(x)
                 if not self._add(parts, x):
@@ -158,7 +158,7 @@ class Watcher:
                 parts.append(x)
             else:
                 number = self._kind.number_of(x)
-                parts += (kind, None if number is None else magnitude(number))
+                parts += (kind, None if number is None else scalar_class(number))
         return True
 
     def _add_value(self, parts: list[Any], x: Any) -> bool:
@@ -166,7 +166,7 @@ class Watcher:
         if not self._kind.is_at_hand(x):
             return False
         try:
-            parts.append(magnitude(self._kind.value_of(x)()))
+            parts.append(scalar_class(self._kind.value_of(x)()))
         except Exception:  # such as of a tensor that holds no values
             return False
         return True

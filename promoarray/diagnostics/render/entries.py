@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.causes import shared_causes
-from promoarray.diagnostics.model.finding import Finding, of_divergence, spelled, statements
+from promoarray.diagnostics.findings.causes import shared_causes
+from promoarray.diagnostics.findings.dataflow import reached
+from promoarray.diagnostics.findings.finding import Finding, of_divergence, spelled, statements
 from promoarray.diagnostics.model.kinds import KINDS, UNKNOWN
-from promoarray.diagnostics.model.reach import reached
 
 if TYPE_CHECKING:
-    from promoarray.diagnostics.model.results import Results
-    from promoarray.diagnostics.shadow.divergence import Divergence
+    from promoarray.diagnostics.findings.results import Results
+    from promoarray.diagnostics.model.divergence import Divergence
 
 RANK = {kind: rank for rank, kind in enumerate([*KINDS, UNKNOWN])}
 """The order of kinds: refusals first, then values, then dtypes."""

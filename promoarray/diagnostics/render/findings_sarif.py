@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from promoarray.diagnostics.findings.baseline import stable
-from promoarray.diagnostics.findings.judged import Judged
+from promoarray.diagnostics.findings.classify import Judged
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.render.sarif import Edit, Invocation, Note, Result, Rule, document
 from promoarray.diagnostics.render.words import Place, by_place, message

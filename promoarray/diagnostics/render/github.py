@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from promoarray.console import visible
+from promoarray.diagnostics.findings.classify import Judged
 from promoarray.diagnostics.findings.comments import Notice
-from promoarray.diagnostics.findings.judged import Judged
 from promoarray.diagnostics.render.findings_sarif import LEVELS
 from promoarray.diagnostics.render.words import by_place, message, title
 from promoarray.diagnostics.spans import Span, base_folder, relative, span_of

@@ -10,11 +10,11 @@ from html import escape
 
 from promoarray import pages
 from promoarray.console import counted, visible
-from promoarray.diagnostics.model.causes import shared_causes
+from promoarray.diagnostics.findings.causes import shared_causes
+from promoarray.diagnostics.findings.results import Results
+from promoarray.diagnostics.findings.verdict import not_examined, open_in_words
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.model.places import name_of, path_of
-from promoarray.diagnostics.model.results import Results
-from promoarray.diagnostics.model.verdict import not_examined, open_in_words
 from promoarray.diagnostics.render.entries import Entry, Line, Row, entry_of, heading, lines_of
 from promoarray.diagnostics.render.listing import listings
 from promoarray.diagnostics.render.stop import remedies

@@ -6,18 +6,19 @@ from collections import Counter
 from typing import Any
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.known import clip
 from promoarray.diagnostics.findings.baseline import stable
-from promoarray.diagnostics.findings.judged import Judged
+from promoarray.diagnostics.findings.causes import shared_causes
+from promoarray.diagnostics.findings.classify import Judged
+from promoarray.diagnostics.findings.finding import Finding
+from promoarray.diagnostics.findings.results import Results
+from promoarray.diagnostics.findings.summary import by_policy
+from promoarray.diagnostics.findings.verdict import verdicts
 from promoarray.diagnostics.model import escapes
-from promoarray.diagnostics.model.causes import shared_causes
-from promoarray.diagnostics.model.finding import Finding
+from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.noted import Call, Decided
-from promoarray.diagnostics.model.results import Results
-from promoarray.diagnostics.model.summary import by_policy
-from promoarray.diagnostics.model.verdict import verdicts
+from promoarray.diagnostics.model.refusals import Stopped
 from promoarray.diagnostics.render.sarif import fingerprint
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
-from promoarray.diagnostics.shadow.stopped import Stopped
 from promoarray.diagnostics.spans import base_folder, relative, span_of
 
 
@@ -36,7 +37,9 @@ def report_data(report: Results) -> dict[str, Any]:
         "shared_causes": [each.to_dict() for each in shared_causes(report).found],
         "divergences": divergences,
         "partings": divergences,  # the former name
-        "value_changes": report.value_changes.to_dict(),
+        "value_changes": [
+            change.to_dict() | {"edit": clip(change) or None} for change in report.value_changes
+        ],
         "escapes": escapes.as_data(report.escapes),
         "signatures": _signatures(report.signatures),
         "decisions": _decisions(report.decisions),

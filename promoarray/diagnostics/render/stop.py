@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from promoarray.diagnostics.model.results import Results
-    from promoarray.diagnostics.shadow.stopped import Stopped
+    from promoarray.diagnostics.findings.results import Results
+    from promoarray.diagnostics.model.refusals import Stopped
 
 
 OLD = "numpy@1"

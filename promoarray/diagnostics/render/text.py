@@ -7,16 +7,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray.console import counted, folded, listed, visible, wrapped
-from promoarray.diagnostics.model.causes import DEFAULT, SharedCause, places_in_words, shared_causes
-from promoarray.diagnostics.model.places import name_of, path_of
-from promoarray.diagnostics.model.summary import by_policy
-from promoarray.diagnostics.model.verdict import (
+from promoarray.diagnostics.findings.causes import (
+    DEFAULT,
+    SharedCause,
+    places_in_words,
+    shared_causes,
+)
+from promoarray.diagnostics.findings.summary import by_policy
+from promoarray.diagnostics.findings.verdict import (
     DIFFERS,
     Verdict,
     not_examined,
     open_in_words,
     verdicts,
 )
+from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.render.entries import Entry, Line, entry_of, heading, lines_of
 from promoarray.diagnostics.render.stop import remedies
 from promoarray.diagnostics.render.words import LEFT_OUT, TITLES, legend, summary
@@ -25,8 +30,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from promoarray.diagnostics.model.results import Results
-    from promoarray.diagnostics.shadow.stopped import Stopped
+    from promoarray.diagnostics.findings.results import Results
+    from promoarray.diagnostics.model.refusals import Stopped
 
 SCREENS = 60
 """Lines of two screens, which a report fits unless all is asked for."""

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from promoarray.console import ZERO_D, counted, listed, visible
+from promoarray.diagnostics.findings.finding import Finding
+from promoarray.diagnostics.findings.summary import place_of, root_causes
+from promoarray.diagnostics.findings.verdict import DIFFERS, INCOMPLETE, verdicts
+from promoarray.diagnostics.model.divergence import DEFAULT_DTYPE, Divergence
 from promoarray.diagnostics.model.escapes import summary_of
-from promoarray.diagnostics.model.finding import Finding
 from promoarray.diagnostics.model.places import name_of
-from promoarray.diagnostics.model.summary import place_of, root_causes
-from promoarray.diagnostics.model.verdict import DIFFERS, INCOMPLETE, verdicts
-from promoarray.diagnostics.shadow.divergence import DEFAULT_DTYPE, Divergence
 
 if TYPE_CHECKING:
-    from promoarray.diagnostics.model.results import Results
+    from promoarray.diagnostics.findings.results import Results
 
 Place = tuple[Finding, ...]
 """The findings of one kind at one place, of one operation."""

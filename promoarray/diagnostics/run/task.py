@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.final import Final
-from promoarray.diagnostics.model.results import MAX_SITES
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.probe import Probe
 

@@ -33,17 +33,17 @@ from promoarray.core.events import (
 )
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
+from promoarray.diagnostics.ask.observer import ShadowObserver
+from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.model.final import finals
+from promoarray.diagnostics.model.final_dtypes import final_dtypes
+from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.casting import AutoCast
 from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task, new_file, write
-from promoarray.diagnostics.shadow.final_dtypes import final_dtypes
-from promoarray.diagnostics.shadow.magnitude import magnitude
-from promoarray.diagnostics.shadow.observer import ShadowObserver
-from promoarray.diagnostics.shadow.stopped import stopped_of
 from promoarray.promotion import in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -249,7 +249,7 @@ class Watch(Observer):
                 self._observers.append(self.task.probe)
         # A probe hears of every operation; a shadow alone, of those that are alike but once.
         if not self._observers:
-            self.repeats = Repeats(magnitude, by_value=self.run.by_value is not None)
+            self.repeats = Repeats(scalar_class, by_value=self.run.by_value is not None)
         else:
             self.repeats = self._observers[0].repeats if len(self._observers) == 1 else None
         self._passes: Passes[Any] = Passes()

@@ -14,12 +14,12 @@ from promoarray.core.call_site import sites
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, SetitemEvent
 from promoarray.core.observers import observing
+from promoarray.diagnostics.ask.observer import DEFAULT, shadowed
 from promoarray.diagnostics.findings.comments import comments_in
+from promoarray.diagnostics.findings.finding import Finding, findings, of_escape
 from promoarray.diagnostics.model import kinds
-from promoarray.diagnostics.model.finding import Finding, findings, of_escape
 from promoarray.diagnostics.render.words import Place, by_place
 from promoarray.diagnostics.render.words import message as in_words
-from promoarray.diagnostics.shadow.observer import DEFAULT, shadowed
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import clipped, suggestion
 from promoarray.promotion.in_force import get_policy

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from promoarray.diagnostics.shadow.observer import DEFAULT
+from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.errors import PromotionError, UnknownPolicyError, quoted
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy

@@ -18,6 +18,7 @@ import promoarray as pa
 from promoarray import cli
 from promoarray import dtypes as dt
 from promoarray.core.observers import observing
+from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.bisect.command import _changes
 from promoarray.diagnostics.bisect.ddmin import ddmin
 from promoarray.diagnostics.bisect.report import Bisection
@@ -35,7 +36,6 @@ from promoarray.diagnostics.bisect.value import plain, same, shown
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.run.task import Findings, Task
-from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import as_policy
 from promoarray.promotion import in_force

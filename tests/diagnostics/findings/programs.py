@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from promoarray import cli
+from promoarray.diagnostics.ask.observer import shadowed
 from promoarray.diagnostics.run.program import Ended, Program
 from promoarray.diagnostics.run.task import Findings, Task
-from promoarray.diagnostics.shadow.observer import shadowed
 from promoarray.promotion.registry import as_policy
 
 START = "import promoarray as xp\nx = xp.asarray([1, 2], dtype=xp.int8)\n"

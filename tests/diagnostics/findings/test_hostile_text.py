@@ -13,12 +13,12 @@ from diagnostics.findings.programs import Command
 import promoarray as pa
 from promoarray.console import visible
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.findings.judged import judge
+from promoarray.diagnostics.findings.classify import judge
+from promoarray.diagnostics.model.divergence import Answer, Divergence
+from promoarray.diagnostics.model.refusals import Stopped
 from promoarray.diagnostics.render.findings_sarif import as_sarif
 from promoarray.diagnostics.render.github import as_commands
 from promoarray.diagnostics.render.sarif import Invocation
-from promoarray.diagnostics.shadow.divergence import Answer, Divergence
-from promoarray.diagnostics.shadow.stopped import Stopped
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[2J\u202e\n::error::[here](http://evil) `&amp;"
 """Markup, a terminal's escape, one that turns the direction, a workflow command, a link."""

@@ -7,11 +7,11 @@ import linecache
 import numpy as np
 
 import promoarray as pa
-from promoarray.diagnostics.findings.shown import without
-from promoarray.diagnostics.model.finding import Finding, findings
+from promoarray.diagnostics.ask.observer import shadowed
+from promoarray.diagnostics.compare.filter import without
+from promoarray.diagnostics.findings.finding import Finding, findings
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.shadow.observer import shadowed
 from promoarray.promotion.registry import as_policy
 
 SOURCE = """\

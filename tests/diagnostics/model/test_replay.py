@@ -12,14 +12,14 @@ import pytest
 
 import promoarray as pa
 from promoarray.core.observers import observing
+from promoarray.diagnostics.ask.observer import ShadowObserver
+from promoarray.diagnostics.ask.replay import replay
 from promoarray.diagnostics.model.flow import Flow, as_data, from_data
-from promoarray.diagnostics.model.replay import replay
 from promoarray.diagnostics.record.block import RECORDED, recording
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.shadow.observer import ShadowObserver
 from promoarray.policies import as_policy, get_policy
 from promoarray.promotion.policy import Policy
 
@@ -105,7 +105,7 @@ def test_combinations_that_are_not_asked_about_are_named(monkeypatch: pytest.Mon
         for x in (pa.zeros(2, dtype=pa.float64), pa.asarray([1, 2]) * 1.0):  # PyTorch: float32
             x * 2.0
     whole = _asked_again(recorded.flows[0], Report(get_policy(), POLICIES))
-    monkeypatch.setattr("promoarray.diagnostics.model.replay.MOST", 1)
+    monkeypatch.setattr("promoarray.diagnostics.ask.replay.MOST", 1)
     part = _asked_again(recorded.flows[0], Report(get_policy(), POLICIES))
     assert not whole.unanswered
     assert {each.name for each in part.unanswered} == {"multiply"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from promoarray.diagnostics.record.common import is_reflected
-from promoarray.diagnostics.record.jax import calls
+from promoarray.diagnostics.calls import jax as calls
+from promoarray.diagnostics.calls.common import is_reflected
 from promoarray.operations import OPERATIONS, STANDS_FOR
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.shadow.divergence import ENTRY
+from promoarray.diagnostics.model.divergence import ENTRY
 
 pytest.importorskip("jax", reason="needs JAX: pip install 'promoarray[test-jax]'")
 

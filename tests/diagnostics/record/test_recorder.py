@@ -12,11 +12,11 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray.diagnostics.calls.common import Words, is_reflected
+from promoarray.diagnostics.calls.paddle import words as of_paddle
+from promoarray.diagnostics.calls.pytorch import words as of_torch
+from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.block import FRAMEWORKS
-from promoarray.diagnostics.record.common import Words, is_reflected
-from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.record.paddle.calls import words as of_paddle
-from promoarray.diagnostics.record.pytorch.calls import words as of_torch
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import Drift
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
@@ -37,9 +37,11 @@ def recorder() -> Recorder:
     return Recorder(as_policy("torch"), (as_policy("numpy@2"), as_policy("numpy@1")))
 
 
-def made(recorder: Recorder, dtype: dt.DType = dt.int32, ndim: int = 1) -> tuple[Tensor, Ghost]:
+def made(
+    recorder: Recorder, dtype: dt.DType = dt.int32, ndim: int = 1
+) -> tuple[Tensor, AbstractArray]:
     x = Tensor()
-    return x, recorder.ghost(x, dtype, ndim)
+    return x, recorder.abstract(x, dtype, ndim)
 
 
 def test_a_place_at_which_policies_differ_is_in_the_report(recorder: Recorder) -> None:
@@ -60,7 +62,7 @@ def test_what_differs_goes_on_with_the_array_and_ends_with_it(recorder: Recorder
     recorder.saw("add", (x, 1.5), Result(y, dt.float32, 1), here())
     assert y in recorder.carried
     recorder.saw(
-        "exp", (recorder.ghost(y, dt.float32, 1),), Result(Tensor(), dt.float32, 1), here()
+        "exp", (recorder.abstract(y, dt.float32, 1),), Result(Tensor(), dt.float32, 1), here()
     )
     assert recorder.report.divergences[1].answers["numpy@2"].origin == "inherits"
     assert len(recorder.carried) == 1  # the second result is gone already
@@ -105,12 +107,12 @@ def test_each_result_of_a_decomposition_goes_on_with_its_own_dtype(recorder: Rec
     recorder.saw("add", (made(recorder)[1], 1.5), Result(left, dt.float32, 2), here())
     u, s, v = Tensor(), Tensor(), Tensor()
     results = Result(u, dt.float32, 2), Result(s, dt.float32, 1), Result(v, dt.float32, 2)
-    x = recorder.ghost(left, dt.float32, 2)
+    x = recorder.abstract(left, dt.float32, 2)
     recorder.saw("svd", (x,), results[0], here(), more=results[1:])
     for factor in (u, s, v):
         assert recorder.report.seen(recorder.carried.slot(factor)).answers["numpy@2"] is dt.float64
     values = Tensor()
-    z = recorder.ghost(Tensor(), dt.complex64, 2)
+    z = recorder.abstract(Tensor(), dt.complex64, 2)
     recorder.saw("svd", (z,), Result(values, dt.float32, 1), here())
     slot = recorder.report.seen(recorder.carried.slot(values))
     assert slot is dt.float32  # all say so of singular values alone
@@ -133,8 +135,8 @@ def test_values_of_0_d_arrays_are_read_only_by_policies_that_look_at_them() -> N
     x = Tensor()
     for policies, times in ((("numpy@2",), 0), (("numpy@1",), 1)):
         recorder = Recorder(as_policy("torch"), tuple(map(as_policy, policies)))
-        zero = recorder.ghost(Tensor(), dt.float64, 0, value)
-        array = recorder.ghost(x, dt.float32, 1)
+        zero = recorder.abstract(Tensor(), dt.float64, 0, value)
+        array = recorder.abstract(x, dt.float32, 1)
         recorder.saw("add", (array, zero), Result(Tensor(), dt.float32, 1), here())
         assert bool(read) is bool(times)
 
@@ -144,7 +146,7 @@ def test_a_value_that_cannot_be_read_counts_as_one_of_its_kind() -> None:
         raise RuntimeError("it is on a device that holds no numbers")
 
     for dtype, expected in ((dt.float32, 1.0), (dt.int8, 1), (dt.bool, True), (dt.complex64, 1)):
-        item = Ghost.of(dtype, 0, value)._buffer.item()
+        item = AbstractArray.of(dtype, 0, value)._buffer.item()
         assert item == expected
         assert math.isfinite(abs(item))
 

@@ -1,4 +1,4 @@
-"""One call of JAX's: its arrays and tracers as ghosts."""
+"""One call of JAX's: its arrays and tracers as abstract arrays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import jax
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.diagnostics.calls.jax import RENAMED
+from promoarray.diagnostics.calls.jax import words as of_jax
 from promoarray.diagnostics.record import call
-from promoarray.diagnostics.record.jax.calls import RENAMED
-from promoarray.diagnostics.record.jax.calls import words as of_jax
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.dtypes import BY_NAME, INEXACT, DType, Kind
 from promoarray.operations import Form

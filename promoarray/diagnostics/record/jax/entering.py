@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from jax.tree_util import tree_leaves
 
+from promoarray.diagnostics.calls.common import is_reflected
+from promoarray.diagnostics.calls.jax import DEFAULTS, words
 from promoarray.diagnostics.record.call import flat
-from promoarray.diagnostics.record.common import is_reflected
 from promoarray.diagnostics.record.entering import Entering
 from promoarray.diagnostics.record.handlers import Handler, cast, make
-from promoarray.diagnostics.record.jax.calls import DEFAULTS, words
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.promotion.policy import Policy
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from promoarray.diagnostics.calls.jax import UPDATES, words
 from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
-from promoarray.diagnostics.record.jax.calls import UPDATES, words
 from promoarray.diagnostics.record.report import OPERATION
 
 

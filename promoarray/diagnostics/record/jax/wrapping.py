@@ -24,9 +24,7 @@ from jax._src.numpy.array_methods import _IndexUpdateRef
 from jax.scipy import linalg, special, stats
 
 from promoarray.core.call_site import of_promoarray
-from promoarray.diagnostics.record.handlers import LEFT, Handler
-from promoarray.diagnostics.record.jax.call import results_of, settled
-from promoarray.diagnostics.record.jax.calls import (
+from promoarray.diagnostics.calls.jax import (
     DEFAULTS,
     DISTRIBUTIONS,
     METHODS,
@@ -34,6 +32,8 @@ from promoarray.diagnostics.record.jax.calls import (
     UNSEEN,
     UPDATES,
 )
+from promoarray.diagnostics.record.handlers import LEFT, Handler
+from promoarray.diagnostics.record.jax.call import results_of, settled
 from promoarray.diagnostics.record.jax.entering import Arguments, asked_for, into_call, may_narrow
 from promoarray.diagnostics.record.jax.handlers import handler_of
 from promoarray.diagnostics.record.jax.transforms import CONTROL, TRANSFORMS, Control, Transform

@@ -5,8 +5,8 @@
 
 #include <initializer_list>
 
-#include "alike.h"
-#include "begun.h"
+#include "call_cache.h"
+#include "op_stack.h"
 #include "ref.h"
 
 namespace promoarray {

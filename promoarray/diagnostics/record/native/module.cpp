@@ -2,10 +2,10 @@
 // where it is like something that was seen before.
 #include <initializer_list>
 
-#include "alike.h"
-#include "carried.h"
+#include "call_cache.h"
+#include "dtype_map.h"
 #include "hook.h"
-#include "otherwise.h"
+#include "numpy1_call.h"
 
 namespace promoarray {
 namespace {

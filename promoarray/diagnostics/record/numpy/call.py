@@ -10,9 +10,7 @@ import numpy as np
 
 from promoarray.core.array_base import type_of
 from promoarray.core.operands import operand_of as seen_by
-from promoarray.diagnostics.record.ghost import Ghost
-from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.calls import (
+from promoarray.diagnostics.calls.numpy import (
     BETWEEN,
     CHANGED,
     DEFAULTS,
@@ -26,6 +24,10 @@ from promoarray.diagnostics.record.numpy.calls import (
     expansions,
     operations,
 )
+from promoarray.diagnostics.calls.tables import Expansion
+from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
@@ -36,7 +38,6 @@ from promoarray.diagnostics.record.numpy.operand import (
     operand_of,
     results_of,
 )
-from promoarray.diagnostics.record.numpy.past import Past, beyond
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
@@ -46,7 +47,6 @@ from promoarray.diagnostics.record.report import (
     OPERATION,
     UNKNOWN,
 )
-from promoarray.diagnostics.record.tables import Expansion
 from promoarray.dtypes import WEAK, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import NO_OPTIONS, Policy
@@ -221,7 +221,7 @@ class Call:
         """An explicit cast, which ends what differs."""
         source = operand_of(self.recorder, self.args[0]) if self.args else None
         self._count(CAST)
-        if isinstance(source, Ghost):
+        if isinstance(source, AbstractArray):
             self.recorder.cast(source, self.results[0], self.frame, self._values)
         else:
             self.recorder.made(self.results[0])
@@ -284,8 +284,8 @@ class Call:
         if number is None or self.callee.name not in ("astype", *STORES):
             return False
         self._count(CAST)
-        ghost = self.recorder.ghost(result.array, result.dtype, result.ndim)
-        self.recorder.assigned(ghost, number, self.frame, policy=self.policy)
+        abstract = self.recorder.abstract(result.array, result.dtype, result.ndim)
+        self.recorder.assigned(abstract, number, self.frame, policy=self.policy)
         self.recorder.made(result)
         return True
 
@@ -363,7 +363,7 @@ class Call:
         home = self.recorder.home
         plan = home.plan(name, tuple(seen_by(x, home) for x in operands))
         dtype = home.strong(getattr(plan, "result", self.results[0].dtype))
-        ndim = max((x.ndim for x in operands if isinstance(x, Ghost)), default=0)
+        ndim = max((x.ndim for x in operands if isinstance(x, AbstractArray)), default=0)
         result = Result(_Held(), dtype, ndim)
         edited = edited and dtype is self.results[0].dtype
         return self.recorder.saw(
@@ -399,7 +399,7 @@ class _Held:
 
 def _is_lone(x: Any) -> bool:
     """Whether an operand is a number: a Python scalar, or an array without axes."""
-    return type(x) in WEAK or (isinstance(x, Ghost) and not x.ndim)
+    return type(x) in WEAK or (isinstance(x, AbstractArray) and not x.ndim)
 
 
 _DEFAULTS = frozenset(map(np.dtype, (np.int64, np.float64, np.complex128)))

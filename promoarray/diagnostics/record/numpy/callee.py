@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from promoarray.diagnostics.record.numpy.calls import REDUCTIONS
+from promoarray.diagnostics.calls.numpy import REDUCTIONS
 from promoarray.operations import Form
 
 

@@ -20,12 +20,12 @@ import numpy as np
 from promoarray.core.call_site import of_promoarray
 from promoarray.diagnostics.record._seen import FastHook
 from promoarray.diagnostics.record.numpy.callee import callee_of
+from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS
-from promoarray.diagnostics.record.numpy.past import program_frame
-from promoarray.diagnostics.record.numpy.plain import ALONE, NUMBERS, PLAIN, TYPE, TYPES
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED, rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.numpy.stand_ins import StandIns, holds, in_python, listed
+from promoarray.diagnostics.record.numpy.static_types import ALONE, NUMBERS, PLAIN, TYPE, TYPES
 from promoarray.operations import Form
 
 _COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})

@@ -1,4 +1,4 @@
-"""What stands in a NumPy program, as ghosts and Python scalars."""
+"""What stands in a NumPy program, as abstract arrays and Python scalars."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def form_of(name: str, first: Any, form: Form) -> Form:
 
 
 def operand_of(recorder: Recorder, x: Any) -> Any:
-    """A ghost or a Python scalar; None if it is neither an array nor a number."""
+    """An abstract array or a Python scalar; None if it is neither an array nor a number."""
     if type(x) in WEAK:
         return x
     if isinstance(x, ARRAYS):
         dtype = dtype_of(x)
         if dtype is None:
             return None
-        return recorder.ghost(x, dtype, x.ndim, x.item if x.ndim == 0 else None)
+        return recorder.abstract(x, dtype, x.ndim, x.item if x.ndim == 0 else None)
     kinds: tuple[Any, ...] = int, float, complex
     return next((kind(x) for kind in kinds if isinstance(x, kind)), None)  # an IntEnum, and such
 
@@ -62,7 +62,7 @@ def array_of(recorder: Recorder, x: Any, least: int = 0) -> Any:
             return None
     if least and isinstance(x, ARRAYS) and x.ndim < least:
         dtype = dtype_of(x)
-        return dtype and recorder.ghost(x, dtype, least)
+        return dtype and recorder.abstract(x, dtype, least)
     return operand_of(recorder, x)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.record._seen import Otherwise
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.calls import STORES
+from promoarray.diagnostics.record.numpy.numpy1_emulation import OPERATORS, beyond, program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, flat, form_of, operand_of
-from promoarray.diagnostics.record.numpy.past import OPERATORS, beyond, program_frame
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.operations import Form
 
@@ -83,8 +83,8 @@ class Refusals:
         into = np.empty(1, dtype)
         number = next((int(n) for n in flat([value]) if beyond(n, into)), None)
         if number is not None:
-            ghost, frame = operand_of(self._recorder, into), program_frame(sys._getframe(2))
-            self._recorder.not_stored(ghost, number, frame, _error(number, dtype))
+            abstract, frame = operand_of(self._recorder, into), program_frame(sys._getframe(2))
+            self._recorder.not_stored(abstract, number, frame, _error(number, dtype))
 
 
 def _error(number: int, dtype: np.dtype[Any]) -> OverflowError:

@@ -18,8 +18,8 @@ from types import CodeType
 from typing import Any
 
 from promoarray.diagnostics.record.numpy.conditions import Conditions
-from promoarray.diagnostics.record.numpy.left_alone import LOOK_AROUND, left_alone
-from promoarray.diagnostics.record.numpy.plain import located, looks, parts
+from promoarray.diagnostics.record.numpy.skip_list import LOOK_AROUND, left_alone
+from promoarray.diagnostics.record.numpy.static_types import located, looks, parts
 
 RESERVED = "__promoarray__"
 """The hook's name, among the builtins."""

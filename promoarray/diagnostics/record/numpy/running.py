@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.importing import Finder, importing
-from promoarray.diagnostics.record.numpy.past import Past
+from promoarray.diagnostics.record.numpy.numpy1_emulation import Past
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.recorder import Recorder

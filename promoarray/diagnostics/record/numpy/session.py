@@ -12,10 +12,12 @@ import numpy as np
 
 from promoarray.core.call_site import is_library
 from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record._seen import Alike
-from promoarray.diagnostics.record.known import Known, Told
+from promoarray.diagnostics.record.call_cache import Known, Told
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond, program_frame
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     as_taken,
@@ -24,11 +26,9 @@ from promoarray.diagnostics.record.numpy.operand import (
     result_of,
     results_of,
 )
-from promoarray.diagnostics.record.numpy.past import Past, beyond, program_frame
 from promoarray.diagnostics.record.numpy.refusals import Refusals
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
-from promoarray.diagnostics.shadow.magnitude import magnitude
 from promoarray.dtypes import Kind
 from promoarray.operations import Form
 
@@ -69,7 +69,7 @@ class Session:
             ndarray=np.ndarray,
             generic=np.generic,
             dtype=np.dtype,
-            magnitude=magnitude,
+            scalar_class=scalar_class,
             move=MOVE,
             by_value=recorder.by_value,
         )
@@ -215,13 +215,13 @@ class Session:
         recorder = self.recorder
         if isinstance(value, (list, tuple)) or beyond(value, target):  # which is as one of them is
             value = next((int(x) for x in flat([value]) if beyond(x, target)), value)
-        ghosts = operand_of(recorder, target), operand_of(recorder, value)
-        if any(x is None for x in ghosts):
+        abstract_arrays = operand_of(recorder, target), operand_of(recorder, value)
+        if any(x is None for x in abstract_arrays):
             return ""
         recorder.count(OPERATION, name)
         past = self.past.stores(target, value) if self.past is not None else None
         values = partial(np.asarray, value) if isinstance(value, ARRAYS) else None
-        recorder.assigned(*ghosts, frame, policy=past, values=values)
+        recorder.assigned(*abstract_arrays, frame, policy=past, values=values)
         recorder.noted = past is not None
         return OPERATION
 

@@ -27,7 +27,7 @@ from promoarray.core.call_site import is_library, of_promoarray
 from promoarray.diagnostics.record._seen import Otherwise
 from promoarray.diagnostics.record.numpy.callee import callee_of
 from promoarray.diagnostics.record.numpy.importing import Loader
-from promoarray.diagnostics.record.numpy.past import program_frame
+from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.record.numpy.session import Session

@@ -7,9 +7,9 @@ from typing import Any
 
 import paddle
 
+from promoarray.diagnostics.calls.paddle import RENAMED
+from promoarray.diagnostics.calls.paddle import words as of_paddle
 from promoarray.diagnostics.record import call
-from promoarray.diagnostics.record.paddle.calls import RENAMED
-from promoarray.diagnostics.record.paddle.calls import words as of_paddle
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 

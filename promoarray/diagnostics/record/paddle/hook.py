@@ -16,11 +16,11 @@ from typing import Any
 
 import paddle
 
+from promoarray.diagnostics.calls.paddle import KERNELS, words
 from promoarray.diagnostics.record import replaced
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.paddle.call import DTYPES, Call, amp
-from promoarray.diagnostics.record.paddle.calls import KERNELS, words
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import (
     Place,

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch.overrides import resolve_name
 
+from promoarray.diagnostics.calls.pytorch import words as of_pytorch
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
-from promoarray.diagnostics.record.pytorch.calls import words as of_pytorch
 from promoarray.diagnostics.record.written import MIRRORED
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from promoarray.diagnostics.calls.common import plain
+from promoarray.diagnostics.calls.pytorch import words
+from promoarray.diagnostics.calls.tables import names
 from promoarray.diagnostics.record.call import Call
-from promoarray.diagnostics.record.common import plain
 from promoarray.diagnostics.record.handlers import (
     Handler,
     compute,
@@ -15,9 +17,7 @@ from promoarray.diagnostics.record.handlers import (
     unseen,
 )
 from promoarray.diagnostics.record.pytorch.call import qualified_name
-from promoarray.diagnostics.record.pytorch.calls import words
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
-from promoarray.diagnostics.record.tables import names
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import NO_OPTIONS
 

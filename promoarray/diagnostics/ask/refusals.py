@@ -1,0 +1,132 @@
+"""Refusals of a run: what the policies would have done in its place, and what stopped it."""
+
+from __future__ import annotations
+
+from promoarray.core.call_site import Site, sites
+from promoarray.core.events import RefusalEvent
+from promoarray.core.recovery import recovery
+from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.edits.known import after_refusal
+from promoarray.diagnostics.edits.occurrence import Asked
+from promoarray.diagnostics.model.divergence import Answer, Divergence
+from promoarray.diagnostics.model.refusals import Refused, Stopped
+from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.dtypes import WEAK, DType
+from promoarray.errors import PromotionError
+from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.policy import Policy
+
+
+def stopped_of(
+    run: Policy,
+    policies: tuple[Policy, ...],
+    error: BaseException,
+    said: str,
+    site: Site | None,
+    last: Refused | None,
+) -> Stopped:
+    """Tell what stopped a program.
+
+    Parameters
+    ----------
+    run : Policy
+        The policy in force.
+    policies : tuple of Policy
+        Those to ask besides.
+    error : BaseException
+    said : str
+        The error as a traceback ends.
+    site : Site or None
+        The line of the program that it came from.
+    last : Refused or None
+        The last operation that the run refused.
+    """
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    refused = last if last and any(_telling(each) == last.error for each in causes) else None
+    if refused is None and isinstance(error, PromotionError) and error.operation == "astype":
+        refused = _cast(error, policies, site)
+    return Stopped(run.name if refused is None else _first(refused), said, site, refused)
+
+
+def refused_of(
+    event: RefusalEvent,
+    policies: tuple[Policy, ...],
+    framework: str = "",
+    error: Exception | None = None,
+) -> Refused:
+    """Ask every policy what it would have done in place of a refusal.
+
+    Parameters
+    ----------
+    event : RefusalEvent
+    policies : tuple of Policy
+    framework : str
+        Of a program that is recorded: the framework, in whose words the edit is written.
+    error : Exception, optional
+        What the framework raised.
+    """
+    site, program = sites()
+    refusal, operands = event.refusal, tuple(map(str, event.seen))
+    found = recovery(event)
+    mine = Answer(None, refusal.reason, "", operands)
+    others = {p.name: _answer(p, event) for p in policies if p.name != event.policy.name}
+    answers = {event.policy.name: mine, **others}
+    place = Divergence(site, program, event.name, operands, answers, 1, event.form, framework)
+    asked = Asked(event.name, event.form, event.seen, (), event.seen[0].type)
+    edit = ""
+    if found and site == program:
+        edit = after_refusal(site, asked, found.casts, found.result, framework)
+    said = error or refusal.error
+    telling = (said and str(said)) or (event.name, event.seen, refusal.reason)
+    return Refused(place, edit, ("error", telling))
+
+
+def _telling(error: BaseException) -> tuple[object, ...]:
+    if isinstance(error, PromotionError):
+        return "error", (error.operation, error.operands, error.reason)
+    return "error", str(error)
+
+
+def _first(refused: Refused) -> str:
+    return next(iter(refused.place.answers))
+
+
+def _answer(policy: Policy, event: RefusalEvent) -> Answer:
+    """A policy's answer with the types it has seen so far."""
+    seen = tuple(as_seen_by(policy, x) for x in event.operands)
+    names = tuple(map(str, seen))
+    if event.name == "setitem":
+        dtype, why = _stored(policy, event, seen)
+        return Answer(None if why else dtype, why, "", names)
+    asked = event.name, seen, event.operands
+    decided = policy.carried_out(*asked, event.form, options=event.options)
+    if isinstance(decided, Refusal):
+        return Answer(None, decided.reason, "", names)
+    return Answer(policy.strong(decided.plan.result), "", "", names)
+
+
+def _stored(policy: Policy, event: RefusalEvent, seen: tuple[Operand, ...]) -> tuple[DType, str]:
+    dtype, value = policy.strong(seen[0].type), event.operands[1]
+    if type(value) not in WEAK:
+        return dtype, policy.assigns(policy.strong(seen[1].type), dtype) or ""
+    try:
+        policy.assigned(value, dtype)
+    except (TypeError, OverflowError, ValueError) as error:
+        return dtype, str(error)
+    return dtype, ""
+
+
+def _cast(error: PromotionError, policies: tuple[Policy, ...], site: Site | None) -> Refused:
+    """An explicit cast that was refused, of which nothing but the dtypes is known."""
+    source, target = (operand.type for operand in error.operands)
+    names = str(error.operands[0]), str(error.operands[1])
+    answers = {error.policy.name: Answer(None, error.reason, "", names)}
+    for policy in policies:
+        why = cast_refusal(policy, policy.strong(source), target)
+        answers.setdefault(policy.name, Answer(None if why else target, why, "", names))
+    at = site or Site("<unknown>", 0, -1, "", "")
+    return Refused(Divergence(at, at, "astype", names, answers), "", _telling(error))

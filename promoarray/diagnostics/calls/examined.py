@@ -1,0 +1,193 @@
+"""Which functions policies were examined for: what the real frameworks were asked, by name.
+
+A policy answers for a plain operation by its rule. For other functions it answers if its framework
+was asked (`promoarray.promotion.answers`); of the rest a report may not say that policies agree.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from promoarray.diagnostics.calls import jax, paddle, pytorch
+from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain
+from promoarray.diagnostics.calls.tables import names
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import OPERATIONS
+from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.policy import Policy
+
+
+def examined(name: str, policy: Policy) -> bool:
+    """Whether a policy answers for a function by a rule, or by what its framework was asked.
+
+    Parameters
+    ----------
+    name : str
+        As the recorded program's framework calls it: ``softmax``, ``nn.softmax``, ``__add__``.
+    policy : Policy
+    """
+    if name in STRUCTURE or name in OF_ANY or name in _OF_NUMBERS:
+        return True
+    if (steps := _COMPOSED.get(name)) is not None:
+        return all(_has_rule(policy, step) for step in steps)
+    meant = _meant(name)
+    if meant in _asked(policy):
+        return True
+    operation = _RUNNING.get(meant, meant)
+    return operation in _computed() and _has_rule(policy, operation)
+
+
+def refused(name: str, dtype: DType, policy: Policy) -> str:
+    """Why a framework does not carry out a function on an array of a dtype; "" where it does.
+
+    Of functions that move values, or stand for several operations, which no rule refuses.
+
+    Parameters
+    ----------
+    name : str
+    dtype : DType
+    policy : Policy
+    """
+    if policy.answers is None:
+        return ""
+    lacking = policy.answers.without_kernel
+    named = (lacking(policy.title, each, dtype) for each in (name, _meant(name)))
+    return next((refusal.reason for refusal in named if refusal is not None), "")
+
+
+def defined_otherwise(name: str, home: Policy, policy: Policy, given: Collection[str] = ()) -> str:
+    """How two frameworks define a function, in a sentence; "" where they define it alike.
+
+    Parameters
+    ----------
+    name : str
+    home, policy : Policy
+        That of the recorded program's framework, and another.
+    given : collection of str
+        The keywords of the call, which may say what else is a default.
+    """
+    definition = _definitions().get(_meant(name))
+    if definition is None or not definition.said_by.isdisjoint(given):
+        return ""
+    here, there = (definition.by.get(_family(each)) for each in (home, policy))
+    if not here or not there or here == there:
+        return ""
+    about = f"{name} {definition.about}".rstrip()
+    return f"{about}: {here} in {home.title}, {there} in {policy.title}"
+
+
+def made_dtype(name: str, number: Any, policy: Policy) -> DType:
+    """The dtype of what a function makes of a Python number, where the program names none.
+
+    Parameters
+    ----------
+    name : str
+        ``full``, ``arange``.
+    number : bool, int, float or complex
+    policy : Policy
+    """
+    weak = WEAK[type(number)]
+    if policy.answers is not None:
+        cell = policy.answers.cell(_meant(name), Operand(weak, Rank.SCALAR))
+        if cell is not None and not cell.refused:
+            return policy.strong(cell.results[0])
+    return policy.strong(weak)
+
+
+_OF_NUMBERS = names("array as_tensor asarray scalar_tensor tensor to_tensor")
+"""What makes an array of numbers has the default dtype of each policy, as what is of any dtype."""
+
+_COMPOSED = dict.fromkeys(names("addbmm addmm addmv baddbmm linear"), ("matmul", "add"))
+"""Functions that are by definition these operations, one after the other."""
+
+_RUNNING = {"cumsum": "cumulative_sum", "cumprod": "cumulative_prod"}
+"""Names of operations that one framework, JAX, has under two with two rules."""
+
+
+@cache
+def _computed() -> frozenset[str]:
+    return frozenset(OPERATIONS)
+
+
+def _has_rule(policy: Policy, operation: str) -> bool:
+    return operation in policy.operations or OPERATIONS[operation].family in policy.operations
+
+
+def _asked(policy: Policy) -> Collection[str]:
+    """The functions that a policy's framework was asked; those of an edition alone."""
+    answers = policy.answers
+    if answers is None or policy.name.partition("+")[0] != answers.policy:
+        return ()
+    return answers.rows
+
+
+def _family(policy: Policy) -> str:
+    return policy.name.partition("@")[0]
+
+
+@cache
+def _meant(name: str) -> str:
+    """The function that a name means in any framework."""
+    known = _operations()
+    for each in (name, plain(name, known)):
+        if each in known:
+            return known[each]
+    return _SPELT.get(name) or plain(name.rpartition(".")[2], known)
+
+
+@cache
+def _operations() -> dict[str, str]:
+    """From names to operations; a name that two frameworks have is PyTorch's."""
+    found: dict[str, str] = {}
+    for words in (pytorch.words(), paddle.words(), jax.words()):
+        found = words.operations | found
+    return found
+
+
+_SPELT = {
+    "lax.top_k": "topk",
+    "nn.hard_swish": "hardswish",
+    "nn.hard_sigmoid": "hardsigmoid",
+    "nn.hard_tanh": "hardtanh",
+    "nn.log_sigmoid": "logsigmoid",
+    "nn.soft_sign": "softsign",
+    "nn.dot_product_attention": "scaled_dot_product_attention",
+    "to_tensor": "tensor",
+    "array": "tensor",
+    "as_tensor": "tensor",
+    "lax.full": "full",
+    "lax.complex": "complex",
+    "lax.cumlogsumexp": "logcumsumexp",
+}
+"""Names that are told by no table of operations."""
+
+
+class _Definition(NamedTuple):
+    about: str
+    by: dict[str, str]
+    said_by: frozenset[str]
+
+
+@cache
+def _definitions() -> dict[str, _Definition]:
+    return dict(_read())
+
+
+def _read() -> Iterator[tuple[str, _Definition]]:
+    path = os.path.join(os.path.dirname(__file__), "definitions.txt")
+    with open(path, encoding="utf-8") as file:
+        lines = [line for line in file if line[0] != "#"]
+    for line in lines:
+        functions, about, *sides, keywords = (cell.strip() for cell in line.split("|"))
+        by = {f: text for side in sides for f, text in _by_framework(side)}
+        for function in functions.split():
+            yield function, _Definition(about, by, names(keywords))
+
+
+def _by_framework(side: str) -> Iterator[tuple[str, str]]:
+    frameworks, _, text = side.partition(": ")
+    for framework in frameworks.split():
+        yield framework, text

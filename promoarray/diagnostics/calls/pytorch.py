@@ -1,0 +1,98 @@
+"""What PyTorch's functions and methods are in promoarray's words, beside what is common."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from promoarray.diagnostics.calls import common
+from promoarray.diagnostics.calls.common import Words
+from promoarray.diagnostics.calls.tables import names
+from promoarray.operations import OPERATIONS
+
+_NAMED_OTHERWISE = """
+matmul        dot vdot
+vecdot        linalg_vecdot
+conj          conj_physical resolve_conj
+vector_norm   linalg_vector_norm linalg_norm
+matrix_norm   linalg_matrix_norm
+solve         linalg_solve
+inv           linalg_inv
+det           linalg_det
+qr            linalg_qr
+svd           linalg_svd
+svdvals       linalg_svdvals
+eig           linalg_eig
+eigh          linalg_eigh
+eigvalsh      linalg_eigvalsh
+cholesky      linalg_cholesky
+pinv          pinverse linalg_pinv
+slogdet       linalg_slogdet
+matrix_rank   linalg_matrix_rank
+cross         linalg_cross
+fft           fft_fft
+ifft          fft_ifft
+fftn          fft_fft2 fft_fftn
+ifftn         fft_ifft2 fft_ifftn
+rfft          fft_rfft
+rfftn         fft_rfft2 fft_rfftn
+irfft         fft_irfft
+irfftn        fft_irfft2 fft_irfftn
+hfft          fft_hfft
+ihfft         fft_ihfft
+"""
+
+_NOT_ALIKE = frozenset({"equal"})
+"""Names that mean another thing in PyTorch: ``torch.equal`` compares whole tensors."""
+
+_EXPANSIONS = """
+conv_transpose1d conv_transpose2d (input, weight, bias)
+    matmul(input, weight) add(_, bias)
+addmv (input, mat, vec)
+    matmul(mat, vec) add(_, input)
+addr (input, vec1, vec2)
+    outer(vec1, vec2) add(input, _)
+addcdiv (input, tensor1, tensor2, value)
+    divide(tensor1, tensor2) multiply(_, value) add(input, _)
+addcmul (input, tensor1, tensor2, value)
+    multiply(tensor1, tensor2) multiply(_, value) add(input, _)
+multi_head_attention_forward (query, key, value)
+    matmul(query, key) exp(_) matmul(_, value)
+group_norm (input, shape, weight, bias)
+    mean(input) subtract(input, _) multiply(_, weight) add(_, bias)
+polygamma (n, input)
+    exp(input)
+xlogy (input, other)
+    log(other) multiply(input, _)
+"""
+
+_MOVES = names("""
+    H adjoint alias as_strided_scatter detach_ dropout_ embedding_bag feature_dropout fliplr flipud
+    grad index_copy index_copy_ indices mH movedim repeat requires_grad_ reshape_as resize_ select
+    threshold values
+""")
+_CASTS = names("to type byte char cfloat cdouble chalf")
+_MAKES = names("""
+    _is_all_true _is_any_true constant_ eye_ frombuffer kaiming_normal_ kaiming_uniform_ new_tensor
+    nonzero_static normal ones_ orthogonal_ quantize_per_tensor trunc_normal_ xavier_normal_
+    xavier_uniform_ zeros_
+""")
+_OF_FLOATS = names("""
+    fft_fftfreq fft_rfftfreq hann_window hamming_window blackman_window bartlett_window
+    kaiser_window
+""")
+
+
+@cache
+def words() -> Words:
+    """What PyTorch's names mean."""
+    operations = common.operations(_NAMED_OTHERWISE, _NOT_ALIKE)
+    inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
+    return Words(
+        operations | {f"arc{name[1:]}": name for name in inverse},
+        common.expansions(_EXPANSIONS),
+        common.MOVES | _MOVES,
+        common.CASTS | _CASTS,
+        common.MAKES | _MAKES,
+        common.ARGUMENT | {"embedding_bag": 1},
+        common.DEFAULTS | dict.fromkeys(_OF_FLOATS, 0.0) | {"scalar_tensor": None},
+    )

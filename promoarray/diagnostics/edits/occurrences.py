@@ -1,0 +1,321 @@
+"""Occurrences for the planner of edits: every pass of a run, with what each policy answers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from promoarray.core import host
+from promoarray.core.cast import scalar
+from promoarray.core.events import OperationEvent, SetitemEvent
+from promoarray.core.operands import operand_of
+from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.edits.occurrence import (
+    ASTYPE,
+    DEFAULT_DTYPE,
+    ENTRY,
+    SETITEM,
+    Asked,
+    Occurrence,
+    span_of,
+)
+from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.model.answers import OperationAnswers
+from promoarray.diagnostics.model.default_dtypes import DefaultMade
+from promoarray.diagnostics.model.divergence import Divergence, Entered
+from promoarray.diagnostics.model.operand_view import adopted, as_given
+from promoarray.diagnostics.model.operations import Operations
+from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
+from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.scalars import bounds
+
+_BY_VALUE = as_policy("numpy@1")
+"""A policy that looks at the values of scalars and of 0-d arrays."""
+
+
+class Recorded(Protocol):
+    """The part of a report that edits are planned from (``results.Results``)."""
+
+    run: Policy
+    policies: tuple[Policy, ...]
+    value_changes: ValueChanges
+    agreed: Operations
+
+    @property
+    def found(self) -> list[Divergence]:
+        """The places as they were recorded."""
+
+
+def occurrences(
+    report: Recorded, policies: tuple[Policy, ...] = (), wanted: Policy | None = None
+) -> list[Occurrence]:
+    """Return the operations of a run, each with what the policies answer for the run's operands.
+
+    Parameters
+    ----------
+    report : Recorded
+    policies : tuple of Policy
+        Those to port to; by default all that were compared.
+    wanted : Policy, optional
+        The policy whose dtypes the program shall keep, if not that of the run; one of the report's.
+    """
+    asked = policies or report.policies
+    run = wanted or report.run
+    others = tuple(p for p in asked if p is not run)
+    return [*_Occurrences(report, run, others, ported=wanted is not None).all()]
+
+
+@dataclass
+class _Occurrences:
+    report: Recorded
+    run: Policy
+    policies: tuple[Policy, ...]
+    ported: bool = False
+
+    def all(self) -> Iterator[Occurrence]:
+        """Yield them, those that are alike once."""
+        changes = {
+            (c.place.site, c.place.source, c.place.target): c
+            for c in self.report.value_changes
+            if c.place.operation == ASTYPE
+        }
+        known: set[Hashable] = set()
+        for place in (*self.report.found, *self.report.agreed.found.values()):
+            own = place.framework or next(iter(place.answers)) == self.run.name
+            if self.ported and not own:  # which has a policy of its own, whatever the program's
+                continue
+            for each in self._of(place, changes):
+                key = each.span, each.asked, each.results
+                if key not in known:
+                    known.add(key)
+                    yield each
+
+    def _of(self, place: Divergence, changes: dict[Any, ValueChange]) -> Iterator[Occurrence]:
+        if isinstance(place.event, DefaultMade):
+            yield self._default(place, place.event)
+        elif isinstance(place.event, SetitemEvent):
+            yield self._stored(place, place.event)
+        elif isinstance(place.event, Entered):
+            yield self._entered(place, place.event)
+        elif place.name == ASTYPE and {*place.operands} <= {*BY_NAME}:
+            yield self._cast(place, changes.get((place.site, *place.operands)))
+        for answers in (place.answers, *place.passes):
+            if isinstance(answers, OperationAnswers):
+                every = (False, True) if any(map(_is_open, answers.event.operands)) else (False,)
+                for assumed in every:
+                    found = self._operation(place, answers.event, assumed=assumed)
+                    if found is not None:
+                        yield found
+
+    # -- kinds of operations ----------------------------------------------------------------------
+
+    def _operation(
+        self, place: Divergence, event: OperationEvent, *, assumed: bool = False
+    ) -> Occurrence | None:
+        """One operation; None where the policy whose dtypes are kept refuses it.
+
+        Values that are not known are those that the report ``assumed``, or of the whole range.
+        """
+        run, given = self.run, event.operands
+        alone = assumed or all(type(x) in WEAK or not x._buffer.ndim for x in given)
+        operands = tuple(self._operand(x, alone=alone) for x in given)
+        done = event.policy.name == run.name
+        weak = () if run.weak_arrays else self._weak(given)
+        mine = self._decided(run, event, operands)
+        lacking = ""
+        if done and isinstance(mine, Refusal):  # what the run has done all the same
+            lacking, mine = run.name, self._decided(run, event, operands, kernels=False)
+        if isinstance(mine, Refusal):
+            return None
+        plan = event.plan if done else mine.plan  # which the policy may not know
+        values = mine.values
+        results = tuple(map(run.strong, (plan.result, *plan.extra_results)))
+        answers: dict[str, DType | None] = {}
+        reasons: dict[str, str] = {}
+        computed = []
+        for policy in self.policies:
+            theirs = self._decided(policy, event, operands, weak=weak)
+            if isinstance(theirs, Refusal):
+                answers[policy.name], reasons[policy.name] = None, theirs.reason
+                continue
+            made = (theirs.plan.result, *theirs.plan.extra_results)
+            if tuple(map(policy.strong, made)) != results:
+                answers[policy.name] = policy.strong(made[0])
+            elif not place.framework:
+                own = _computation(run, event.name, plan, given, values)
+                if own != _computation(policy, event.name, theirs.plan, given, theirs.values):
+                    computed.append(policy.name)
+        pairs = enumerate(zip(given, values, strict=True))
+        wrapped = tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y)
+        return Occurrence(
+            span_of(place.program, place.part),
+            Asked(event.name, event.form, operands, plan.inputs, results[0], lacking, weak),
+            results,
+            answers,
+            reasons,
+            weak=() if self._stays(event, operands, results[0]) else self._names,
+            computed=tuple(computed),
+            wrapped=wrapped,
+            **self._where(place),
+        )
+
+    def _stays(self, event: OperationEvent, operands: tuple[Operand, ...], made: DType) -> bool:
+        """Whether the run answers the same where an array that it holds weakly is cast."""
+        if not any(o.rank is not Rank.SCALAR and o.type.weak for o in event.seen):
+            return True
+        held = self.run.plan(event.name, operands, event.form)
+        return isinstance(held, Plan) and self.run.strong(held.result) is made
+
+    def _weak(self, given: tuple[Any, ...]) -> tuple[int, ...]:
+        """The arrays that some policy holds weakly."""
+        holding = [policy for policy in self.policies if policy.weak_arrays]
+        return tuple(
+            i
+            for i, x in enumerate(given)
+            if type(x) not in WEAK and any(as_seen_by(p, x).type.weak for p in holding)
+        )
+
+    def _default(self, place: Divergence, made: DefaultMade) -> Occurrence:
+        """An array of Python numbers with no dtype named."""
+        mine = place.answers.get(self.run.name)
+        weak, wanted = made.weak, (mine and mine.dtype) or made.dtype(self.run)
+        dtypes = {p.name: made.dtype(p) for p in self.policies}
+        answers = {name: dtype for name, dtype in dtypes.items() if dtype is not wanted}
+        stays = made.lone and weak.code != "b*" and not self.run.weak_arrays
+        return Occurrence(
+            span_of(place.program, place.part),
+            Asked(DEFAULT_DTYPE, Form.FUNCTION, (Operand(weak, Rank.SCALAR),), (wanted,), wanted),
+            (wanted,),
+            {**answers},
+            weak=tuple(p.name for p in self.policies if stays and p.weak_arrays),
+            **self._where(place),
+        )
+
+    def _cast(self, place: Divergence, change: ValueChange | None) -> Occurrence:
+        """An explicit cast, and by which ways its values are the same everywhere."""
+        source, target = (BY_NAME[name] for name in place.operands)
+        refusals = {p.name: cast_refusal(p, p.strong(source), target) for p in self.policies}
+        reasons = {name: why for name, why in refusals.items() if why}
+        names = {p.name for p in self.policies}
+        values = {} if change is None else change.by_policy(names)
+        return Occurrence(
+            span_of(place.program, place.part),
+            Asked(ASTYPE, Form.FUNCTION, (Operand(source), Operand(target)), (source,), target),
+            (target,),
+            dict.fromkeys(reasons),
+            reasons,
+            values=values,
+            routes=change.routes if change is not None and values else (),
+            **self._where(place),
+        )
+
+    def _stored(self, place: Divergence, event: SetitemEvent) -> Occurrence:
+        """A value written into an array."""
+        _, target, value, _, dtype = event
+        operands = self._operand(target), self._operand(value)
+        reasons = {p.name: why for p in self.policies if (why := _not_stored(p, target, value))}
+        return Occurrence(
+            span_of(place.program, place.part),
+            Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype),
+            (dtype,),
+            dict.fromkeys(reasons),
+            reasons,
+            wrapped=(1,) if _beyond(value, dtype) else (),
+            **self._where(place),
+        )
+
+    def _entered(self, place: Divergence, event: Entered) -> Occurrence:
+        """Data that the framework narrows as they come in."""
+        source, target, operands = event
+        answers = {p.name: place.answers[p.name].dtype for p in self.policies}
+        return Occurrence(
+            span_of(place.program, place.part),
+            Asked(ENTRY, Form.FUNCTION, (Operand(source),), (target,), target),
+            (target,),
+            {name: dtype for name, dtype in answers.items() if dtype is not target},
+            entering=operands,
+            **self._where(place),
+        )
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.policies)
+
+    def _decided(
+        self,
+        policy: Policy,
+        event: OperationEvent,
+        operands: tuple[Operand, ...],
+        *,
+        kernels: bool = True,
+        weak: tuple[int, ...] = (),
+    ) -> Any:
+        held = weak if policy.weak_arrays else ()
+        seen = tuple(adopted(policy, o, weak=i in held) for i, o in enumerate(operands))
+        asked = event.name, seen, event.operands, event.form
+        decide = policy.carried_out if kernels else policy.decide
+        return decide(*asked, options=event.options)
+
+    def _operand(self, x: Any, *, alone: bool = False) -> Operand:
+        """An operand, of arrays with the dtype that they have under the policy to keep.
+
+        Where 0-d arrays are ``alone``, their values are not recorded, as none matters.
+        """
+        operand = operand_of(x, _BY_VALUE)
+        if operand.rank is Rank.SCALAR:
+            return operand
+        known = operand.rank is Rank.ZERO_D and isinstance(x, AbstractArray) and x.has_value
+        dtype = self.run.strong(as_seen_by(self.run, x).type)
+        return Operand(dtype, operand.rank, operand.value if known or alone else None)
+
+    def _where(self, place: Divergence) -> dict[str, Any]:
+        return {
+            "names": place.names,
+            "inside": place.site != place.program,
+            "framework": place.framework.partition(" ")[0],
+            "edited": place.edited,
+        }
+
+
+def _is_open(x: Any) -> bool:
+    """Whether it is a 0-d array whose value is not known."""
+    return isinstance(x, AbstractArray) and not x._buffer.ndim and not x.has_value
+
+
+def _computation(
+    policy: Policy, name: str, plan: Plan, given: tuple[Any, ...], values: tuple[Any, ...]
+) -> Hashable:
+    """The dtypes and numbers that a policy computes with, and its kernel."""
+    inputs = tuple(
+        repr(host.decoded(scalar(policy, value, dtype), dtype)) if type(x) in WEAK else dtype
+        for x, value, dtype in zip(given, values, plan.inputs, strict=True)
+    )
+    return inputs, plan.decomposition, policy.kernel(name, plan)
+
+
+def _beyond(value: Any, dtype: DType) -> bool:
+    """Whether a Python int is one that a dtype of integers does not hold."""
+    if type(value) is not int or dtype.kind not in INTEGERS:
+        return False
+    low, high = bounds(dtype)
+    return not low <= value <= high
+
+
+def _not_stored(policy: Policy, target: Any, value: Any) -> str:
+    """Why a policy does not write a value; "" if it does."""
+    dtype = policy.strong(as_given(policy, target).type)
+    if type(value) not in WEAK:
+        return policy.assigns(policy.strong(as_given(policy, value).type), dtype) or ""
+    try:
+        policy.assigned(value, dtype)
+    except (TypeError, OverflowError, ValueError) as error:
+        return str(error)
+    return ""

@@ -1,0 +1,230 @@
+"""Root causes that many places share, and that one edit of the program mends.
+
+Three sorts of places have no cause of their own. A dtype that a policy never holds, as JAX without
+x64 holds no float64, differs wherever such data come to it; if it is the run's, every other policy
+differs there. And where a program makes an array and names no dtype, it has the default one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from os.path import basename
+from typing import TYPE_CHECKING, Any
+
+from promoarray.console import listed
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.model.divergence import (
+    ASKED_DTYPE,
+    DEFAULT_DTYPE,
+    ENTRY,
+    Divergence,
+)
+from promoarray.diagnostics.model.places import name_of, path_of
+from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from promoarray.diagnostics.findings.results import Results
+
+ENABLED = {"jax@x32": 'jax.config.update("jax_enable_x64", True), which is jax@x64'}
+"""From a policy that holds less than its framework can to what makes it hold all."""
+
+MOST_PLACES = 12
+"""So many places are named."""
+
+NEVER_HELD, NARROWED, DEFAULT = "never held", "narrowed by the run", "default dtype"
+
+_WHAT = {
+    NEVER_HELD: "{of} holds no {before_or}, and makes {after} of them",
+    NARROWED: "{of} holds no {before_or}, and makes {after} of such data",
+    DEFAULT: "arrays made with no dtype named have the default one: {before} in the run, {after} "
+    "under other policies",
+}
+
+Origin = tuple[tuple[object, ...], str]
+"""A place, by its key, and a policy that is a root there."""
+
+
+def places_in_words(places: Sequence[str]) -> str:
+    """Name places, each file once: "train.py:35, 36 and 4 more"."""
+    by_file: dict[str, list[str]] = {}
+    for place in places[:MOST_PLACES]:
+        file, _, line = place.rpartition(":")
+        by_file.setdefault(file, []).append(line)
+    named = [f"{file}:{', '.join(lines)}" for file, lines in by_file.items()]
+    return first_of([*named, *places[MOST_PLACES:]], len(named))
+
+
+def first_of(places: Sequence[str], most: int = MOST_PLACES) -> str:
+    """Places in a row, and of many how many more there are."""
+    more = len(places) - most
+    return ", ".join(places[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+@dataclass
+class SharedCause:
+    """One cause of many places.
+
+    Attributes
+    ----------
+    kind : str
+        ``NEVER_HELD``, ``NARROWED`` or ``DEFAULT``.
+    of : str
+        The policy that holds less.
+    policies : dict
+        The names of the policies it is a root for, as keys.
+    dtypes : dict
+        From each dtype that is said to what becomes of it.
+    edits : dict
+        Of default dtypes: from each place to its edit; "" where that cannot be written.
+    count : int
+        How often the places were passed.
+    """
+
+    kind: str
+    of: str
+    policies: dict[str, None] = field(default_factory=dict)
+    dtypes: dict[str, str] = field(default_factory=dict)
+    edits: dict[Site, str] = field(default_factory=dict)
+    count: int = 0
+    _lines: dict[tuple[str, int], Site] = field(default_factory=dict)
+    _counted: set[tuple[object, ...]] = field(default_factory=set)
+
+    @property
+    def edited_at_each(self) -> bool:
+        """Whether each place has an edit of its own, in place of one for all of them."""
+        return self.kind == DEFAULT
+
+    def add(self, place: Divergence, policy: str) -> None:
+        """Add what a policy answers at a place."""
+        before, after = str(next(iter(place.answers.values()))), str(place.answers[policy])
+        if self.kind == NARROWED:
+            before, after = place.operands[0].removesuffix("[]"), str(place.answers[self.of])
+        self.policies[policy] = None
+        self.dtypes[before] = after
+        self._lines[place.program.file, place.program.line] = place.program
+        if self.edited_at_each:
+            fix = place.answers[policy].fix
+            self.edits[place.site] = fix.text if fix else ""
+        if place.key not in self._counted:
+            self._counted.add(place.key)
+            self.count += place.count
+
+    @property
+    def what(self) -> str:
+        """The cause in words."""
+        before, after = self._names
+        words = {"before": listed(before), "before_or": listed(before, "or")}
+        return _WHAT[self.kind].format(of=self.of, after=listed(after), **words)
+
+    @property
+    def write(self) -> str:
+        """The edit."""
+        after, enabled = listed(self._names[1]), ENABLED.get(self.of, "")
+        if self.kind == NEVER_HELD:
+            casts = f"cast to {after} where such data first come in"
+            return f"{enabled}; or {casts}" if enabled else casts
+        if self.kind == NARROWED:
+            casts = f"cast to {after} where they are made, which all policies keep"
+            return f"{casts}; or {enabled} and keeps them as they are" if enabled else casts
+        first = next(filter(None, self.edits.values()), "")
+        if len(self.edits) == 1:
+            return first
+        return " ".join(filter(None, ("the dtype in each line", f"({first})" * bool(first))))
+
+    @property
+    def _names(self) -> tuple[list[str], list[str]]:
+        """The dtypes, and what becomes of them, in one order."""
+        before, after = zip(*sorted(self.dtypes.items()), strict=True)
+        return [*before], [*dict.fromkeys(after)]
+
+    @property
+    def places(self) -> list[str]:
+        """The lines of the program, with their files: "train.py:12"; with the folders of those
+        that have a name in common."""
+        names = Counter(basename(file) for file in {file for file, _ in self._lines})
+        sites = (site for _, site in sorted(self._lines.items()))
+        return [name_of(s) if names[basename(s.file)] == 1 else path_of(s) for s in sites]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "policies": [*self.policies],
+            "cause": self.what,
+            "edit": self.write,
+            "places": self.places,
+            "count": self.count,
+        }
+
+    def words(self) -> str:
+        """Cause, places and edit in a sentence."""
+        return f"{self.what} ({places_in_words(self.places)}); write {self.write}"
+
+
+@dataclass
+class SharedCauses:
+    """The shared causes of a report.
+
+    Attributes
+    ----------
+    found : list of SharedCause
+        Those of default dtypes last.
+    of : dict
+        From a place and a policy to the cause that they have from there.
+    """
+
+    found: list[SharedCause] = field(default_factory=list)
+    of: dict[Origin, SharedCause] = field(default_factory=dict)
+
+    def has(self, place: Divergence, policy: str) -> bool:
+        """Whether what a policy answers at a place has a shared cause."""
+        return (place.key, policy) in self.of
+
+    def edited_at_each(self, place: Divergence, policy: str) -> bool:
+        """Whether the cause that a place shares has an edit at each of its places."""
+        cause = self.of.get((place.key, policy))
+        return cause is not None and cause.edited_at_each
+
+    def leaves_root(self, place: Divergence) -> bool:
+        """Whether a place is a root for a policy that shares its cause with no other place."""
+        answers = place.answers.items()
+        return any(a.origin == "root" and not self.has(place, name) for name, a in answers)
+
+
+def shared_causes(report: Results) -> SharedCauses:
+    """Find the causes that the places of a report share."""
+    by_key: dict[Hashable, SharedCause] = {}
+    causes, by_name = SharedCauses(), {policy.name: policy for policy in report.policies}
+    roots = (
+        (place, by_name[name])
+        for place in report.divergences
+        for name, answer in place.answers.items()
+        if answer.origin == "root" and name in by_name
+    )
+    for place, policy in roots:
+        found = _cause(place, policy)
+        if found:
+            kind, of, *alike = found
+            cause = by_key.setdefault((kind, of, *alike), SharedCause(kind, of))
+            cause.add(place, policy.name)
+            causes.of[place.key, policy.name] = cause
+    causes.found = sorted(by_key.values(), key=lambda cause: cause.kind == DEFAULT)
+    return causes
+
+
+def _cause(place: Divergence, policy: Policy) -> tuple[str, ...]:
+    """The kind of cause that a place may share, whose it is, and what places of it have in common;
+    () if it has one of its own."""
+    (name, mine), theirs = next(iter(place.answers.items())), place.answers[policy.name].dtype
+    run = mine.dtype
+    if run is None or theirs is None:
+        return ()
+    if policy.canonical.get(run) is theirs:
+        return NEVER_HELD, policy.name
+    if place.name in (ENTRY, ASKED_DTYPE) and place.framework:
+        return NARROWED, name
+    if place.name == DEFAULT_DTYPE and place.program == place.site:
+        alike = (name for name, answer in place.answers.items() if answer.dtype is theirs)
+        return DEFAULT, place.framework, run.name, theirs.name, *alike
+    return ()

@@ -1,0 +1,118 @@
+"""Arrays of another framework as a policy sees them: a dtype and a rank, but no data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+from promoarray.core.array_base import Array
+from promoarray.core.operands import UNKNOWN
+from promoarray.dtypes import DType
+from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
+
+
+class Rank:
+    """What stands where an array has its buffer.
+
+    Attributes
+    ----------
+    ndim : int
+    known : bool
+        Whether there is a value to read.
+    size : int
+        0, as there are no values to look at.
+    """
+
+    __slots__ = ("_value", "known", "ndim")
+    size = 0
+
+    def __init__(self, ndim: int, value: Callable[[], Any], known: bool) -> None:
+        self.ndim, self._value, self.known = ndim, value, known
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A shape of that many axes; how long they are is not known."""
+        return (0,) * self.ndim
+
+    def item(self) -> Any:
+        """The value of a 0-d array, for the policies that look at it."""
+        return self._value()
+
+
+class AbstractArray(Array):
+    """An array without its data."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(
+        cls, dtype: DType | TypeRecord, ndim: int, value: Callable[[], Any] | None = None
+    ) -> Self:
+        """Return what stands for an array.
+
+        Parameters
+        ----------
+        dtype : DType or TypeRecord
+            What its type slot bears.
+        ndim : int
+        value : callable, optional
+            Reads the value of a 0-d array, if it can be read.
+        """
+        kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
+        return cls._wrap(Rank(ndim, _reading(value, UNKNOWN[kind]), value is not None), dtype)
+
+    @classmethod
+    def of_value(cls, dtype: DType | TypeRecord, value: Any, known: bool = True) -> Self:
+        """Return what stands for a 0-d array with a value, which is ``known`` or stands for any."""
+        return cls._wrap(Rank(0, lambda: value, known), dtype)
+
+    @property
+    def has_value(self) -> bool:
+        """Whether its value is known, or can be read."""
+        return bool(getattr(self._buffer, "known", True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By functions: a report holds many, and a bound method is pickled anew each time.
+        buffer = self._buffer
+        if buffer.ndim:
+            return _abstract_array, (self._type, buffer.ndim)
+        return _abstract_array_of_value, (self._type, buffer.item(), self.has_value)
+
+    def _decoded(self) -> Any:
+        return self._buffer
+
+
+def abstract_arrays_of(home: Policy) -> type[AbstractArray]:
+    """The abstract arrays of a framework's policy, whatever policy promoarray itself is set to."""
+    return home.once(_abstract_arrays_of)
+
+
+def _abstract_arrays_of(home: Policy) -> type[AbstractArray]:
+    return type("AbstractArray", (AbstractArray,), {"__slots__": (), "_policy": home})
+
+
+def _abstract_array(dtype: DType | TypeRecord, ndim: int) -> AbstractArray:
+    return AbstractArray.of(dtype, ndim)
+
+
+def _abstract_array_of_value(
+    dtype: DType | TypeRecord, value: Any, known: bool = True
+) -> AbstractArray:
+    return AbstractArray.of_value(dtype, value, known)
+
+
+def _reading(value: Callable[[], Any] | None, unknown: Any) -> Callable[[], Any]:
+    """A reader that never fails: what is on a device that holds no numbers has none to read."""
+
+    def read() -> Any:
+        if value is None:
+            return unknown
+        try:
+            return value()
+        except Exception:
+            return unknown
+
+    return read

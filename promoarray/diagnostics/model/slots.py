@@ -1,0 +1,142 @@
+"""State of the policies for one array: beside the run's dtype what each policy has instead.
+
+After a refusal a policy goes on with what the edit there gives, the run's dtype. Whether there is
+such an edit is known only when every pass through the line is; so the state remembers the refusals
+that it hangs on, and where one of them has no edit, it is unknown (``unknown.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from promoarray.core.read_dtype import read_dtype
+from promoarray.diagnostics.model.fallback_dtype import lacks
+from promoarray.diagnostics.model.operand_view import as_given
+from promoarray.dtypes import WEAK, DType
+from promoarray.promotion.plan import Operand
+from promoarray.promotion.policy import Policy
+
+
+class RefusedOperation(NamedTuple):
+    """An operation that a policy refuses, wherever it stands.
+
+    Attributes
+    ----------
+    name : str
+    operands : tuple of str
+        Their dtypes in the run.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+
+
+Pending = Mapping[str, frozenset[RefusedOperation]]
+"""From the names of policies to the refusals that their state hangs on."""
+
+NOT_PENDING: Pending = {}
+
+
+class ShadowDTypes:
+    """A type slot's record: the run's dtype, and what each shadow policy has instead.
+
+    ``record`` makes one object of all that are alike, so that they are told by identity.
+
+    Attributes
+    ----------
+    dtype : DType
+    answers : dict
+        The dtypes of the policies that have another.
+    pending : mapping
+        The refusals that a policy's dtype hangs on.
+    """
+
+    __slots__ = ("__weakref__", "answers", "dtype", "pending")
+
+    def __init__(
+        self, dtype: DType, answers: dict[str, DType], pending: Pending = NOT_PENDING
+    ) -> None:
+        self.dtype, self.answers, self.pending = dtype, answers, pending
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # With a lazy array, to where it is computed.
+        return record, (self.dtype, self.answers, self.pending)
+
+    def read(self, dtype: DType) -> DType:
+        """Return what a program reads as the dtype of an array that is stored in ``dtype``."""
+        return read_dtype(dtype, self.answers)
+
+
+def record(
+    dtype: DType, kept: dict[str, DType], pending: Pending = NOT_PENDING
+) -> DType | ShadowDTypes:
+    """Return what a type slot bears: the dtype itself where no policy has another."""
+    differing = {name: each for name, each in kept.items() if each is not dtype}
+    if not differing and not pending:
+        return dtype
+    key = dtype, *differing.items(), *pending.items()
+    made = _RECORDS.get(key)
+    return made or _RECORDS.setdefault(key, ShadowDTypes(dtype, differing, pending))
+
+
+def pending_of(operands: tuple[Any, ...]) -> dict[str, frozenset[RefusedOperation]]:
+    """Return the refusals that the operands' states hang on, by policy."""
+    found: dict[str, frozenset[RefusedOperation]] = {}
+    for x in operands:
+        if type(x) not in WEAK and type(x._type) is ShadowDTypes:
+            for policy, refusals in x._type.pending.items():
+                found[policy] = found.get(policy, frozenset()) | refusals
+    return found
+
+
+_RECORDS: WeakValueDictionary[tuple[object, ...], ShadowDTypes] = WeakValueDictionary()
+"""Those in use: the names of policies that are gone are kept no longer."""
+
+
+class SeenByAll:
+    """Operands as each of some policies sees them, which is looked up by what type slots bear.
+
+    Parameters
+    ----------
+    policies : tuple of Policy
+    """
+
+    def __init__(self, policies: tuple[Policy, ...]) -> None:
+        self.policies = policies
+        self._by_value = any(policy.by_value is not None for policy in policies)
+        self._known: dict[object, tuple[Operand, ...]] = {}
+
+    def __call__(self, operands: tuple[Any, ...]) -> list[tuple[Operand, ...]]:
+        """Return for each policy the operands with the types that it has seen so far."""
+        return list(zip(*[self._of(x) for x in operands], strict=True))
+
+    def _of(self, x: Any) -> tuple[Operand, ...]:
+        flat = type(x) in WEAK or not x._buffer.ndim
+        if flat and self._by_value:
+            return tuple([as_seen_by(policy, x) for policy in self.policies])
+        key = type(x) if type(x) in WEAK else (x._type, flat)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MOST_SLOTS:
+                self._known.clear()
+            found = self._known[key] = tuple([as_seen_by(policy, x) for policy in self.policies])
+        return found
+
+
+MOST_SLOTS = 1 << 12
+"""So many are remembered."""
+
+
+def as_seen_by(policy: Policy, x: Any) -> Operand:
+    """An operand with the type that a policy has given it so far."""
+    label = None if type(x) in WEAK else x._type
+    given = label.answers.get(policy.name) if type(label) is ShadowDTypes else None
+    return as_given(policy, x, given)
+
+
+def as_held(policy: Policy, x: Any) -> Operand:
+    """An operand of the run as a policy sees it; as it goes on with it where it lacks the dtype."""
+    given = as_given(policy, x)
+    return as_seen_by(policy, x) if lacks(policy, given.type) else given

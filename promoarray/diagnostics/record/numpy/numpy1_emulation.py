@@ -1,0 +1,464 @@
+"""NumPy 1 in a run on NumPy 2: what the former does otherwise is done as it did it.
+
+Beside Python numbers and arrays without axes NumPy 1 looks at values, and so computes in another
+dtype, or goes on where NumPy 2 refuses. There the operands are cast to what NumPy 1 computes in,
+and NumPy's own loop runs. It stores Python ints that do not fit: they wrap around.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from math import isfinite
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from promoarray.core.call_site import of_promoarray
+from promoarray.core.operands import operand_of as seen_by
+from promoarray.diagnostics.calls.numpy import OPERANDS, STORES, expansions, operations
+from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.record._seen import Otherwise
+from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
+    as_taken,
+    flat,
+    form_of,
+    operand_of,
+)
+from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.dtypes import WEAK
+from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.plan import Refusal
+from promoarray.promotion.policy import Policy
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "bitwise_left_shift": operator.lshift,
+    "bitwise_right_shift": operator.rshift,
+    "add": operator.add,
+    "pow": operator.pow,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+
+_MOST_KNOWN = 1 << 14
+"""So many decisions are remembered."""
+
+
+class Past:
+    """Does what NumPy 2 does otherwise as another policy does it.
+
+    Parameters
+    ----------
+    recorder : Recorder
+    policy : Policy
+        Of the NumPy that the program was written for.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether the run is one of this policy, the first that its report asks; else only what
+        NumPy 2 stops at is done.
+    """
+
+    def __init__(self, recorder: Recorder, policy: Policy) -> None:
+        self._recorder, self.policy = recorder, policy
+        self.whole = policy in recorder.report.policies[:1]
+        self._known: dict[Hashable, Any] = {}
+        self._made: Any = None
+
+    def took_over(self, x: Any) -> Policy | None:
+        """The policy, if it was this that made a result."""
+        return self.policy if self.whole or (x is not None and x is self._made) else None
+
+    def operand(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> Any:
+        """The second operand of an operator, or what has its result where NumPy 1 has another."""
+        if name not in OPERATORS or not self._may_differ(first, x):
+            return x
+        if not isinstance(first, np.ndarray):  # a scalar is not written into
+            form = Form.OPERATOR
+        inputs = self._inputs(name, (first, x), form_of(name, first, form))
+        if inputs is None:
+            return x
+        if form is Form.INPLACE:
+            self._made = first
+            return inputs[1]  # which NumPy writes into the first, or refuses to as NumPy 1 did
+        alone = name == "pow" and isinstance(first, np.generic)
+        self._made = _power(*inputs) if alone else _computed(OPERATORS[name], inputs)
+        return _Answer(self._made)
+
+    def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Callable[..., Any]:
+        """A function, or a method of an array, that does as NumPy 1 did."""
+        computes, stores = _computing(f, callee), callee.name in (*STORES, "astype")
+        given = GIVEN.get(callee.name) if self.whole else None
+        asks = self.whole and callee.name == "result_type"
+        if not (computes or stores or given or asks):
+            return f
+        own = () if owner is None else (owner,)
+
+        def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            if callee.name == "result_type":
+                return self._unknown(callee.name)
+            if given is not None:
+                made = given(f, args, kwargs)
+            else:
+                made = self._operation(f, computes, callee, (*own, *args), kwargs)
+            self._made = None if made is NotImplemented else made
+            return made
+
+        def instead(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            self._made = made = _stored(f, callee.name, (*own, *args), kwargs, bool(own))
+            return made
+
+        return Otherwise(
+            f, instead if stores else None, before if computes or given or asks else None
+        )
+
+    def stores(self, x: Any, value: Any) -> Policy | None:
+        """The policy, if only this stores a Python number in an array."""
+        return self.policy if self.whole or beyond(value, x) else None
+
+    def target(self, x: Any, value: Any) -> Any:
+        """An array that is assigned to, or what wraps Python ints around that it does not hold."""
+        return _Wrapping(x) if beyond(value, x) or cut(value, x) else x
+
+    def gives(self, name: str, operands: Sequence[Any], form: Form, options: Any) -> str:
+        """The dtype that the policy gives an operation of the run; "" if it refuses."""
+        seen = tuple(seen_by(x, self.policy) for x in operands)
+        decided = self.policy.decide(name, seen, tuple(operands), form, options=options)
+        if isinstance(decided, Refusal):
+            return ""
+        return self.policy.strong(decided.plan.result).name
+
+    def _may_differ(self, a: Any, b: Any) -> bool:
+        """Whether NumPy 1 may look at values, or NumPy 2 refuse."""
+        if not self.whole:
+            return beyond(a, b) or beyond(b, a) or _of_two_signs(a, b)
+        kind = type(b)
+        if kind is type(a) and kind is not np.ndarray:
+            return False  # scalars of one dtype, or what is not NumPy's
+        if not isinstance(a, ARRAYS):
+            return isinstance(b, ARRAYS)
+        return not isinstance(b, ARRAYS) or not (a.dtype is b.dtype or (a.ndim and b.ndim))
+
+    def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
+        """The operands in the dtypes that the policy gives them; None where NumPy 2 does that."""
+        given = tuple(as_taken(given))
+        key = (name, form, *map(_kind, given))
+        if None in key:
+            return None
+        dtypes = self._known.get(key, ...) if self.whole else ...
+        if dtypes is ...:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            dtypes = self._known[key] = self._dtypes(name, given, form)
+        if dtypes == ():
+            self._unknown(name)
+        return [_cast(*each) for each in zip(given, dtypes, strict=True)] if dtypes else None
+
+    def _dtypes(self, name: str, given: tuple[Any, ...], form: Form) -> tuple[Any, ...] | None:
+        """What the operands are cast to; None if to nothing, and () where the policy refuses."""
+        operands = tuple(operand_of(self._recorder, x) for x in given)
+        if any(x is None for x in operands):
+            return None
+        home = self._recorder.home
+        here = home.decide(name, tuple(seen_by(x, home) for x in operands), operands, form)
+        seen = tuple(seen_by(x, self.policy) for x in operands)
+        there = self.policy.decide(name, seen, operands, form)
+        if isinstance(there, Refusal):
+            if self.whole and not isinstance(here, Refusal):
+                return ()
+            return None
+        if not isinstance(here, Refusal) and (not self.whole or here.plan == there.plan):
+            return None
+        return tuple(dtype.storage for dtype in there.plan.inputs)
+
+    def _unknown(self, name: str) -> Any:
+        """Say that what NumPy 1 does is not carried out."""
+        frame, why = program_frame(sys._getframe(1)), "does something else, which is not done here"
+        self._recorder.unexamined(name, f"{self.policy.name} {why}", frame)
+        return NotImplemented
+
+    def _operation(
+        self,
+        f: Callable[..., Any],
+        name: str,
+        callee: Callee,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """What NumPy 1 made of a call; NotImplemented where NumPy 2 does the same."""
+        if kwargs.get("dtype") is not None:
+            return NotImplemented
+        start, names = OPERANDS.get(name, (0, ()))
+        end = {"where": 3, "clip": 3}.get(name, 2)
+        if callee.name == "einsum":
+            start, end = 1, 3
+            if len(args) != end:
+                return NotImplemented
+        keys: list[Any] = [n for n, x in enumerate(args[:end]) if n >= start and x is not None]
+        keys += [key for key in names if kwargs.get(key) is not None]
+        given = tuple(args[key] if type(key) is int else kwargs[key] for key in keys)
+        if len(given) < 2 or (name == "pow" and f is pow and len(args) > 2):
+            return NotImplemented
+        alike = _as_outer(*given) if callee.outer else given
+        form = form_of(name, alike[0], callee.form)
+        inputs = self._inputs(name, alike, form)
+        if inputs is None and callee.name == "power":
+            inputs = _as_powers(given)
+        if inputs is None:
+            return NotImplemented
+        if callee.outer:
+            inputs = [_cast(x, made.dtype) for x, made in zip(given, inputs, strict=True)]
+        cast, named = list(args), dict(kwargs)
+        for key, made in zip(keys, inputs, strict=True):
+            if type(key) is int:
+                cast[key] = made
+            else:
+                named[key] = made
+        if callee.owner is not None:
+            return _computed(getattr(cast[0], callee.name), cast[1:], named)
+        if f is pow and not isinstance(cast[0], np.ndarray):
+            return _power(*cast)
+        return _computed(f, cast, named)
+
+
+def _power(a: Any, b: Any) -> Any:
+    """A power of scalars, by the loop that NumPy 1 has for arrays: NumPy 2 spares it some."""
+    return _computed(np.power, [np.asarray(a)[None], np.asarray(b)[None]])[0]
+
+
+def _as_powers(given: Sequence[Any]) -> list[Any] | None:
+    """The operands of ``np.power`` in its own loop, if NumPy 2 spares it that."""
+    base, exponent = given
+    lone = isinstance(base, np.ndarray) and base.ndim and np.ndim(exponent) == 0
+    if not lone or base.dtype.kind not in "fc":
+        return None
+    return [base, np.full(base.shape, exponent, np.result_type(base, exponent))]
+
+
+def _as_outer(a: Any, b: Any) -> tuple[Any, Any]:
+    """The operands of a table: arrays, of which the first gets the axes of the second, too."""
+    first, second = np.asarray(a), np.asarray(b)
+    return first.reshape(first.shape + (1,) * second.ndim), second
+
+
+def _computing(f: Callable[..., Any], callee: Callee) -> str:
+    """The operation that a function of two arrays is; "" of any other."""
+    if callee.name in ("where", "clip"):
+        return callee.name
+    if callee.name in _AS_OTHERS:
+        return _AS_OTHERS[callee.name]
+    if not isinstance(f, np.ufunc) and not callee.outer and f is not pow:
+        return ""
+    name = operations().get(callee.name, "")
+    expansion = expansions().get(callee.name)
+    if expansion is not None and not expansion.steps[1:]:
+        name = expansion.steps[0].operation
+    return name if name and OPERATIONS[name].arity == 2 else ""
+
+
+def _kind(x: Any) -> Hashable:
+    """What operands have in common that no policy tells apart; None of what is no number."""
+    if type(x) in WEAK:
+        return scalar_class(x)
+    if not isinstance(x, ARRAYS):
+        return (int, scalar_class(int(x))) if isinstance(x, int) else None
+    if x.dtype.kind not in "biufcV":
+        return None
+    return x.dtype, type(x), x.ndim == 0 and scalar_class(x.item())
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return x.astype(dtype, copy=False)
+    return np.asarray(x).astype(dtype)[()]
+
+
+def _computed(f: Callable[..., Any], args: Sequence[Any], kwargs: Any = None) -> Any:
+    """Call a function where the program stands, so that warnings name its line."""
+    frame = program_frame(sys._getframe(1))
+    code = _call(frame.f_code.co_filename, frame.f_lineno)
+    made = eval(code, frame.f_globals, {"f": f, "args": args, "kwargs": kwargs or {}})
+    whole = isinstance(made, np.ndarray) and not made.ndim and not (kwargs and "out" in kwargs)
+    return made[()] if whole else made
+
+
+@lru_cache(maxsize=1024)
+def _call(file: str, line: int) -> CodeType:
+    return compile("\n" * (line - 1) + "f(*args, **kwargs)", file, "eval", dont_inherit=True)
+
+
+def program_frame(frame: FrameType) -> FrameType:
+    """Return the innermost frame that runs no code of promoarray, from one on."""
+    while of_promoarray(frame) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+_AS_OTHERS = {"divmod": "floor_divide", "einsum": "multiply"}
+"""Functions that promote as operations do."""
+
+
+def _ranged(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``arange`` as NumPy 1 did it: of Python's numbers, in the dtype of all with the default."""
+    if kwargs or not any(isinstance(x, ARRAYS) for x in args) or len(args) > 3:
+        return NotImplemented
+    dtype = np.result_type(*(np.asarray(x).dtype for x in args), np.int_)
+    numbers = [x.item() if isinstance(x, ARRAYS) and not x.ndim else x for x in args]
+    return _computed(f, numbers, {"dtype": dtype})
+
+
+def _spaced(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``linspace`` as NumPy 1 did it: a number has the dtype of an array, two are Python's."""
+    ends = list(args[:2])
+    if len(ends) < 2 or not any(isinstance(x, ARRAYS) for x in ends):
+        return NotImplemented
+    arrays = [x for x in ends if isinstance(x, np.ndarray) and x.ndim]
+    if len(arrays) == 2:
+        return NotImplemented
+    for n, x in enumerate(ends):
+        if arrays and x is not arrays[0]:
+            ends[n] = np.asarray(x).astype((arrays[0] * 1.0).dtype)
+        elif isinstance(x, ARRAYS) and not x.ndim:
+            ends[n] = x.item()
+    return _computed(f, [*ends, *args[2:]], kwargs)
+
+
+def _ranked(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``percentile`` and such as NumPy 1 did them: the share has a dtype of its own."""
+    if len(args) < 2 or not isinstance(args[0], ARRAYS) or args[0].dtype.kind != "f":
+        return NotImplemented
+    return _computed(f, [args[0], np.asarray(args[1], np.float64), *args[2:]], kwargs)
+
+
+def _signed(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``sign`` of complex numbers, which was that of their real part."""
+    x = args[0] if len(args) == 1 and not kwargs else None
+    if not isinstance(x, ARRAYS) or x.dtype.kind != "c":
+        return NotImplemented
+    return np.sign(np.where(x.real == 0, x.imag, x.real)).astype(x.dtype)
+
+
+def _castable(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``can_cast``, which looked at the value of a number."""
+    if not args or type(args[0]) not in (int, float, complex, bool):
+        return NotImplemented
+    return f(np.min_scalar_type(args[0]), *args[1:], **kwargs)
+
+
+GIVEN: dict[str, Callable[..., Any]] = {
+    "arange": _ranged,
+    "linspace": _spaced,
+    "can_cast": _castable,
+    "sign": _signed,
+    **dict.fromkeys(("percentile", "quantile", "nanpercentile", "nanquantile"), _ranked),
+}
+"""Functions of which NumPy 1 takes the arguments otherwise."""
+
+
+class _Answer:
+    """Stands as an operator's second operand, and has its result."""
+
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def _answer(self, other: Any) -> Any:
+        return self._made
+
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _answer
+    __rpow__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _answer
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _answer
+
+
+class _Wrapping:
+    """Stands as an array that is assigned to."""
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._x[key] = _whole(value).astype(self._x.dtype)
+
+
+def _whole(value: Any) -> Any:
+    """An array of numbers, of which floats beyond a dtype are cut to ints first, as in C."""
+    return np.asarray(int(value) if isinstance(value, _FLOATS) else value)
+
+
+def _stored(
+    f: Callable[..., Any],
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    of_array: bool,
+) -> Any:
+    """What NumPy 1 made of a call that stores numbers; NotImplemented if that
+    is not known.
+
+    They wrap around in the dtype that is named, or that of the array they are stored in.
+    """
+    if name == "astype":
+        scalar: Any = f
+        return np.asarray(args[0]).astype(scalar)[()] if len(args) == 1 else NotImplemented
+    target, place, keyword, dtype_at = STORES[name]
+    given, named = list(args), dict(kwargs)
+    dtype = named.get("dtype", given[dtype_at] if 0 <= dtype_at < len(given) else None)
+    if dtype is None and target is not None:
+        dtype = given[target].dtype if isinstance(given[target], ARRAYS) else None
+    key: Any = place if place < len(given) else keyword
+    if dtype is None or (key == keyword and keyword not in named):
+        return NotImplemented
+    holder: Any = given if type(key) is int else named
+    if any(type(x) is int and not -(1 << 63) <= x < 1 << 64 for x in flat([holder[key]])):
+        return NotImplemented  # which is no C integer: NumPy 1 refuses it, too
+    holder[key] = np.asarray(holder[key]).astype(dtype)
+    return getattr(given[0], name)(*given[1:], **named) if of_array else f(*given, **named)
+
+
+def _of_two_signs(a: Any, b: Any) -> bool:
+    """Whether these are integers with and without a sign, and one of them is 0-d."""
+    if not isinstance(a, ARRAYS) or not isinstance(b, ARRAYS) or (a.ndim and b.ndim):
+        return False
+    return {a.dtype.kind, b.dtype.kind} == {"i", "u"}
+
+
+def beyond(value: Any, x: Any) -> bool:
+    """Whether a Python int, or one in a list, is one that an array of integers does not hold."""
+    if type(value) not in (int, list, tuple) and not isinstance(value, np.integer):
+        return False
+    if not isinstance(x, ARRAYS):
+        return False
+    if x.dtype.kind not in "iu":
+        return False
+    limits = np.iinfo(x.dtype)
+    low, high = int(limits.min), int(limits.max)
+    return any(isinstance(n, _INTS) and not low <= int(n) <= high for n in flat([value]))
+
+
+_INTS = int, np.integer
+_FLOATS = float, np.floating
+
+
+def cut(value: Any, x: Any) -> bool:
+    """Whether a Python float is one that an array of integers does not hold once it is cut."""
+    return isinstance(value, _FLOATS) and isfinite(value) and beyond(int(value), x)
