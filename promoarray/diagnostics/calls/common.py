@@ -7,6 +7,7 @@ here. What PyTorch and Paddle call alike is in this module, what only one of the
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from promoarray.diagnostics.calls.tables import Expansion, expansions_in, names, synonyms
@@ -48,46 +49,29 @@ unique_values unique unique_consecutive
 """
 
 _EXPANSIONS = """
-linear conv1d conv2d conv3d (input, weight, bias)
-    matmul(input, weight) add(_, bias)
-bilinear (input1, input2, weight, bias)
-    matmul(input1, weight) matmul(_, input2) add(_, bias)
-addmm (input, mat1, mat2)
-    matmul(mat1, mat2) add(_, input)
-baddbmm addbmm (input, batch1, batch2)
-    matmul(batch1, batch2) add(_, input)
-angle (input)
-    real(input) atan2(_, _)
-lerp (input, end, weight)
-    subtract(end, input) multiply(_, weight) add(input, _)
-scaled_dot_product_attention (query, key, value)
-    matmul(query, key) exp(_) matmul(_, value)
-layer_norm (input, shape, weight, bias)
-    mean(input) subtract(input, _) multiply(_, weight) add(_, bias)
-batch_norm (input, running_mean, running_var, weight, bias)
-    subtract(input, running_mean) multiply(_, weight) add(_, bias)
-instance_norm (input, running_mean, running_var, weight, bias)
-    mean(input) subtract(input, _) multiply(_, weight) add(_, bias)
-rms_norm (input, shape, weight)
-    square(input) mean(_) divide(input, _) multiply(_, weight)
-normalize (input)
-    vector_norm(input) divide(input, _)
-cosine_similarity (x1, x2)
-    multiply(x1, x2) sum(_) sqrt(_)
-cdist (x1, x2)
-    subtract(x1, x2) square(_) sum(_) sqrt(_)
-cross_entropy (input)
-    exp(input) mean(_)
-nll_loss (input)
-    mean(input)
-kl_div (input, target)
-    exp(target) multiply(_, input) mean(_)
-smooth_l1_loss (input, target)
-    subtract(input, target) abs(_) mean(_)
-binary_cross_entropy (input, target)
-    log(input) multiply(_, target) mean(_)
-binary_cross_entropy_with_logits (input, target)
-    exp(input) multiply(_, target) mean(_)
+linear conv1d conv2d conv3d (input, weight, bias): matmul(input, weight) add(_, bias)
+bilinear (input1, input2, weight, bias): matmul(input1, weight) matmul(_, input2) add(_, bias)
+addmm (input, mat1, mat2): matmul(mat1, mat2) add(_, input)
+baddbmm addbmm (input, batch1, batch2): matmul(batch1, batch2) add(_, input)
+angle (input): real(input) atan2(_, _)
+lerp (input, end, weight): subtract(end, input) multiply(_, weight) add(input, _)
+scaled_dot_product_attention (query, key, value): matmul(query, key) exp(_) matmul(_, value)
+layer_norm (input, shape, weight, bias): mean(input) subtract(input, _) multiply(_, weight)
+    add(_, bias)
+batch_norm (input, running_mean, running_var, weight, bias): subtract(input, running_mean)
+    multiply(_, weight) add(_, bias)
+instance_norm (input, running_mean, running_var, weight, bias): mean(input) subtract(input, _)
+    multiply(_, weight) add(_, bias)
+rms_norm (input, shape, weight): square(input) mean(_) divide(input, _) multiply(_, weight)
+normalize (input): vector_norm(input) divide(input, _)
+cosine_similarity (x1, x2): multiply(x1, x2) sum(_) sqrt(_)
+cdist (x1, x2): subtract(x1, x2) square(_) sum(_) sqrt(_)
+cross_entropy (input): exp(input) mean(_)
+nll_loss (input): mean(input)
+kl_div (input, target): exp(target) multiply(_, input) mean(_)
+smooth_l1_loss (input, target): subtract(input, target) abs(_) mean(_)
+binary_cross_entropy (input, target): log(input) multiply(_, target) mean(_)
+binary_cross_entropy_with_logits (input, target): exp(input) multiply(_, target) mean(_)
 """
 
 
@@ -167,18 +151,23 @@ RANDOM = names("""
 """Functions that keep the dtype of what they fill, with numbers that no two frameworks draw."""
 
 
-def operations(text: str, not_alike: frozenset[str] = frozenset()) -> dict[str, str]:
+def operations(text: str, not_alike: Collection[str] = ()) -> dict[str, str]:
     """From names to operations: those that are the same, the common ones, and a text's own.
 
     Parameters
     ----------
     text : str
         An operation and the framework's names of it, a line each.
-    not_alike : frozenset of str
-        Names of operations that mean another thing in the framework.
+    not_alike : collection of str
+        Names that mean another thing in the framework.
     """
-    found = {name: name for name in (*OPERATIONS, *STANDS_FOR) if name not in not_alike}
-    return found | synonyms(_NAMED_OTHERWISE) | synonyms(text)
+    found = {name: name for name in (*OPERATIONS, *STANDS_FOR)} | synonyms(_NAMED_OTHERWISE)
+    found |= {
+        f"arc{name[1:]}": name
+        for name in OPERATIONS
+        if name.startswith("a") and name[1:] in OPERATIONS
+    }
+    return {name: each for name, each in found.items() if name not in not_alike} | synonyms(text)
 
 
 def expansions(text: str) -> dict[str, Expansion]:
@@ -187,7 +176,7 @@ def expansions(text: str) -> dict[str, Expansion]:
     Parameters
     ----------
     text : str
-        Names and parameters in a line, the steps in the next.
+        As ``expansions_in`` reads it.
     """
     return expansions_in(_EXPANSIONS) | expansions_in(text)
 

@@ -9,58 +9,41 @@ from __future__ import annotations
 
 from functools import cache
 
+from promoarray.diagnostics.calls import common
 from promoarray.diagnostics.calls.common import Words
-from promoarray.diagnostics.calls.tables import Expansion, expansions_in, names, synonyms
-from promoarray.operations import OPERATIONS
+from promoarray.diagnostics.calls.tables import Expansion, expansions_in, names
 
 _NAMED_OTHERWISE = """
-add       __add__ __radd__ lax.add
-subtract  __sub__ __rsub__ lax.sub
-multiply  __mul__ __rmul__ lax.mul
-divide    true_divide __truediv__ __rtruediv__ lax.div
-floor_divide  __floordiv__ __rfloordiv__
-remainder mod __mod__ __rmod__
-pow       power __pow__ __rpow__
-equal     __eq__ lax.eq
-not_equal __ne__ lax.ne
-less      __lt__ lax.lt
-less_equal __le__ lax.le
-greater   __gt__ lax.gt
-greater_equal __ge__ lax.ge
-bitwise_and __and__ __rand__
-bitwise_or  __or__ __ror__
-bitwise_xor __xor__ __rxor__
-bitwise_invert invert bitwise_not __invert__ lax.bitwise_not
-bitwise_left_shift  left_shift __lshift__ __rlshift__ lax.shift_left
-bitwise_right_shift right_shift __rshift__ __rrshift__ lax.shift_right_arithmetic
-maximum   lax.max
-minimum   lax.min
-atan2     arctan2
-where     lax.select
-matmul    dot inner __matmul__ __rmatmul__
-concat    concatenate hstack vstack dstack column_stack append lax.concatenate
-abs       absolute __abs__
-negative  __neg__ lax.neg
-positive  __pos__
-conj      conjugate
-max       amax
-min       amin
-trunc     fix
-round     around
-isfinite  lax.is_finite
-unique_values unique
-fftn      fft.fft2
-ifftn     fft.ifft2
-rfftn     fft.rfft2
-irfftn    fft.irfft2
-one_hot   nn.one_hot
-bucketize digitize
+add                 lax.add
+subtract            lax.sub
+multiply            lax.mul
+divide              lax.div
+remainder           mod
+equal               lax.eq
+not_equal           lax.ne
+less                lax.lt
+less_equal          lax.le
+greater             lax.gt
+greater_equal       lax.ge
+bitwise_invert      invert lax.bitwise_not
+bitwise_left_shift  left_shift lax.shift_left
+bitwise_right_shift right_shift lax.shift_right_arithmetic
+maximum             lax.max
+minimum             lax.min
+where               lax.select
+matmul              dot
+concat              append lax.concatenate
+negative            lax.neg
+conj                conjugate
+round               around
+isfinite            lax.is_finite
+fftn                fft.fft2
+ifftn               fft.ifft2
+rfftn               fft.rfft2
+irfftn              fft.irfft2
+one_hot             nn.one_hot
+bucketize           digitize
 """
-
-_RECORDED = names("""
-    median nanmedian quantile nanquantile nansum nanmean cumsum cumprod nancumsum bincount
-    count_nonzero nonzero argwhere
-""")
 
 _OF_LAX = names("""
     abs acos acosh asin asinh atan atan2 atanh bitwise_and bitwise_or bitwise_xor ceil cos cosh
@@ -73,138 +56,61 @@ _OF_LINALG = names("""
 _OF_FFT = names("fft fftn ifft ifftn rfft rfftn irfft irfftn hfft ihfft fftshift ifftshift")
 
 _EXPANSIONS = """
-divmod __divmod__ (input, other)
-    floor_divide(input, other)
-__rdivmod__ (input, other)
-    floor_divide(other, input)
-fmod lax.rem (input, other)
-    remainder(input, other)
-lax.pow lax.integer_pow (input, other)
-    pow(input, other)
-float_power (input, other)
+divmod __divmod__ (input, other): floor_divide(input, other)
+__rdivmod__ (input, other): floor_divide(other, input)
+fmod lax.rem (input, other): remainder(input, other)
+lax.pow lax.integer_pow (input, other): pow(input, other)
+float_power special.betaln special.beta special.gammainc special.gammaincc special.zeta special.poch
+    special.kl_div special.rel_entr special.polygamma special.bessel_jn (input, other):
     multiply(input, other) exp(_)
-gcd lcm heaviside (input, other)
-    add(input, other)
-logaddexp2 (input, other)
-    logaddexp(input, other)
-kron (input, other)
-    multiply(input, other)
-vdot convolve correlate matvec vecmat (input, other)
-    multiply(input, other) sum(_)
-polyval (p, input)
-    multiply(p, input) add(_, p)
-interp (input, xp, fp)
-    multiply(input, xp) multiply(_, fp)
-trapezoid (other, input)
-    multiply(other, input) sum(_)
-gradient (f)
-    subtract(f, f) divide(_, _)
-ptp (input)
-    subtract(input, input)
-ediff1d (input)
-    diff(input)
-isclose allclose array_equal array_equiv (input, other)
-    equal(input, other)
-exp2 cbrt sinc deg2rad degrees rad2deg radians fabs rint i0 (input)
-    exp(input)
-angle (input)
-    real(input) atan2(_, _)
-lax.exp2 lax.cbrt lax.rsqrt (input)
-    exp(input)
-lax.logistic lax.erf lax.erfc lax.erf_inv lax.lgamma lax.digamma (input)
-    exp(input)
-average percentile nanpercentile (input)
-    mean(input)
-cov corrcoef (input)
-    mean(input)
-nanstd (input)
-    std(input)
-nanvar (input)
-    var(input)
-lax.reduce_sum (input)
-    sum(input)
-nanprod lax.reduce_prod (input)
-    prod(input)
-lax.cumsum (input)
-    cumsum(input)
-nancumprod lax.cumprod (input)
-    cumprod(input)
-nanmax lax.reduce_max (input)
-    max(input)
-nanmin lax.reduce_min (input)
-    min(input)
-lax.dot lax.dot_general lax.batch_matmul lax.ragged_dot (input, other)
-    matmul(input, other)
-lax.conv lax.conv_general_dilated (input, other)
-    matmul(input, other)
-lax.conv_with_general_padding lax.conv_transpose (input, other)
-    matmul(input, other)
-linalg.lstsq linalg.tensorsolve (input, other)
-    solve(input, other)
-linalg.cond linalg.tensorinv (input)
-    inv(input)
-linalg.norm (input)
-    vector_norm(input)
-lax.conj (input)
-    conj(input)
-lax.clamp (min, input, max)
-    maximum(input, min) minimum(_, max)
-nn.softmax nn.log_softmax nn.logsumexp nn.logmeanexp nn.log1mexp nn.sigmoid nn.log_sigmoid (input)
-    exp(input)
-nn.silu nn.swish nn.gelu nn.elu nn.celu nn.selu nn.mish nn.softplus nn.soft_sign nn.tanh (input)
-    exp(input)
-nn.squareplus nn.leaky_relu nn.glu nn.hard_sigmoid nn.hard_silu nn.hard_swish (input)
-    exp(input)
-nn.sparse_sigmoid (input)
-    exp(input)
-nn.standardize (input)
-    mean(input) subtract(input, _)
-nn.dot_product_attention (query, key, value)
-    matmul(query, key) exp(_) matmul(_, value)
-special.erf special.erfc special.erfinv special.erfcx special.gammaln special.gamma (input)
-    exp(input)
-special.digamma special.loggamma special.expit (input)
-    exp(input)
-special.logit special.entr special.ndtr special.ndtri (input)
-    exp(input)
-special.i0 special.log_ndtr special.factorial special.i0e (input)
-    exp(input)
-special.i1 special.i1e special.exp1 special.expi (input)
-    exp(input)
-special.softmax special.log_softmax special.logsumexp special.dawsn special.spence (input)
-    exp(input)
-special.betaln special.beta special.gammainc special.gammaincc (input, other)
-    multiply(input, other) exp(_)
-special.zeta special.poch (input, other)
-    multiply(input, other) exp(_)
-special.kl_div special.rel_entr special.polygamma special.bessel_jn (input, other)
-    multiply(input, other) exp(_)
-special.betainc (input, other, x)
-    multiply(input, other) multiply(_, x) exp(_)
-scipy.linalg.solve scipy.linalg.solve_triangular scipy.linalg.solve_sylvester (input, other)
-    solve(input, other)
-scipy.linalg.eigh_tridiagonal (input, other)
-    add(input, other)
-scipy.linalg.cho_solve scipy.linalg.lu_solve (factors, other)
-    solve(other, other)
-scipy.linalg.cholesky scipy.linalg.cho_factor scipy.linalg.lu scipy.linalg.lu_factor (input)
-    inv(input)
-scipy.linalg.inv scipy.linalg.det scipy.linalg.eigh scipy.linalg.svd scipy.linalg.qr (input)
-    inv(input)
-scipy.linalg.expm scipy.linalg.schur scipy.linalg.sqrtm scipy.linalg.polar (input)
-    inv(input)
-scipy.linalg.hessenberg scipy.linalg.rsf2csf scipy.linalg.funm (input)
-    inv(input)
-scipy.linalg.expm_frechet scipy.linalg.qr_multiply (input, other)
-    matmul(input, other)
-image.resize image.scale_and_translate (input)
-    exp(input)
-stats.sem (input)
-    mean(input)
-stats.rankdata (input)
-    exp(input)
-special.xlogy special.xlog1py (input, other)
-    log(other) multiply(input, _)
+gcd lcm heaviside scipy.linalg.eigh_tridiagonal (input, other): add(input, other)
+logaddexp2 (input, other): logaddexp(input, other)
+kron (input, other): multiply(input, other)
+vdot convolve correlate matvec vecmat (input, other): multiply(input, other) sum(_)
+polyval (p, input): multiply(p, input) add(_, p)
+interp (input, xp, fp): multiply(input, xp) multiply(_, fp)
+trapezoid (other, input): multiply(other, input) sum(_)
+gradient (f): subtract(f, f) divide(_, _)
+ptp (input): subtract(input, input)
+ediff1d (input): diff(input)
+isclose allclose array_equal array_equiv (input, other): equal(input, other)
+exp2 cbrt sinc deg2rad degrees rad2deg radians fabs rint i0 lax.exp2 lax.cbrt lax.rsqrt lax.logistic
+    lax.erf lax.erfc lax.erf_inv lax.lgamma lax.digamma nn.softmax nn.log_softmax nn.logsumexp
+    nn.logmeanexp nn.log1mexp nn.sigmoid nn.log_sigmoid nn.silu nn.swish nn.gelu nn.elu nn.celu
+    nn.selu nn.mish nn.softplus nn.soft_sign nn.tanh nn.squareplus nn.leaky_relu nn.glu
+    nn.hard_sigmoid nn.hard_silu nn.hard_swish nn.sparse_sigmoid special.erf special.erfc
+    special.erfinv special.erfcx special.gammaln special.gamma special.digamma special.loggamma
+    special.expit special.logit special.entr special.ndtr special.ndtri special.i0 special.log_ndtr
+    special.factorial special.i0e special.i1 special.i1e special.exp1 special.expi special.softmax
+    special.log_softmax special.logsumexp special.dawsn special.spence image.resize
+    image.scale_and_translate stats.rankdata (input): exp(input)
+angle (input): real(input) atan2(_, _)
+average percentile nanpercentile cov corrcoef stats.sem (input): mean(input)
+nanstd (input): std(input)
+nanvar (input): var(input)
+lax.reduce_sum (input): sum(input)
+nanprod lax.reduce_prod (input): prod(input)
+lax.cumsum (input): cumsum(input)
+nancumprod lax.cumprod (input): cumprod(input)
+nanmax lax.reduce_max (input): max(input)
+nanmin lax.reduce_min (input): min(input)
+lax.dot lax.dot_general lax.batch_matmul lax.ragged_dot lax.conv lax.conv_general_dilated
+    lax.conv_with_general_padding lax.conv_transpose scipy.linalg.expm_frechet
+    scipy.linalg.qr_multiply (input, other): matmul(input, other)
+linalg.lstsq linalg.tensorsolve scipy.linalg.solve scipy.linalg.solve_triangular
+    scipy.linalg.solve_sylvester (input, other): solve(input, other)
+linalg.cond linalg.tensorinv scipy.linalg.cholesky scipy.linalg.cho_factor scipy.linalg.lu
+    scipy.linalg.lu_factor scipy.linalg.inv scipy.linalg.det scipy.linalg.eigh scipy.linalg.svd
+    scipy.linalg.qr scipy.linalg.expm scipy.linalg.schur scipy.linalg.sqrtm scipy.linalg.polar
+    scipy.linalg.hessenberg scipy.linalg.rsf2csf scipy.linalg.funm (input): inv(input)
+linalg.norm (input): vector_norm(input)
+lax.conj (input): conj(input)
+lax.clamp (min, input, max): maximum(input, min) minimum(_, max)
+nn.standardize (input): mean(input) subtract(input, _)
+nn.dot_product_attention (query, key, value): matmul(query, key) exp(_) matmul(_, value)
+special.betainc (input, other, x): multiply(input, other) multiply(_, x) exp(_)
+scipy.linalg.cho_solve scipy.linalg.lu_solve (factors, other): solve(other, other)
+special.xlogy special.xlog1py (input, other): log(other) multiply(input, _)
 """
 
 DISTRIBUTIONS = names("""
@@ -215,10 +121,6 @@ DISTRIBUTIONS = names("""
 """The modules of ``jax.scipy.stats``, and what they have."""
 
 _OF_DISTRIBUTIONS = names("cdf entropy isf logcdf logpdf logpmf logsf pdf pmf ppf sf")
-_DENSITY = expansions_in("""
-stats (input, other)
-    exp(input) subtract(_, other)
-""")["stats"]
 
 MOVES = names("""
     T mT reshape ravel flatten transpose permute_dims matrix_transpose swapaxes moveaxis rollaxis
@@ -331,17 +233,15 @@ def words() -> Words:
 @cache
 def operations() -> dict[str, str]:
     """From JAX's names to operations."""
-    found = {name: name for name in (*OPERATIONS, *_RECORDED)} | synonyms(_NAMED_OTHERWISE)
+    found = common.operations(_NAMED_OTHERWISE, MOVES | MAKES | expansions().keys())
     found |= {f"lax.{name}": name for name in _OF_LAX}
     found |= {f"linalg.{name}": name for name in _OF_LINALG}
-    found |= {f"fft.{name}": name for name in _OF_FFT}
-    inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
-    return found | {f"arc{name[1:]}": name for name in inverse}
+    return found | {f"fft.{name}": name for name in _OF_FFT}
 
 
 @cache
 def expansions() -> dict[str, Expansion]:
     """From JAX's names to what they stand for."""
-    found = expansions_in(_EXPANSIONS)
     of_one = (f"stats.{which}.{name}" for which in DISTRIBUTIONS for name in _OF_DISTRIBUTIONS)
-    return found | dict.fromkeys(of_one, _DENSITY)
+    densities = f"{' '.join(of_one)} (input, other): exp(input) subtract(_, other)"
+    return expansions_in(_EXPANSIONS) | expansions_in(densities)

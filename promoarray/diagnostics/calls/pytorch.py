@@ -7,62 +7,39 @@ from functools import cache
 from promoarray.diagnostics.calls import common
 from promoarray.diagnostics.calls.common import Words
 from promoarray.diagnostics.calls.tables import names
-from promoarray.operations import OPERATIONS
 
 _NAMED_OTHERWISE = """
 matmul        dot vdot
-vecdot        linalg_vecdot
 conj          conj_physical resolve_conj
-vector_norm   linalg_vector_norm linalg_norm
-matrix_norm   linalg_matrix_norm
-solve         linalg_solve
-inv           linalg_inv
-det           linalg_det
-qr            linalg_qr
-svd           linalg_svd
-svdvals       linalg_svdvals
-eig           linalg_eig
-eigh          linalg_eigh
-eigvalsh      linalg_eigvalsh
-cholesky      linalg_cholesky
-pinv          pinverse linalg_pinv
-slogdet       linalg_slogdet
-matrix_rank   linalg_matrix_rank
-cross         linalg_cross
-fft           fft_fft
-ifft          fft_ifft
-fftn          fft_fft2 fft_fftn
-ifftn         fft_ifft2 fft_ifftn
-rfft          fft_rfft
-rfftn         fft_rfft2 fft_rfftn
-irfft         fft_irfft
-irfftn        fft_irfft2 fft_irfftn
-hfft          fft_hfft
-ihfft         fft_ihfft
+vector_norm   linalg_norm
+pinv          pinverse
+fftn          fft_fft2
+ifftn         fft_ifft2
+rfftn         fft_rfft2
+irfftn        fft_irfft2
 """
+
+_OF_LINALG = names("""
+    vecdot vector_norm matrix_norm solve inv det qr svd svdvals eig eigh eigvalsh cholesky pinv
+    slogdet matrix_rank cross
+""")
+_OF_FFT = names("fft ifft fftn ifftn rfft rfftn irfft irfftn hfft ihfft")
 
 _NOT_ALIKE = frozenset({"equal"})
 """Names that mean another thing in PyTorch: ``torch.equal`` compares whole tensors."""
 
 _EXPANSIONS = """
-conv_transpose1d conv_transpose2d (input, weight, bias)
-    matmul(input, weight) add(_, bias)
-addmv (input, mat, vec)
-    matmul(mat, vec) add(_, input)
-addr (input, vec1, vec2)
-    outer(vec1, vec2) add(input, _)
-addcdiv (input, tensor1, tensor2, value)
-    divide(tensor1, tensor2) multiply(_, value) add(input, _)
-addcmul (input, tensor1, tensor2, value)
-    multiply(tensor1, tensor2) multiply(_, value) add(input, _)
-multi_head_attention_forward (query, key, value)
-    matmul(query, key) exp(_) matmul(_, value)
-group_norm (input, shape, weight, bias)
-    mean(input) subtract(input, _) multiply(_, weight) add(_, bias)
-polygamma (n, input)
-    exp(input)
-xlogy (input, other)
-    log(other) multiply(input, _)
+conv_transpose1d conv_transpose2d (input, weight, bias): matmul(input, weight) add(_, bias)
+addmv (input, mat, vec): matmul(mat, vec) add(_, input)
+addr (input, vec1, vec2): outer(vec1, vec2) add(input, _)
+addcdiv (input, tensor1, tensor2, value): divide(tensor1, tensor2) multiply(_, value) add(input, _)
+addcmul (input, tensor1, tensor2, value): multiply(tensor1, tensor2) multiply(_, value) add(input,
+    _)
+multi_head_attention_forward (query, key, value): matmul(query, key) exp(_) matmul(_, value)
+group_norm (input, shape, weight, bias): mean(input) subtract(input, _) multiply(_, weight) add(_,
+    bias)
+polygamma (n, input): exp(input)
+xlogy (input, other): log(other) multiply(input, _)
 """
 
 _MOVES = names("""
@@ -85,10 +62,10 @@ _OF_FLOATS = names("""
 @cache
 def words() -> Words:
     """What PyTorch's names mean."""
-    operations = common.operations(_NAMED_OTHERWISE, _NOT_ALIKE)
-    inverse = (n for n in OPERATIONS if n.startswith("a") and n[1:] in OPERATIONS)
     return Words(
-        operations | {f"arc{name[1:]}": name for name in inverse},
+        common.operations(_NAMED_OTHERWISE, _NOT_ALIKE)
+        | {f"linalg_{name}": name for name in _OF_LINALG}
+        | {f"fft_{name}": name for name in _OF_FFT},
         common.expansions(_EXPANSIONS),
         common.MOVES | _MOVES,
         common.CASTS | _CASTS,

@@ -35,16 +35,17 @@ def synonyms(text: str) -> dict[str, str]:
 
 
 def expansions_in(text: str) -> dict[str, Expansion]:
-    """Read pairs of lines: names with their parameters, and the operations they stand for."""
+    """Read lines ``names (parameters): steps``; what is indented goes on with the line before."""
     found: dict[str, Expansion] = {}
-    lines = text.strip().splitlines()
-    for head, body in zip(lines[::2], lines[1::2], strict=True):
-        named, _, parameters = head.rstrip(")").partition(" (")
+    for row in _ROW.split(text.strip()):
+        head, _, body = " ".join(row.split()).partition("): ")
+        named, _, parameters = head.partition(" (")
         steps = tuple(Step(name, _listed(given)) for name, given in _STEP.findall(body))
         found |= dict.fromkeys(named.split(), Expansion(_listed(parameters), steps))
     return found
 
 
+_ROW = re.compile(r"\n(?! )")
 _STEP = re.compile(r"(\w+)\(([^)]*)\)")
 
 
