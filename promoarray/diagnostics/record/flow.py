@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_site import instructions, outside, part_of, sites
+from promoarray.core.call_site import instructions, outside, sites
+from promoarray.core.call_site import part_of as expression_part
 from promoarray.core.events import (
     CastEvent,
-    EntryEvent,
     MadeEvent,
     Observer,
     OperationEvent,
@@ -28,7 +28,6 @@ from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.fallback_dtype import held
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
-    CALL,
     CAST,
     DEFAULT,
     ENTRY,
@@ -41,12 +40,11 @@ from promoarray.diagnostics.model.flow import (
 )
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.model.value_changes import ValueChange
-from promoarray.diagnostics.record.call_record import Heard
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 Context = tuple[int, ...]
 
@@ -80,6 +78,32 @@ class Produced:
         return dtype
 
 
+class Heard(threading.local):
+    """What the call in hand of a thread has told the recorder, for those that are like it.
+
+    Attributes
+    ----------
+    recorded : list of RecordedOperation
+        The operations that it was recorded as.
+    tells : list of callable
+        Each is called again for calls that are like it.
+    arrays : set of int
+        The addresses of the arrays of which it was put down what they carry.
+    lasting : bool
+        Whether calls that are alike tell the same.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Hear of another call."""
+        self.recorded: list[RecordedOperation] = []
+        self.tells: list[Callable[[], object]] = []
+        self.arrays: set[int] = set()
+        self.lasting = True
+
+
 class FlowRecorder(Observer):
     """Records the operations of a process, and which result feeds which operand.
 
@@ -96,12 +120,11 @@ class FlowRecorder(Observer):
     """
 
     def __init__(self, report: Report, framework: str = "", heard: Heard | None = None) -> None:
-        self.report, self.framework, self._heard = report, framework, heard
+        self.report, self._framework, self._heard = report, framework, heard
         self.flow = Flow()
         report.flows.append(self.flow)
-        self.edited, self.part_of = True, ""
         self._by_value = [policy for policy in report.policies if policy.by_value is not None]
-        self._values = ComparedValues(Casts(report.run, report.policies, self.flow))
+        self._values = ComparedValues(self)
         self._written: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Hashable] = {}
         self._known: dict[Hashable, RecordedOperation] = {}
@@ -114,30 +137,22 @@ class FlowRecorder(Observer):
     def on_operation(self, event: OperationEvent) -> None:
         """Record an operation."""
         made = event.result, *event.extra_results
-        dtypes = (event.plan.result, *event.plan.extra_results)
-        said = {key: event.options[key] for key in ("low", "real") if key in event.options}
-        if "low" in said:
-            said["low"] = bool(said["low"])
-        options = {**said, **({"high": True} if "low" in said else {})}
-        given = event.operands, dtypes, not event.result.ndim, options
-        number = self._record(OPERATION, event.name, event.form, event.policy, *given)
-        for which, x in enumerate(made):
-            x._type = self._slot(number, which)
+        dtypes = event.plan.result, *event.plan.extra_results
+        what = OPERATION, event.name, event.policy, event.operands, dtypes, not event.result.ndim
+        slots = self.record(*what, form=event.form, options=event.options)
+        for x, slot in zip(made, slots, strict=True):
+            x._type = slot
 
     def on_default(self, weak: DType, result: Array, lone: bool, function: str = "") -> None:
         """Record an array of Python numbers."""
-        policy = result._policy or self.report.run
-        made = type_of(result._type)
         options = {"weak": weak.code, "lone": lone, "function": function}
-        number = self._record(
-            DEFAULT, "", Form.FUNCTION, policy, (), (made,), not result.ndim, options
-        )
-        result._type = self._slot(number, 0)
+        self._give(DEFAULT, "", result._policy or self.report.run, (), result, options)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Record an assignment."""
         policy, target, value, source, dtype = assignment
-        self._record(ASSIGNMENT, "setitem", Form.INPLACE, policy, (target, value), (), False, {})
+        what = ASSIGNMENT, "setitem", policy, (target, value), (), False
+        self.record(*what, form=Form.INPLACE)
         if source is not dtype and isinstance(value, Array) and dt.string not in (source, dtype):
             self._values.stored(assignment)
 
@@ -145,60 +160,46 @@ class FlowRecorder(Observer):
         """Record an explicit cast, and compare its values."""
         if dt.string in (cast.source, cast.target):
             return
-        flat = not cast.result.ndim
-        given: Any = (cast.array,), (cast.target,), flat, {}
-        number = self._record(CAST, "astype", Form.FUNCTION, cast.policy, *given)
+        result = cast.result
+        given = (cast.array,), (cast.target,), not result.ndim
+        (slot,) = self.record(CAST, "astype", cast.policy, *given)
         self._values.cast(cast)
-        cast.result._type = self._slot(number, 0)
+        result._type = slot
 
     def on_made(self, made: MadeEvent) -> None:
         """Record an array of a dtype that the program named."""
-        dtype = type_of(made.result._type)
-        if dtype is not dt.string:
-            given: Any = (), (dtype,), not made.result.ndim, {}
-            number = self._record(MADE, "", Form.FUNCTION, made.policy, *given)
-            made.result._type = self._slot(number, 0)
-
-    def on_entry(self, entry: EntryEvent) -> None:
-        """Record data that the framework takes in as a narrower dtype."""
-        dtype = type_of(entry.result._type)
-        options = {"source": entry.source.code, "data": len(entry.data)}
-        options["operands"] = None if entry.operands is None else list(entry.operands)
-        given: Any = (), (dtype,), not entry.result.ndim, options
-        number = self._record(ENTRY, "", Form.FUNCTION, entry.policy, *given)
-        keep = tuple(p.name for p in self.report.policies if held(p, entry.source) is entry.source)
-        self._values.narrowed(entry.data, entry.policy, entry.source, dtype, kept_by(keep))
-        entry.result._type = self._slot(number, 0)
-
-    def on_call(
-        self,
-        name: str,
-        policy: Policy,
-        given: tuple[AbstractArray, ...],
-        keywords: Collection[str],
-        ruled: bool,
-    ) -> None:
-        """Record a call by its name."""
-        options = {"keywords": sorted(keywords), "ruled": ruled}
-        self._record(CALL, name, Form.FUNCTION, policy, given, (), True, options)
+        if type_of(made.result._type) is not dt.string:
+            self._give(MADE, "", made.policy, (), made.result, {})
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses: it may stop there."""
         self.report.refused = refused_of(event, self.report.policies)
 
-    def on_refused_by_framework(self, event: RefusalEvent, error: Exception) -> None:
-        """Note an operation that raised in a recorded program."""
-        self.report.refused = refused_of(event, self.report.policies, self.framework, error)
-
     def on_escape(self, escape: Any) -> None:
         """Note data that leaves the policy."""
         self.report.record_escape(escape)
 
+    # -- what a recorder of a framework tells -----------------------------------------------------
+
+    def entered(
+        self,
+        policy: Policy,
+        result: Array,
+        source: DType,
+        data: tuple[Any, ...],
+        operands: tuple[int, ...] | None,
+    ) -> None:
+        """Record data that the framework takes in as a narrower dtype; see ``EntryEvent``."""
+        dtype = type_of(result._type)
+        places = None if operands is None else list(operands)
+        options = {"source": source.code, "data": len(data), "operands": places}
+        self._give(ENTRY, "", policy, (), result, options)
+        keep = tuple(p.name for p in self.report.policies if held(p, source) is source)
+        self._values.narrowed(data, policy, source, dtype, kept_by(keep))
+
     def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
         """Whether some policy may make other values of an array's cast than the run's."""
         return dt.string is not target and self._values.may_differ(run, array, target)
-
-    # -- parts ------------------------------------------------------------------------------------
 
     def begin_again(self, report: Report) -> None:
         """Fill another report, with what arrays carry, and nothing counted."""
@@ -219,41 +220,95 @@ class FlowRecorder(Observer):
             if isinstance(slot := x._type, Produced)
         }
 
-    def _record(
+    # -- where the values of casts that differ are put --------------------------------------------
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """The policies that are compared."""
+        return self.report.policies
+
+    @property
+    def uncomputed(self) -> int:
+        """Casts of lazy arrays, which are not computed to compare them."""
+        return self.flow.uncomputed
+
+    @uncomputed.setter
+    def uncomputed(self, count: int) -> None:
+        self.flow.uncomputed = count
+
+    def record_values(self, change: ValueChange) -> None:
+        """Add a place at which the values of a cast differ, or what differs in one more pass."""
+        self.flow.values.add(change)
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _give(
         self,
         kind: str,
         name: str,
-        form: Form,
         policy: Policy,
-        operands: Iterable[Any],
+        operands: tuple[Any, ...],
+        result: Array,
+        options: dict[str, Any],
+    ) -> None:
+        """Record what makes one array of the dtype that it has."""
+        what = kind, name, policy, operands, (type_of(result._type),), not result.ndim
+        (result._type,) = self.record(*what, options=options)
+
+    def record(
+        self,
+        kind: str,
+        name: str,
+        policy: Policy,
+        operands: tuple[Any, ...],
         results: tuple[DType, ...],
         flat: bool,
-        options: dict[str, Any],
-    ) -> int:
-        """Count an operation, and note what feeds it; return what its results are made by."""
-        place, every = self._place(), tuple(operands)
+        *,
+        form: Form = Form.FUNCTION,
+        options: Mapping[str, Any] = NO_OPTIONS,
+        edited: bool = True,
+        part_of: str = "",
+    ) -> list[Any]:
+        """Count an operation, and note what feeds it.
+
+        Parameters
+        ----------
+        kind, name, policy, results, flat, form, options
+            As ``RecordedOperation`` has them.
+        operands : tuple of Array and Python scalars
+        edited, part_of
+            As ``Place`` has them.
+
+        Returns
+        -------
+        list of Produced
+            What its results bear: one object of each, in every pass.
+        """
+        place = self._place(edited, part_of)
         codes = tuple(dtype.code for dtype in results)
-        slots = [None if type(x) in WEAK else x._type for x in every]
-        given = self._given(name, every)
+        slots = [None if type(x) in WEAK else x._type for x in operands]
+        given = self._given(name, operands)
+        if kind == OPERATION:
+            options = _looked_upon(options)
         said = tuple((key, str(value)) for key, value in options.items())
         key = place, kind, name, form, policy.name, codes, flat, said
         values = tuple(map(_class_of, given))
         answers = self._looked_at(name, form, given, options) if kind == OPERATION else ()
-        first = self._number((key, answers, *((g.code, g.flat, type(g.value)) for g in given)))
+        what = key, answers, *((g.code, g.flat, type(g.value)) for g in given)
+        first = self._written.setdefault(what, len(self._written))
         fed = [slot.context if type(slot) is Produced else _NOTHING for slot in slots]
         deeper = (hash((first, *(each[depth] for each in fed))) for depth in range(DEPTH - 1))
         context = first, *deeper
         operation = self._known.get((context, values))
         if operation is None:
-            made = RecordedOperation(
-                kind, name, form, policy.name, given, codes, flat, options, place
+            operation = self._known[context, values] = RecordedOperation(
+                *(kind, name, form, policy.name, given, codes, flat, dict(options), place),
+                sources=[set() for _ in operands],
+                makes=self._made.setdefault(context, len(self._made)),
             )
-            made.sources = [set() for _ in every]
-            made.makes = self._made.setdefault(context, len(self._made))
-            operation = self._known[context, values] = made
-            self.flow.operations.append(made)
+            self.flow.operations.append(operation)
             for which, dtype in enumerate(results):
-                source = made.makes, which
+                source = operation.makes, which
                 self._slots.setdefault(source, Produced(dtype, source, context, self.flow))
         operation.count += 1
         if self._heard is not None:
@@ -261,17 +316,10 @@ class FlowRecorder(Observer):
         for found, slot in zip(operation.sources, slots, strict=True):
             if type(slot) is Produced:
                 found.add(slot.source)
-        return operation.makes
-
-    def _number(self, what: Hashable) -> int:
-        return self._written.setdefault(what, len(self._written))
-
-    def _slot(self, makes: int, which: int) -> Any:
-        """What an array bears that an operation made: one object of each result."""
-        return self._slots[makes, which]
+        return [self._slots[operation.makes, which] for which in range(len(results))]
 
     def _looked_at(
-        self, name: str, form: Form, given: tuple[Given, ...], options: Mapping[str, Any]
+        self, name: str, form: Form, given: Sequence[Given], options: Mapping[str, Any]
     ) -> Hashable:
         """What the policies that look at values answer for these."""
         if not self._by_value or all(each.value is None for each in given):
@@ -283,9 +331,9 @@ class FlowRecorder(Observer):
             )
         return self._answers[key]
 
-    def _place(self) -> Place:
+    def _place(self, edited: bool, part_of: str) -> Place:
         at, codes = instructions()
-        key = at, self.part_of, self.edited
+        key = at, part_of, edited
         known = self._places.get(key)
         if known is not None:
             return known[1]
@@ -293,9 +341,9 @@ class FlowRecorder(Observer):
         frame, part = outside(), 0
         names: tuple[str, ...] = ()
         if frame is not None and site == program:
-            part = part_of(frame.f_code, frame.f_lasti)
-            names = tuple(names_of(frame, MODULES[self.framework]))
-        place = Place(site, program, part, names, self.part_of, self.edited)
+            part = expression_part(frame.f_code, frame.f_lasti)
+            names = tuple(names_of(frame, MODULES[self._framework]))
+        place = Place(site, program, part, names, part_of, edited)
         self._places[key] = codes, place  # the code is held, so that no other has its id
         return place
 
@@ -307,6 +355,12 @@ class FlowRecorder(Observer):
         beside = name == "pow" or any(type(x) not in WEAK and x._buffer.ndim for x in operands)
         looks = bool(self._by_value) and beside
         return tuple(_given(x, looks) for x in operands)
+
+
+def _looked_upon(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options of an operation that policies look at."""
+    said = {"real": options["real"]} if "real" in options else {}
+    return said | {"low": bool(options["low"]), "high": True} if "low" in options else said
 
 
 def _given(x: Any, looks: bool) -> Given:
@@ -325,7 +379,7 @@ def _class_of(given: Given) -> Hashable:
 
 
 def _dtype_of(
-    policy: Policy, name: str, form: Form, given: tuple[Given, ...], options: Mapping[str, Any]
+    policy: Policy, name: str, form: Form, given: Sequence[Given], options: Mapping[str, Any]
 ) -> Hashable:
     """A policy's dtype for operands of the run."""
     operands = tuple(
@@ -337,33 +391,3 @@ def _dtype_of(
     values = tuple(None if g.code else g.value for g in given)
     decided = policy.carried_out(name, operands, values, form, options=options)
     return None if isinstance(decided, Refusal) else decided.plan.result
-
-
-@dataclass
-class Casts:
-    """Values of casts that differ by policy, compared as they are made.
-
-    Attributes
-    ----------
-    run : Policy
-    policies : tuple of Policy
-    flow : Flow
-        Has what is found.
-    """
-
-    run: Policy
-    policies: tuple[Policy, ...]
-    flow: Flow
-
-    @property
-    def uncomputed(self) -> int:
-        """Casts of lazy arrays, which are not computed to compare them."""
-        return self.flow.uncomputed
-
-    @uncomputed.setter
-    def uncomputed(self, count: int) -> None:
-        self.flow.uncomputed = count
-
-    def record_values(self, change: ValueChange) -> None:
-        """Add a place at which the values of a cast differ, or what differs in one more pass."""
-        self.flow.values.add(change)

@@ -1,33 +1,40 @@
-"""The recorder: what an adapter saw of a framework's operations, put to every policy.
+"""The recorder: what an adapter saw of a framework's operations, noted in a flow.
 
 An adapter says what was done: the operation, the operands as *abstract arrays* and Python scalars,
-and the dtype that the framework itself gave the result. The shadow run and its report are the same
-as for programs written against promoarray. Since the framework's answer is known, each run also
-checks our policy of that framework: where the two differ is *drift*.
+and the dtype that the framework itself gave the result. The flow and its report are the same as for
+programs written against promoarray. Since the framework's answer is known, each run also checks our
+policy of that framework: where the two differ is *drift*.
+
+A call that is like another at the same place is not looked at again, but counted
+(``count_again``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.core.array_base import type_of
-from promoarray.core.call_site import outside, standing_at
-from promoarray.core.events import CastEvent, EntryEvent, OperationEvent, RefusalEvent, SetitemEvent
+from promoarray.core.call_site import sites, standing_at
+from promoarray.core.events import CastEvent, RefusalEvent, SetitemEvent
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.findings.results import MAX_SITES
+from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.default_dtypes import DefaultMade
-from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike
-from promoarray.diagnostics.record.entering import Entering, alike
-from promoarray.diagnostics.record.recorder_base import RecorderBase
-from promoarray.diagnostics.record.report import REFUSES, Drift
+from promoarray.diagnostics.model.flow import CALL, DEFAULT, OPERATION
+from promoarray.diagnostics.record._seen import Carried
+from promoarray.diagnostics.record.flow import FlowRecorder, Heard
+from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport, Unexamined, Warned
+from promoarray.diagnostics.record.written import cast_at_once, ends_alike
 from promoarray.dtypes import BY_NAME, WEAK, DType, float32
 from promoarray.operations import Form
-from promoarray.promotion.plan import Plan, Refusal
+from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 if TYPE_CHECKING:
@@ -40,7 +47,7 @@ class Result(NamedTuple):
     Attributes
     ----------
     array : object
-        The framework's own array.
+        The framework's own array; None of one that the program does not have.
     dtype : DType
     ndim : int
     """
@@ -50,8 +57,198 @@ class Result(NamedTuple):
     ndim: int
 
 
-class Recorder(RecorderBase):
-    """Puts recorded operations to every policy."""
+class Entering(NamedTuple):
+    """An array of another library that the framework narrows as it takes it in.
+
+    Attributes
+    ----------
+    array : object
+        With its values, as NumPy has them.
+    dtype : DType
+        Its own.
+    operand : int or None
+        Which operand of the call it is; None if it is a part of one.
+    """
+
+    array: Any
+    dtype: DType
+    operand: int | None
+
+
+class Recorder:
+    """Notes operations of a framework, and what its arrays carry.
+
+    Attributes
+    ----------
+    home : Policy
+        The policy of the framework itself.
+    report : RecordedReport
+    flow : FlowRecorder
+    carried : Carried
+    by_value : bool
+        Whether some policy looks at the values of 0-d arrays.
+    noted : bool
+        Whether the framework did otherwise than its policy says since this was set to False.
+    heard : Heard
+    default_named : bool
+        Whether the program has set the default dtype itself, so that it is no longer one that it
+        did not name.
+    known : dict
+        What is known of calls, by all that it hangs on (``watcher.py``).
+    forgetting : list of callable
+        What forgets what is known of them elsewhere.
+    """
+
+    def __init__(
+        self,
+        home: Policy,
+        policies: tuple[Policy, ...],
+        *,
+        framework: str = "",
+        max_sites: int = MAX_SITES,
+    ) -> None:
+        self.home, self.heard = home, Heard()
+        self.carried = Carried(DType)
+        self.known: dict[Hashable, Any] = {}
+        self.forgetting: list[Callable[[], object]] = []
+        self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
+        self.noted = self.default_named = False
+        self._abstract_array = abstract_arrays_of(home)
+
+    # -- the run ----------------------------------------------------------------------------------
+
+    def begin_again(self, report: RecordedReport) -> None:
+        """Fill another report from here on."""
+        self.report = report
+        self.by_value = any(policy.by_value is not None for policy in report.policies)
+        self.flow = FlowRecorder(report, self.framework, self.heard)
+        self._forget_calls()
+
+    def go_on(self, before: FlowRecorder) -> None:
+        """Go on with an earlier flow in another report, with nothing counted."""
+        self.flow = before
+        before.begin_again(self.report)
+
+    @property
+    def framework(self) -> str:
+        """The module of the framework."""
+        return self.report.framework.partition(" ")[0]
+
+    def settle(self, home: Policy) -> bool:
+        """Take the policy of the mode that the framework is in, unless something is recorded.
+
+        Returns
+        -------
+        bool
+            Whether it is the policy of this run.
+        """
+        if home is not self.home and not self.report.calls:
+            self.home = self.report.run = home
+            self._forget_calls()
+            self._abstract_array = abstract_arrays_of(home)
+        return home is self.home
+
+    def names_default(self) -> None:
+        """Note that the program sets the default dtype, which it names by that."""
+        self.default_named = True
+        self._forget_calls()
+
+    def _forget_calls(self) -> None:
+        """Forget what is known of calls, as what they are told has changed."""
+        self.known.clear()
+        for forget in self.forgetting:
+            forget()
+
+    def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call what looks at the program's own calls.
+
+        A recorder of a program that must go on whatever goes wrong here answers None then.
+        """
+        return function(*given)
+
+    def ended(self, values: Mapping[str, Any]) -> None:
+        """Note which results a program's globals are."""
+        self.flow.ended(self.left(values))
+
+    def left(self, values: Mapping[str, Any]) -> dict[str, AbstractArray]:
+        """Those of a program's globals that were made by what is recorded."""
+        slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
+        return {
+            name: self._abstract_array.of(slot, 1)
+            for name, slot in slots.items()
+            if slot is not None
+            and not slot.dtype.weak  # of which the dtype stored is not known
+            and not self._narrows(values[name])  # as that is no array of the framework's
+        }
+
+    def _narrows(self, x: Any) -> bool:
+        dtype = BY_NAME.get(getattr(getattr(x, "dtype", None), "name", ""))
+        return dtype in self.home.canonical
+
+    # -- what is counted and noted ----------------------------------------------------------------
+
+    def count(self, kind: str, name: str) -> None:
+        """Count a call of the framework among those of a kind."""
+        with notify_lock:
+            self.report.calls[kind, name] += 1
+
+    def count_again(self, known: Any, name: str) -> None:
+        """Count a call that is like another at the same place (``Known``)."""
+        with notify_lock:
+            if known.kind:
+                self.report.calls[known.kind, name] += 1
+            for operation in known.operations:
+                operation.count += 1
+        for tell in known.tells:
+            tell()
+
+    def heard_again(self) -> None:
+        """Hear, once in some thousand calls that are alike, that the program goes on."""
+
+    def unexamined(self, what: str, why: str, frame: FrameType) -> None:
+        """Note what was computed, or may have been, and that no policy is asked about.
+
+        Parameters
+        ----------
+        what, why : str
+        frame : FrameType
+            Where the program, or a library, did it.
+        """
+        with notify_lock, standing_at(frame):
+            self.report.unexamined[Unexamined(what, why, *sites())] += 1
+
+    def warned(self, text: str, frame: FrameType) -> None:
+        """Note a warning of the framework's own; see ``unexamined``."""
+        with notify_lock, standing_at(frame):
+            self.report.warned[Warned(text, sites()[1])] += 1
+
+    def _drifted(self, drift: Drift) -> None:
+        with notify_lock:
+            self.report.drift[drift] += 1
+
+    # -- arrays -----------------------------------------------------------------------------------
+
+    def abstract(
+        self, array: Any, dtype: DType, ndim: int, value: Callable[[], Any] | None = None
+    ) -> AbstractArray:
+        """Return an operand: what a live array of the framework carries."""
+        return self._abstract_array.of(self.carried.get(array, dtype), ndim, value)
+
+    def moved(self, array: Any, result: Result) -> None:
+        """Record values that were moved: the result carries what the array does."""
+        self._put(result.array, self.carried.get(array, result.dtype))
+
+    def made(self, result: Result) -> None:
+        """Record an array whose dtype the program named, or that it has from elsewhere."""
+        self._put(result.array, result.dtype)
+
+    def _put(self, array: Any, slot: DType | TypeRecord) -> None:
+        """Note what an array carries."""
+        if array is not None:
+            self.heard.arrays.add(id(array))
+            self.carried.put(array, slot)
+
+    # -- operations -------------------------------------------------------------------------------
 
     def saw(
         self,
@@ -103,40 +300,36 @@ class Recorder(RecorderBase):
         name = name if more else _ALONE.get(name, name)
         seen = tuple(operand_of(x, home) for x in given)
         decided = home.decide(name, seen, given, form, options=options)
-        if isinstance(decided, Refusal):
-            predicted, values = REFUSES, given
-            plan = Plan(tuple(home.strong(o.type) for o in seen), None, result.dtype)
-        else:
-            plan, values = decided.plan, decided.values
-            predicted = (plan.result if home.weak_arrays else home.strong(plan.result)).name
+        dtype, predicted = result.dtype, REFUSES
+        extra: tuple[DType, ...] = ()
+        if not isinstance(decided, Refusal):
+            dtype, extra = decided.plan.result, decided.plan.extra_results
+            predicted = (dtype if home.weak_arrays else home.strong(dtype)).name
         if predicted != result.dtype.name:
-            self.noted = True
+            dtype, self.noted = result.dtype, True
             if exact and policy is None:
-                drift = Drift(name, form, tuple(map(str, seen)), predicted, result.dtype.name)
+                drift = Drift(name, form, tuple(map(str, seen)), predicted, dtype.name)
                 self._drifted(drift)
                 self.heard.tells.append(partial(self._drifted, drift))
-            plan = plan._replace(result=result.dtype)
+        also = zip_longest(extra, more[: len(extra)])
+        dtypes = dtype, *(each.dtype if each else other for other, each in also)
         inplace = form is Form.INPLACE and isinstance(given[0], AbstractArray)
-        made = given[0] if inplace else self._abstract_array.of(plan.result, result.ndim)
-        pairs = tuple(zip_longest(plan.extra_results, more[: len(plan.extra_results)]))
-        plan = plan._replace(extra_results=tuple(r.dtype if r else t for t, r in pairs))
-        others = tuple(self._abstract_array.of(dtype, result.ndim) for dtype in plan.extra_results)
-        event = OperationEvent(name, home, given, seen, plan, values, made, others, options, form)
-        standing = exact if edited is None else edited, "" if part_of == name else part_of
-        self._tell_operation(event, standing, frame)
-        self._put(result.array, made._type)
-        for other, abstract in zip(more, others, strict=False):
-            self._put(other.array, abstract._type)
-        for other in more[len(others) :]:  # which follows from no promotion, as counts and indices
-            self.made(other)
+        made = given[0] if inplace else self._abstract_array.of(dtype, result.ndim)
+        with notify_lock, standing_at(frame):
+            first, *others = self.flow.record(
+                *(OPERATION, name, home, given, dtypes, not made.ndim),
+                form=form,
+                options=options,
+                edited=exact if edited is None else edited,
+                part_of="" if part_of == name else part_of,
+            )
+        made._type = first
+        self._put(result.array, first)
+        for each, slot in zip(more, others, strict=False):
+            self._put(each.array, slot)
+        for each in more[len(others) :]:  # which follows from no promotion, as counts and indices
+            self.made(each)
         return made
-
-    def _tell_operation(
-        self, event: OperationEvent, standing: tuple[bool, str], frame: FrameType
-    ) -> None:
-        """Tell the observer of an operation."""
-        tell = partial(self._observer.on_operation, event)
-        self._tell(partial(self._as_written, standing, tell), frame)
 
     def refused(
         self,
@@ -167,9 +360,7 @@ class Recorder(RecorderBase):
             home.assigned(value, type_of(target._type))
         except (TypeError, ValueError, OverflowError) as why:
             seen = tuple(operand_of(x, home) for x in operands)
-            event = RefusalEvent(
-                "setitem", Form.INPLACE, home, operands, seen, Refusal(str(why)), {}
-            )
+            event = RefusalEvent("setitem", Form.INPLACE, home, operands, seen, Refusal(str(why)))
             self._refuse(event, error, frame, edited=True)
 
     def _refuse(
@@ -178,12 +369,37 @@ class Recorder(RecorderBase):
         why = event.refusal.reason.partition(" Write pa.")[0]  # the rest is promoarray's
         event = event._replace(refusal=event.refusal._replace(why=why))
         with notify_lock, standing_at(frame):
-            refused = partial(self._observer.on_refused_by_framework, event, error)
-            self._as_written((edited, ""), refused)
+            refused = refused_of(event, self.report.policies, self.framework, error)
+        self.report.refused = refused if edited else replace(refused, edit="")
 
-    def _drifted(self, drift: Drift) -> None:
-        with notify_lock:
-            self.report.drift[drift] += 1
+    def called(
+        self,
+        name: str,
+        operand: AbstractArray | None,
+        keywords: Collection[str],
+        ruled: bool,
+        frame: FrameType,
+    ) -> None:
+        """Record a call by its name, for what else than promotion frameworks do otherwise.
+
+        Parameters
+        ----------
+        name : str
+            The function, as the framework has it.
+        operand : AbstractArray or None
+            The array that it takes first.
+        keywords : collection of str
+            The parameters that the call names.
+        ruled : bool
+            Whether it is recorded as an operation, of which a rule says what is refused.
+        frame : FrameType
+        """
+        given = () if operand is None else (operand,)
+        options = {"keywords": sorted(keywords), "ruled": ruled}
+        with notify_lock, standing_at(frame):
+            self.flow.record(CALL, name, self.home, given, (), True, options=options)
+
+    # -- casts, assignments, and arrays of no other -----------------------------------------------
 
     def cast(
         self,
@@ -203,23 +419,12 @@ class Recorder(RecorderBase):
             Reads the operand's values into an array of its storage dtype; answers None where they
             cannot be read. Called where the policies' casts may make others of them.
         """
-        source = type_of(operand._type)
         made = self._abstract_array.of(result.dtype, result.ndim)
         given = self._with_values(operand, result.dtype, values)
-        event = CastEvent(self.home, given, made, source, result.dtype)
-        self._tell(partial(self._observer.on_cast, event), frame)
+        event = CastEvent(self.home, given, made, type_of(operand._type), result.dtype)
+        with notify_lock, standing_at(frame):
+            self.flow.on_cast(event)
         self._put(result.array, made._type)
-
-    def _with_values(
-        self, operand: AbstractArray, target: DType, values: Callable[[], Any] | None
-    ) -> AbstractArray:
-        """An operand of a cast: with its values, where policies may make others of them."""
-        if values is not None and self._observer.may_cast_otherwise(self.home, operand, target):
-            self.heard.lasting = False  # the next pass has other values
-            data = values()
-            if data is not None:
-                return self._abstract_array._wrap(data, operand._type)
-        return self._abstract_array.of(operand._type, operand.ndim)  # which does not hold the array
 
     def assigned(
         self,
@@ -231,12 +436,23 @@ class Recorder(RecorderBase):
         values: Callable[[], Any] | None = None,
     ) -> None:
         """Record ``target[...] = value``, of an abstract array or a Python scalar; see ``cast``."""
-        scalar = type(value) in WEAK
-        if not scalar:
-            value = self._with_values(value, type_of(target._type), values)
-        source = WEAK[type(value)] if scalar else type_of(value._type)
-        event = SetitemEvent(policy or self.home, target, value, source, type_of(target._type))
-        self._tell(partial(self._observer.on_setitem, event), frame)
+        dtype, source = type_of(target._type), WEAK.get(type(value))
+        if source is None:
+            value = self._with_values(value, dtype, values)
+            source = type_of(value._type)
+        with notify_lock, standing_at(frame):
+            self.flow.on_setitem(SetitemEvent(policy or self.home, target, value, source, dtype))
+
+    def _with_values(
+        self, operand: AbstractArray, target: DType, values: Callable[[], Any] | None
+    ) -> AbstractArray:
+        """An operand of a cast: with its values, where policies may make others of them."""
+        if values is not None and self.flow.may_cast_otherwise(self.home, operand, target):
+            self.heard.lasting = False  # the next pass has other values
+            data = values()
+            if data is not None:
+                return self._abstract_array._wrap(data, operand._type)
+        return self._abstract_array.of(operand._type, operand.ndim)  # which does not hold the array
 
     def default(
         self,
@@ -250,6 +466,8 @@ class Recorder(RecorderBase):
     ) -> None:
         """Record an array that was made of Python numbers like this one, with no dtype named.
 
+        Where the program casts it as it stands, it is the same under every policy.
+
         Parameters
         ----------
         number : bool, int, float or complex
@@ -262,27 +480,23 @@ class Recorder(RecorderBase):
         function : str
             The framework's function that made it.
         """
-        if result.dtype is float32 and self._of_a_module(frame):
+        slot: Any = result.dtype
+        if slot is float32 and self._of_a_module(frame):
             return self.made(result)
-        made = self._abstract_array.of(result.dtype, result.ndim)
-        how = DefaultMade(WEAK[type(number)], lone, function)
-        self._tell(partial(self._default, made, how, of_any), frame)
-        self._put(result.array, made._type)
+        how, target = DefaultMade(WEAK[type(number)], lone, function), cast_at_once(frame)
+        every = (how.dtype(p) for p in (self.home, *self.report.policies))
+        if target is None or not (of_any or ends_alike(how.weak, target, every)):
+            options = {"weak": how.weak.code, "lone": lone, "function": function}
+            what: Any = DEFAULT, "", self.home, (), (slot,), not result.ndim
+            with notify_lock, standing_at(frame):
+                (slot,) = self.flow.record(*what, options=options)
+        return self._put(result.array, slot)
 
     def _of_a_module(self, frame: FrameType) -> bool:
         """Whether a framework's module makes its parameters there, which those of other frameworks
         make of float32, too: Flax with x64 as well."""
-        folder = _MODULES.get(self.report.framework.partition(" ")[0])
+        folder = _MODULES.get(self.framework)
         return folder is not None and folder in frame.f_code.co_filename.replace("\\", "/")
-
-    def _default(self, made: AbstractArray, how: DefaultMade, of_any: bool) -> None:
-        """Tell the observer, unless the program casts the array where it stands, and so to the same
-        under every policy."""
-        frame = outside()
-        target = None if frame is None else cast_at_once(frame)
-        every = [how.dtype(p) for p in (self.home, *self.report.policies)]
-        if target is None or not (of_any or ends_alike(how.weak, target, every)):
-            self._observer.on_default(how.weak, made, how.lone, how.function)
 
     def entered(self, arrays: Iterable[Entering], frame: FrameType, *, makes: bool = False) -> None:
         """Record arrays that the framework narrows: on these policies differ from here on.
@@ -294,18 +508,23 @@ class Recorder(RecorderBase):
         makes : bool
             Whether the call makes an array of them, in a dtype that it can be asked for.
         """
-        for dtype, ndim, data, operands in alike(arrays):
-            slot = self._enter(dtype, ndim, data, () if makes else operands, frame)
+        alike: dict[tuple[DType, int], list[Entering]] = {}
+        for each in arrays:
+            alike.setdefault((each.dtype, int(each.array.ndim > 0)), []).append(each)
+        for (dtype, ndim), some in alike.items():
+            whole = tuple(each.operand for each in some if each.operand is not None)
+            operands = () if makes else whole if len(whole) == len(some) else None
+            data = tuple(each.array for each in some)
+            slot = self._entered(dtype, ndim, data, operands, frame)
             for x in data:
                 self.carried.put(x, slot)
 
     def asked(self, dtype: DType, results: Iterable[Result], frame: FrameType) -> None:
         """Record arrays that the framework makes in a narrower dtype than the program asks for."""
         for result in results:
-            slot = self._enter(dtype, result.ndim, (), None, frame)
-            self.carried.put(result.array, slot)
+            self.carried.put(result.array, self._entered(dtype, result.ndim, (), None, frame))
 
-    def _enter(
+    def _entered(
         self,
         source: DType,
         ndim: int,
@@ -314,37 +533,9 @@ class Recorder(RecorderBase):
         frame: FrameType,
     ) -> DType | TypeRecord:
         made = self._abstract_array.of(self.home.canonical[source], ndim)
-        event = EntryEvent(self.home, made, source, data, operands)
         with notify_lock, standing_at(frame):
-            self._observer.on_entry(event)
+            self.flow.entered(self.home, made, source, data, operands)
         return made._type
-
-    def ended(self, values: Mapping[str, Any]) -> None:
-        """Note which results a program's globals are."""
-        self._observer.ended(self.left(values))
-
-    def left(self, values: Mapping[str, Any]) -> dict[str, AbstractArray]:
-        """Those of a program's globals that were made by what is recorded."""
-        slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
-        return {
-            name: self._abstract_array.of(slot, 1)
-            for name, slot in slots.items()
-            if slot is not None
-            and not slot.dtype.weak  # of which the dtype stored is not known
-            and not self._narrows(values[name])  # as that is no array of the framework's
-        }
-
-    def _narrows(self, x: Any) -> bool:
-        dtype = BY_NAME.get(getattr(getattr(x, "dtype", None), "name", ""))
-        return dtype in self.home.canonical
-
-    def moved(self, array: Any, result: Result) -> None:
-        """Record values that were moved: the result carries what the array does."""
-        self._put(result.array, self.carried.get(array, result.dtype))
-
-    def made(self, result: Result) -> None:
-        """Record an array whose dtype the program named, or that it has from elsewhere."""
-        self._put(result.array, result.dtype)
 
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}

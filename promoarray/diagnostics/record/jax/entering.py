@@ -16,8 +16,8 @@ from jax.tree_util import tree_leaves
 from promoarray.diagnostics.calls.common import is_reflected
 from promoarray.diagnostics.calls.jax import DEFAULTS, words
 from promoarray.diagnostics.record.call import flat
-from promoarray.diagnostics.record.entering import Entering
 from promoarray.diagnostics.record.handlers import Handler, cast, make
+from promoarray.diagnostics.record.recorder import Entering
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.promotion.policy import Policy
 
