@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -31,8 +31,17 @@ def without(report: Report, hidden: Hidden) -> Report:
     left = {each.policy for each in findings(report) if each not in hidden}
     gone = {each.policy for each in hidden} - left
     run = report.run.name
-    bare: dict[str, Any] = {"escapes": Counter(), "signatures": Counter(), "decisions": Counter()}
-    kept = replace(report, _found={}, value_changes=ValueChanges(), **bare)
+
+    def others(counts: Counter[Any], of: Callable[[Any, int, str], Finding]) -> Counter[Any]:
+        every = tuple(counts.items())  # to which other threads may add meanwhile
+        return Counter({each: n for each, n in every if of(each, n, run) not in hidden})
+
+    counts: dict[str, Any] = {
+        "escapes": others(report.escapes, of_escape),
+        "signatures": others(report.signatures, of_call),
+        "decisions": others(report.decisions, of_decision),
+    }
+    kept = replace(report, _found={}, value_changes=ValueChanges(), **counts)
     kept.policies = tuple(policy for policy in report.policies if policy.name not in gone)
     for divergence in report.divergences:
         if (less := _divergence(divergence, hidden, gone)) is not None:
@@ -40,15 +49,6 @@ def without(report: Report, hidden: Hidden) -> Report:
     for change in report.value_changes:
         if (fewer := _change(change, run, hidden)) is not None:
             kept.value_changes.found[change.place] = fewer
-    for escape, count in tuple(report.escapes.items()):
-        if of_escape(escape, count, run) not in hidden:
-            kept.escapes[escape] = count
-    for call, count in tuple(report.signatures.items()):
-        if of_call(call, count, run) not in hidden:
-            kept.signatures[call] = count
-    for decided, count in tuple(report.decisions.items()):
-        if of_decision(decided, count, run) not in hidden:
-            kept.decisions[decided] = count
     return kept
 
 

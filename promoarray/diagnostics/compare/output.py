@@ -13,13 +13,12 @@ from typing import IO, Any, NamedTuple
 from promoarray.console import console
 from promoarray.diagnostics.compare.filter import without
 from promoarray.diagnostics.compare.run_all import Outcomes
-from promoarray.diagnostics.findings.classify import Judged
+from promoarray.diagnostics.findings.classify import KNOWN, Judged
 from promoarray.diagnostics.findings.finding import findings
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.render.findings_sarif import as_sarif
 from promoarray.diagnostics.render.github import as_commands
 from promoarray.diagnostics.render.json import finding_data
-from promoarray.diagnostics.render.sarif import Invocation, Note
+from promoarray.diagnostics.render.sarif import as_sarif
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.spans import base_folder, relative
@@ -117,7 +116,7 @@ def report_data(compared: Compared) -> dict[str, Any]:
     return (
         {"schema_version": SCHEMA_VERSION, "exit_code": compared.status}
         | compared.report.to_dict()
-        | {"findings": [finding_data(judged, each) for each in judged.every]}
+        | {"findings": [finding_data(judged, each) for each in judged.states]}
         | {"fail_on": list(judged.fail_on), "baseline": _baseline(judged)}
         | {"notices": [each._asdict() for each in judged.notices], "program": program}
         | compared.outcomes.to_dict()
@@ -128,7 +127,7 @@ def _baseline(judged: Judged) -> dict[str, Any] | None:
     if not judged.baseline:
         return None
     gone = [entry.to_dict() | {"count": n} for entry, n in sorted(judged.gone.items())]
-    return {"file": judged.baseline, "known": len(judged.known), "gone": gone}
+    return {"file": judged.baseline, "known": len(judged.of(KNOWN)), "gone": gone}
 
 
 def _write_json(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
@@ -140,12 +139,9 @@ def _write_json(compared: Compared, args: argparse.Namespace, file: IO[str] | No
 
 def _write_sarif(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
     ended = compared.ended
-    notes = [Note("error", bug) for bug in ended.bugs]
-    if ended.status:
-        notes.insert(0, Note("error", stopped_in_words(compared.report, ended)))
-    whole = not ended.status and not ended.bugs
-    invocation = Invocation(whole, compared.status, tuple(notes))
-    print(json.dumps(as_sarif(compared.judged, invocation), indent=2), file=file)
+    stopped = [stopped_in_words(compared.report, ended)] if ended.status else []
+    data = as_sarif(compared.judged, compared.status, [*stopped, *ended.bugs])
+    print(json.dumps(data, indent=2), file=file)
 
 
 def _write_github(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:

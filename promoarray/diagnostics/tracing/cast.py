@@ -6,7 +6,7 @@ import cmath
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
@@ -22,32 +22,8 @@ from promoarray.promotion.scalars import worded
 
 IN_PLACE = " in place"
 
-
-class Change(NamedTuple):
-    """An implicit cast, wherever it stands; see ``Cast``."""
-
-    name: str
-    source: DType
-    target: DType
-    became: str = ""
-
-    @property
-    def operation(self) -> str:
-        """The name of the operation alone."""
-        return self.name.removesuffix(IN_PLACE)
-
-    @property
-    def loss(self) -> str:
-        """What is lost, in words; "" if every value of the source comes through.
-
-        Python scalars are noted only where they become another number.
-        """
-        return self.became or loss(self.source, self.target)
-
-    @property
-    def words(self) -> str:
-        """The cast in words: "int8 -> float32"."""
-        return f"{Operand(self.source)} -> {self.target}"
+NOWHERE = Site("", 0, -1, "", "")
+"""Stands for the place of a cast that is about to be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +52,32 @@ class Cast:
         return f"{self.site}  {self.name}  {self.change}"
 
     @property
+    def operation(self) -> str:
+        """The name of the operation alone."""
+        return self.name.removesuffix(IN_PLACE)
+
+    @property
+    def words(self) -> str:
+        """The dtypes in words: "int8 -> float32"."""
+        return f"{Operand(self.source)} -> {self.target}"
+
+    @property
     def change(self) -> str:
-        """The cast in words."""
-        return self.as_change.words + (self.became and f", {self.became}")
+        """The cast in words, and what became of a Python scalar."""
+        return self.words + (self.became and f", {self.became}")
 
     @property
     def loss(self) -> str:
-        """What is lost, in words; "" if every value of the source comes through."""
-        return self.as_change.loss
+        """What is lost, in words; "" if every value of the source comes through.
+
+        Python scalars are noted only where they become another number.
+        """
+        return self.became or loss(self.source, self.target)
 
     @property
     def lossy(self) -> bool:
         """Whether a value of the source can be lost."""
         return bool(self.loss)
-
-    @property
-    def as_change(self) -> Change:
-        """The cast without its place."""
-        return Change(self.name, self.source, self.target, self.became)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cast as data."""
@@ -111,34 +95,34 @@ class Cast:
         }
 
 
-def changes_of(event: OperationEvent) -> Iterator[Change]:
+def casts_of(event: OperationEvent) -> Iterator[Cast]:
     """Yield the casts that an operation makes of its operands, and of its result in place."""
     inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
     for x, value, dtype in inputs:
         if type(x) in WEAK:
             yield from _of_scalar(event.name, event.policy, x, value, dtype)
         elif (source := storage_dtype(x)) is not dtype:
-            yield Change(event.name, source, dtype)
+            yield Cast(NOWHERE, event.name, source, dtype)
     if event.inplace:
         plan, target = event.policy.plan(event.name, event.seen), storage_dtype(event.result)
         if isinstance(plan, Plan) and (made := event.policy.strong(plan.result)) is not target:
-            yield Change(event.name + IN_PLACE, made, target)
+            yield Cast(NOWHERE, event.name + IN_PLACE, made, target)
 
 
-def changes_of_setitem(assignment: SetitemEvent) -> Iterator[Change]:
+def casts_of_setitem(assignment: SetitemEvent) -> Iterator[Cast]:
     """Yield the cast of a value that takes its target's dtype, if it is one."""
     policy, _, value, source, dtype = assignment
     if source.weak and dtype.kind is not Kind.STRING:
         yield from _of_scalar("setitem", policy, value, value, dtype)
     elif source is not dtype:
-        yield Change("setitem", source, dtype)
+        yield Cast(NOWHERE, "setitem", source, dtype)
 
 
-def _of_scalar(name: str, policy: Policy, given: Any, value: Any, dtype: DType) -> Iterator[Change]:
+def _of_scalar(name: str, policy: Policy, given: Any, value: Any, dtype: DType) -> Iterator[Cast]:
     """Yield a Python scalar that is not the same number any more; rounding is none of that."""
     became = _became(policy, given, value, dtype)
     if became is not None:
-        yield Change(name, WEAK[type(given)], dtype, f"{worded(given)} becomes {became!r}")
+        yield Cast(NOWHERE, name, WEAK[type(given)], dtype, f"{worded(given)} becomes {became!r}")
 
 
 def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:

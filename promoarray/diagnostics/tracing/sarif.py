@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import starmap
 from typing import Any
 
 from promoarray.console import counted
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.escapes import rows
-from promoarray.diagnostics.render.sarif import Result, Rule, document
+from promoarray.diagnostics.render.sarif import Rule, document, result
 from promoarray.diagnostics.spans import span_of
 from promoarray.diagnostics.tracing.cast import Cast
 
@@ -43,29 +44,26 @@ RULES = (
 
 def as_sarif(casts: Iterable[tuple[Cast, int]], escapes: Counter[Escape]) -> dict[str, Any]:
     """Return casts with their counts, and what left the policy, as a SARIF document."""
-    results = [_of_cast(cast, count) for cast, count in casts]
-    return document(RULES, [*results, *_of_escapes(escapes)])
+    return document(RULES, [*starmap(_of_cast, casts), *starmap(_of_escape, rows(escapes))])
 
 
-def _of_cast(cast: Cast, count: int) -> Result:
+def _of_cast(cast: Cast, count: int) -> dict[str, Any]:
     lost = f": {cast.loss}" if cast.loss else ""
-    return Result(
-        rule="lossy-cast" if cast.lossy else "implicit-cast",
-        message=f"{cast.name} casts {cast.as_change.words}{lost} ({counted(count, 'time')})",
-        span=span_of(cast.site),
-        identity=(cast.site.expression, cast.name, cast.as_change.words),
+    return result(
+        "lossy-cast" if cast.lossy else "implicit-cast",
+        f"{cast.name} casts {cast.words}{lost} ({counted(count, 'time')})",
+        span_of(cast.site),
+        (cast.site.expression, cast.name, cast.words),
         properties={"count": count, "from": str(cast.source), "to": cast.target.name},
     )
 
 
-def _of_escapes(escapes: Counter[Escape]) -> Iterator[Result]:
-    first: Escape
-    for first, shapes, count in rows(escapes):
-        to = f" to {first.consumer}" if first.consumer else ""
-        yield Result(
-            rule="escape",
-            message=f"{first.what} leaves the policy by {first.how}{to} ({counted(count, 'time')})",
-            span=span_of(first.site),
-            identity=(first.site.expression, first.channel, first.dtype, first.consumer),
-            properties={"count": count, "shapes": [list(shape) for shape in shapes]},
-        )
+def _of_escape(first: Escape, shapes: list[tuple[int, ...]], count: int) -> dict[str, Any]:
+    to = f" to {first.consumer}" if first.consumer else ""
+    return result(
+        "escape",
+        f"{first.what} leaves the policy by {first.how}{to} ({counted(count, 'time')})",
+        span_of(first.site),
+        (first.site.expression, first.channel, first.dtype, first.consumer),
+        properties={"count": count, "shapes": [list(shape) for shape in shapes]},
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.tracing.cast import Change
+from promoarray.diagnostics.tracing.cast import Cast
 from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import quoted, suggestion
 from promoarray.operations import OPERATIONS
@@ -28,13 +28,13 @@ class Selection(NamedTuple):
     operation: frozenset[str] | None = None
     lossy: bool | None = None
 
-    def has(self, change: Change) -> bool:
+    def has(self, cast: Cast) -> bool:
         """Whether a cast is one of them."""
         return (
-            (self.to is None or change.target in self.to)
-            and (self.source is None or change.source in self.source)
-            and (self.operation is None or change.operation in self.operation)
-            and (self.lossy is None or bool(change.loss) is self.lossy)
+            (self.to is None or cast.target in self.to)
+            and (self.source is None or cast.source in self.source)
+            and (self.operation is None or cast.operation in self.operation)
+            and (self.lossy is None or cast.lossy is self.lossy)
         )
 
 
