@@ -20,10 +20,15 @@ from promoarray.diagnostics.model.escapes import Escapes, Row, as_data, rows, su
 from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.tracing.actions import action_of
-from promoarray.diagnostics.tracing.cast import Cast, casts_of, casts_of_setitem
-from promoarray.diagnostics.tracing.sarif import as_sarif
-from promoarray.diagnostics.tracing.selection import ALL, Selection, selection
-from promoarray.diagnostics.tracing.timeline import Timeline
+from promoarray.diagnostics.tracing.cast import (
+    ALL,
+    Cast,
+    Selection,
+    casts_of,
+    casts_of_setitem,
+    selection,
+)
+from promoarray.diagnostics.tracing.exports import Timeline, as_sarif
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType
 from promoarray.one_block import one_block

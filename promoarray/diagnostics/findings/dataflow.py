@@ -22,34 +22,31 @@ function returns."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def reached(divergences: Iterable[Divergence]) -> dict[Spot, int]:
-    """Count what each line with a root feeds: the places that inherit under its policies.
+def reached(divergences: Iterable[Divergence]) -> Counter[Spot]:
+    """Count what the roots of each line feed: the places that inherit under their policies.
 
     Returns
     -------
-    dict
-        From file and line to the number of pairs of place and policy.
+    Counter
+        From file and line to the number of pairs of place and policy, those of each root added.
     """
     every = list(divergences)
     flow = _Flow(sorted({d.program.file for d in every}))
     inheriting: dict[Spot, Counter[str]] = defaultdict(Counter)
-    roots: dict[Spot, set[str]] = defaultdict(set)
     for each in every:
-        at = each.program.file, each.program.line
-        for policy, answer in each.answers.items():
-            if answer.origin == "root":
-                roots[at].add(policy)
-            elif answer.origin == "inherits":
-                inheriting[flow.statement(at)][policy] += 1
-    return {
-        at: sum(
-            count
-            for spot in flow.reached_from(flow.statement(at))
-            for policy, count in inheriting.get(spot, {}).items()
-            if policy in policies
-        )
-        for at, policies in roots.items()
-    }
+        inherits = (name for name, answer in each.answers.items() if answer.origin == "inherits")
+        inheriting[flow.statement(_line(each))].update(inherits)
+    found: Counter[Spot] = Counter()
+    for root in every:
+        policies = [name for name, answer in root.answers.items() if answer.origin == "root"]
+        spots = flow.reached_from(flow.statement(_line(root))) if policies else set()
+        counts = [inheriting[spot] for spot in spots & inheriting.keys()]
+        found[_line(root)] += sum(count[policy] for count in counts for policy in policies)
+    return found
+
+
+def _line(place: Divergence) -> Spot:
+    return place.program.file, place.program.line
 
 
 class _Flow:

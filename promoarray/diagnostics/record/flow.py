@@ -192,7 +192,7 @@ class FlowRecorder(Observer):
 
     def on_escape(self, escape: Any) -> None:
         """Note data that leaves the policy."""
-        self.report.record_escape(escape)
+        self.report.count(self.report.escapes, escape)
 
     def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
         """Whether some policy may make other values of an array's cast than the run's."""

@@ -235,7 +235,7 @@ def _ordered(lines: list[Line], report: Results) -> list[Line]:
 
     def key(line: Line) -> tuple[object, ...]:
         policies = {name for entry in line.entries for name in entry.policies}
-        return RANK[line.kinds[0]], -feeds.get(line.at, 0), -len(policies), line.at
+        return RANK[line.kinds[0]], -feeds[line.at], -len(policies), line.at
 
     return sorted(lines, key=key)
 

@@ -63,7 +63,8 @@ def document(
         print_ = each["partialFingerprints"][_PRINT]
         seen[print_] += 1
         numbered = {"partialFingerprints": {_PRINT: f"{print_}:{seen[print_]}"}}
-        placed.append({"ruleIndex": index[each["ruleId"]], **each, **numbered})
+        rule = {"ruleId": each["ruleId"], "ruleIndex": index[each["ruleId"]]}
+        placed.append(rule | each | numbered)
     driver = {"name": "promoarray", "version": version("promoarray"), "rules": [*map(_rule, rules)]}
     run = {
         "tool": {"driver": driver},
