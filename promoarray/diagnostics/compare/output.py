@@ -8,7 +8,7 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -72,7 +72,11 @@ def write(compared: Compared, args: argparse.Namespace) -> None:
         If a file cannot be written; what was there is as it was.
     """
     kept = io.StringIO() if args.output else None
-    _WRITERS[args.format](compared, args, kept)
+    if args.format == "text":
+        _write_text(compared, args, kept)
+    else:
+        for line in _for_tools(compared, args.format):
+            print(line, file=kept)
     if kept is not None:
         write_whole(Path(args.output), kept.getvalue())
     if args.html:
@@ -82,6 +86,20 @@ def write(compared: Compared, args: argparse.Namespace) -> None:
     for file in filter(None, (args.output, args.html)):
         if kept is not None or args.format in ("text", "github"):  # else it is data that is read
             print(f"Written: {file}")
+
+
+def _for_tools(compared: Compared, format_: str) -> Iterator[str]:
+    """Yield the report in a format that other tools read, a line each."""
+    judged, ended = compared.judged, compared.ended
+    if format_ == "json":
+        yield json.dumps(report_data(compared), indent=2)
+    elif format_ == "sarif":
+        stopped = [stopped_in_words(compared.report, ended)] if ended.status else []
+        data = as_sarif(judged, compared.status, [*stopped, *ended.bugs])
+        yield json.dumps(data, indent=2)
+    else:
+        said = *as_commands(judged), compared.report.summary(), judged.left_out
+        yield from filter(None, said)
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -198,38 +216,9 @@ def _baseline(judged: Judged) -> dict[str, Any] | None:
     return {"file": judged.baseline, "known": len(judged.of(KNOWN)), "gone": gone}
 
 
-def _write_json(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
-    print(json.dumps(report_data(compared), indent=2), file=file)
-
-
-# -- for other tools ------------------------------------------------------------------------------
-
-
-def _write_sarif(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
-    ended = compared.ended
-    stopped = [stopped_in_words(compared.report, ended)] if ended.status else []
-    data = as_sarif(compared.judged, compared.status, [*stopped, *ended.bugs])
-    print(json.dumps(data, indent=2), file=file)
-
-
-def _write_github(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
-    judged = compared.judged
-    for line in (*as_commands(judged), compared.report.summary(), judged.left_out):
-        if line:
-            print(line, file=file)
-
-
 def stopped_in_words(report: Report, ended: Ended) -> str:
     """Say where a program stopped, and why, with its own exit status."""
     at = f" at {ended.where}" if ended.where else ""
     why, status = ended.why, f"exit status {ended.status}"
     own = f" ({status})" if ended.status > 0 and why != status else ""
     return f"the program stopped under {report.run.name}{at}: {why}{own}"
-
-
-_WRITERS = {
-    "text": _write_text,
-    "json": _write_json,
-    "sarif": _write_sarif,
-    "github": _write_github,
-}

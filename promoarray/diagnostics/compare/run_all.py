@@ -110,15 +110,8 @@ class Outcome:
 
 
 def outcome(policy: str, ended: Ended, run: Outcome | None = None) -> Outcome:
-    """Return how a run under a policy ended; of one that was stopped no globals.
-
-    Parameters
-    ----------
-    policy : str
-    ended : Ended
-    run : Outcome or None
-        The run to compare with.
-    """
+    """Return how a program ended under a policy, compared with the run; of one that was stopped no
+    globals."""
     own = ended.findings[0] if ended.findings else None
     recovered = {place: cast for each in ended.findings for place, cast in each.refusals.items()}
     finals = own.finals if own and not ended.status else {}

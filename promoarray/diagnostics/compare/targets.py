@@ -33,15 +33,8 @@ _X64 = "jax_enable_x64"
 
 
 def policies_for(framework: str, script: str | None) -> tuple[Policy, ...]:
-    """Return the policies that make sense for a program.
-
-    Parameters
-    ----------
-    framework : str
-        What it is written in; "" of promoarray.
-    script : str or None
-        Its file, which may enable x64 in JAX.
-    """
+    """Return the policies that make sense for a program of a framework, "" of promoarray; its
+    script may enable x64 in JAX."""
     if framework not in TARGETS:
         return tuple(map(as_policy, DEFAULT))
     jax = JAX_X64 if _enables_x64(script) else JAX

@@ -216,15 +216,8 @@ RULES = (
 
 
 def as_sarif(judged: Judged, exit_code: int = 0, errors: Sequence[str] = ()) -> Data:
-    """Return the findings that are not ignored as a SARIF document.
-
-    Parameters
-    ----------
-    judged : Judged
-    exit_code : int
-    errors : sequence of str
-        What kept the program from its end, or promoarray from watching it.
-    """
+    """Return the findings that are not ignored as a SARIF document; ``errors`` kept the program
+    from its end, or promoarray from watching it."""
     left = judged.of(NEW, KNOWN)
     invocation = {
         "executionSuccessful": not errors,
