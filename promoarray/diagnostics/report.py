@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from promoarray.diagnostics.findings.causes import SharedCauses, shared_causes
 from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.findings.summary import PolicySummary, by_policy
 from promoarray.diagnostics.render.entries import Line, lines_of
-from promoarray.diagnostics.render.words import legend, summary
+from promoarray.diagnostics.render.words import summary
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -45,10 +44,6 @@ class Report(Results, Printable):
     def lines(self) -> list[Line]:
         """Return the lines of the program that are printed, with what is said of each."""
         return lines_of(self, everything=self.inherited)
-
-    def legend(self, *, inherited: bool) -> Iterator[str]:
-        """Explain the words and signs that the report uses, a line each."""
-        return legend(self.divergences, inherited=inherited)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""

@@ -1,15 +1,11 @@
-"""Where an expression stands in its file, from its first character to behind its last.
-
-A place of a report says where an expression begins, and what it reads. Where it ends is found in
-the file, as long as it reads the same there.
-"""
+"""Where an expression stands in its file, from its first character to behind its last."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 import os
-from functools import lru_cache
 from typing import NamedTuple
 
 from promoarray.core.call_site import Site, shortened
@@ -51,58 +47,30 @@ class Span(NamedTuple):
 def span_of(site: Site) -> Span:
     """Return where the expression of a place stands.
 
-    Parameters
-    ----------
-    site : Site
-
-    Returns
-    -------
-    Span
-        With the line alone, where the code does not say the column, and without an end, where
-        the file does not read so any more.
+    It has the line alone, where the code does not say the column, and no end, where the file does
+    not read so any more.
     """
     if site.column < 0 or site.line < 1:
         return Span(site.file, max(site.line, 0))
-    for node in _nodes("".join(linecache.getlines(site.file))).get((site.line, site.column), ()):
-        end_line, end = node.end_lineno, node.end_col_offset
-        if end_line and end is not None and _reads(node, site):
-            return Span(
-                site.file,
-                site.line,
-                _column(site.file, site.line, site.column),
-                end_line,
-                _column(site.file, end_line, end),
-            )
-    return Span(site.file, site.line, _column(site.file, site.line, site.column))
+    start = Span(site.file, site.line, _column(site.file, site.line, site.column))
+    if not site.extent:
+        return start
+    *_, end_line, end = site.extent
+    whole = start._replace(end_line=end_line, end_column=_column(site.file, end_line, end))
+    return whole if _reads(whole.text(), site) else start
 
 
-def _reads(node: ast.expr | ast.stmt, site: Site) -> bool:
-    """Whether a part of a file reads as a place quotes it."""
-    try:
-        written = ast.unparse(node)
-    except RecursionError:
-        return False
-    return shortened(" ".join(written.split())) == " ".join(site.expression.split())
+def _reads(text: str, site: Site) -> bool:
+    """Whether a text is the expression that a place quotes."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        text = ast.unparse(ast.parse(f"({text}\n)", mode="eval"))  # else it is quoted as written
+    return shortened(" ".join(text.split())) == " ".join(site.expression.split())
 
 
 def _column(file: str, line: int, offset: int) -> int:
     """The column of an offset in bytes of UTF-8."""
     before = linecache.getline(file, line).encode(errors="replace")[:offset]
     return len(before.decode(errors="replace")) + 1
-
-
-@lru_cache(maxsize=64)
-def _nodes(source: str) -> dict[tuple[int, int], list[ast.expr | ast.stmt]]:
-    """The expressions and statements of a text, by where they begin."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    found: dict[tuple[int, int], list[ast.expr | ast.stmt]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.expr, ast.stmt)):
-            found.setdefault((node.lineno, node.col_offset), []).append(node)
-    return found
 
 
 def base_folder() -> str:

@@ -5,24 +5,30 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, counted, html_table, text
+from promoarray.console import Printable, counted, html_table, text, visible
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
-from promoarray.diagnostics.model.escapes import Escapes, as_data, summary_of
-from promoarray.diagnostics.render import escapes as sections
+from promoarray.diagnostics.model.escapes import Escapes, Row, as_data, rows, summary_of, worded
+from promoarray.diagnostics.model.places import name_of, path_of
+from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.tracing.actions import action_of
-from promoarray.diagnostics.tracing.cast import Cast, Change, changes_of, changes_of_setitem
-from promoarray.diagnostics.tracing.sarif import as_sarif
-from promoarray.diagnostics.tracing.selection import ALL, Selection, selection
-from promoarray.diagnostics.tracing.timeline import Timeline
+from promoarray.diagnostics.tracing.cast import (
+    ALL,
+    Cast,
+    Selection,
+    casts_of,
+    casts_of_setitem,
+    selection,
+)
+from promoarray.diagnostics.tracing.exports import Timeline, as_sarif
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType
 from promoarray.one_block import one_block
@@ -53,7 +59,7 @@ class Trace(Observer, Printable):
     """
 
     _selection: Selection = ALL
-    _action: Callable[[Change], None] | None = None
+    _action: Callable[[Cast], None] | None = None
     _timeline: Timeline | None = None
     _found: dict[tuple[Cast, ...], Pass] = field(default_factory=dict)
     _escapes: Escapes = field(default_factory=Escapes)
@@ -91,26 +97,22 @@ class Trace(Observer, Printable):
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Note the casts that the plan makes; of operations in place it has heard before."""
-        made = (event.result, *event.extra_results)
-        types = tuple(x._type for x in made)
-        changes = self._selected(changes_of(event))
-        if not changes:
+        types = tuple(x._type for x in (event.result, *event.extra_results))
+        casts = self._selected(casts_of(event))
+        if not casts:
             return Repeat(types, _nothing, self._passes.tally())
         if not event.inplace:
-            self._note(changes)
+            self._note(casts)
         if self._action is not None:
             return None
-        tally = self._passes.tally(changes) if self._timeline is None else None
-        return Repeat(types, partial(self._note_again, changes), tally)
+        tally = self._passes.tally(casts) if self._timeline is None else None
+        return Repeat(types, partial(self._note_again, casts), tally)
 
     def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Note the casts of what is about to be written."""
-        if isinstance(event, SetitemEvent):
-            changes = self._selected(changes_of_setitem(event))
-        else:
-            changes = self._selected(changes_of(event))
-        if changes:
-            self._note(changes)
+        made = casts_of_setitem(event) if isinstance(event, SetitemEvent) else casts_of(event)
+        if casts := self._selected(made):
+            self._note(casts)
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy."""
@@ -118,43 +120,42 @@ class Trace(Observer, Printable):
         if self._timeline is not None:
             self._timeline.add(escape)
 
-    def _selected(self, changes: Iterable[Change]) -> tuple[Change, ...]:
-        return tuple(change for change in changes if self._selection.has(change))
+    def _selected(self, casts: Iterable[Cast]) -> tuple[Cast, ...]:
+        return tuple(filter(self._selection.has, casts))
 
-    def _note(self, changes: tuple[Change, ...]) -> None:
+    def _note(self, casts: tuple[Cast, ...]) -> None:
         """Count casts that are made, and do about them what is to be done."""
-        self._pass_at(changes)
+        self._pass_at(casts)
         if self._action is None or self._acts:  # what is typed at its prompt
             return
         self._acts = True
         try:
-            for change in changes:
-                self._action(change)
+            for cast in casts:
+                self._action(cast)
         finally:
             self._acts = False
 
-    def _note_again(self, changes: tuple[Change, ...]) -> bool:
+    def _note_again(self, casts: tuple[Cast, ...]) -> bool:
         """Count casts of an operation that is like another."""
         with notify_lock:
-            passed, new = self._passes.count(changes, partial(self._pass_at, changes))
-            if self._timeline is not None and not new:
+            passed, new = self._passes.count(casts, partial(self._pass_at, casts))
+            if not new:
                 self._add_to_timeline(passed)
         return new
 
-    def _pass_at(self, changes: tuple[Change, ...]) -> Pass:
+    def _pass_at(self, casts: tuple[Cast, ...]) -> Pass:
         """Count casts where the program stands."""
         site = current_site()
-        casts = tuple(Cast(site, *change) for change in changes)
-        passed = self._found.setdefault(casts, Pass(casts))
+        here = tuple(replace(cast, site=site) for cast in casts)
+        passed = self._found.setdefault(here, Pass(here))
         passed.count += 1
-        if self._timeline is not None:
-            self._add_to_timeline(passed)
+        self._add_to_timeline(passed)
         return passed
 
     def _add_to_timeline(self, passed: Pass) -> None:
-        assert self._timeline is not None
-        for cast in passed.casts:
-            self._timeline.add(cast)
+        if self._timeline is not None:
+            for cast in passed.casts:
+                self._timeline.add(cast)
 
     # -- what it tells ----------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class Trace(Observer, Printable):
         chosen = selection(to, source, operation, lossy)
         found: dict[tuple[Cast, ...], Pass] = {}
         for casts, passed in dict(self._found).items():
-            kept = tuple(c for c in casts if chosen.has(c.as_change))
+            kept = tuple(filter(chosen.has, casts))
             if kept:
                 found.setdefault(kept, Pass(kept)).count += passed.count
         timeline = self._timeline and self._timeline.of({c for casts in found for c in casts})
@@ -226,7 +227,7 @@ class Trace(Observer, Printable):
                 cast.name,
                 cast.change,
                 str(count),
-                cast.site.text,
+                visible(cast.site.text),
                 "" if cast.became else cast.loss,
             )
             for cast, count in self._sorted()
@@ -249,11 +250,41 @@ class Trace(Observer, Printable):
             table.add_row(*map(Text, row))
         if self._found or not self.escapes:
             yield table
-        yield from sections.lines(self.escapes)
+        for title, found in self._left():
+            yield Text(title, "bold")
+            site = None
+            for left in found:
+                if left[0].site != site:
+                    site = left[0].site
+                    source = f"  {_source(left)}"
+                    yield Text.assemble((path_of(site), "bold cyan"), (source, "bold"))
+                yield Text(f"    {visible(worded(left))}")
 
     def html(self) -> str:
         """Return the trace as a part of a page."""
-        return html_table(*self._table(), stacked=True) + sections.html(self.escapes)
+        parts = [html_table(*self._table(), stacked=True)]
+        for title, found in self._left():
+            cells = [(name_of(row[0].site), _source(row), visible(worded(row))) for row in found]
+            table = html_table(("place", "source", "what left"), cells, stacked=True)
+            parts.append(f"<h2>{title}</h2><p>{_LEGEND}</p>{table}")
+        return "".join(parts)
+
+    def _left(self) -> Iterator[tuple[str, list[Row]]]:
+        """What left the policy, under a title each: arrays, then numbers."""
+        for title, scalar in ((TITLES["escape"], False), ("Scalars converted to Python", True)):
+            found = [row for row in rows(self.escapes) if row[0].scalar is scalar]
+            if found:
+                yield title, found
+
+
+_LEGEND = (
+    "What is computed there follows the rules of the library that took the data, not the policy's."
+)
+
+
+def _source(row: Row) -> str:
+    site = row[0].site
+    return visible(site.expression or site.text)
 
 
 _HEADER = ("place", "operation", "cast", "times", "source", "what is lost")

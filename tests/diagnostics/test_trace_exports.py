@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.tracing import timeline
+from promoarray.diagnostics.tracing import exports
 
 
 def program() -> None:
@@ -82,7 +82,7 @@ def test_a_chrome_trace_has_an_instant_for_each_cast_in_order(tmp_path: Path) ->
 def test_of_too_many_events_the_first_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "MOST_MOMENTS", 3)
+    monkeypatch.setattr(exports, "MOST_MOMENTS", 3)
     path = tmp_path / "trace.json"
     with pa.trace(timeline=True) as trace:
         program()

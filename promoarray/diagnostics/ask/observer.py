@@ -144,7 +144,7 @@ class ShadowObserver(Observer):
                 self._verdicts[key] = verdict
         self.report.assumed |= {*verdict.assumes}
         for policy, reason in verdict.signatures:
-            self.report.record_call(Call(current_site(), policy, reason))
+            self.report.count(self.report.signatures, Call(current_site(), policy, reason))
         for source, target, change in verdict.scalars:
             place = Place(*sites(), event.name, str(Operand(source)), target.name)
             self.report.record_values(one_pass(place, 1, [change]))
@@ -300,7 +300,7 @@ class ShadowObserver(Observer):
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
-        self.report.record_escape(escape)
+        self.report.count(self.report.escapes, escape)
 
     def _note(
         self,

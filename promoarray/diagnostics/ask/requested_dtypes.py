@@ -133,7 +133,8 @@ class AskedDtypes:
         for policy in self.report.policies:
             if answer_of(decision, policy) != decision.answer:
                 run, others = _names(read), _names(seen_dtype(policy, x) for x in read)
-                self.report.record_decision(Decided(site, program, run, policy.name, others))
+                decided = Decided(site, program, run, policy.name, others)
+                self.report.count(self.report.decisions, decided)
 
     def _find(self, key: Hashable | None, ask: Callable[[], Found]) -> Found:
         """What was found before, or is now; note the place."""

@@ -30,7 +30,7 @@ from promoarray.diagnostics.exit_codes import (
 )
 from promoarray.diagnostics.findings import verdict
 from promoarray.diagnostics.findings.baseline import Baseline, read
-from promoarray.diagnostics.findings.classify import Judged, judge
+from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
         sys.stdout.write(SCHEMA.read_text(encoding="utf-8"))
         return NOTHING
     try:
-        saved = is_saved(args.script) if args.script else False
+        saved = bool(args.script) and is_saved(args.script)
         comparison = _of_saved(args) if saved else _read(args)
     except (UsageError, NotSaved, FileNotFoundError) as error:
         _say(str(error))
@@ -88,27 +88,29 @@ def main(args: argparse.Namespace) -> int:
         given = StandardInput(kept) if args.run_all else None
         if given:
             _say(comparison.times)
-        ended = comparison.compared(given)
+        ended = comparison.ended(given)
         report = comparison.report(ended)
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
     if args.save and not saved:
-        _save(report, comparison, ended)
+        _save(report, comparison)
     linecache.checkcache()  # where the files are read from, which the program may have written
-    baseline = comparison.updated(report, ended)
-    judged = comparison.judged(report, ended, baseline)
+    judged = comparison.judged(report, ended, comparison.baseline)
+    baseline = comparison.updated(judged, ended)
+    if baseline is not None:
+        judged = comparison.judged(report, ended, baseline)
     status = _status(ended, every, judged, report)
     outcomes = Outcomes(tuple(every), named=bool(args.show))
     write(Compared(report, judged, outcomes, ended, status), args)
     _tell(report, ended, comparison)
-    if baseline is not None and baseline is not comparison.baseline:
+    if baseline is not None:
         baseline.write()
     return status
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A program, and what is asked of its runs.
+    """A program, and what is asked of its runs; or a run of it that was saved.
 
     Attributes
     ----------
@@ -122,6 +124,8 @@ class Comparison:
     args : Namespace
     framework : str
         The framework that is recorded; "" of a program written against promoarray.
+    saved : RecordedReport or None
+        The run that is asked about, in place of a program that runs.
     """
 
     program: Program
@@ -130,6 +134,7 @@ class Comparison:
     baseline: Baseline | None
     args: argparse.Namespace
     framework: str = ""
+    saved: RecordedReport | None = None
 
     @property
     def recorded_for(self) -> tuple[Policy, ...]:
@@ -137,24 +142,30 @@ class Comparison:
         every = named(ALL) if self.args.save else ()
         return tuple(dict.fromkeys((*self.policies, *every)))
 
-    def compared(self, given: StandardInput | None) -> Ended:
-        """Run it, and compare."""
-        names = tuple(policy.name for policy in self.recorded_for)
-        full = self.args.traceback == "full"
+    def ended(self, given: StandardInput | None) -> Ended:
+        """Run it, with what is asked for; of a saved run return how it ended."""
+        if self.saved is not None:
+            return _ended(self.saved)
+        args = self.args
+        others = args.framework == AUTO
         asked = Task(
-            names,
+            tuple(policy.name for policy in self.recorded_for),
             self._run_name,
-            all_frames=full,
-            max_sites=self._max_sites,
+            all_frames=args.traceback == "full",
+            max_sites=args.max_sites or MAX_SITES,
             framework=self.framework,
-            others=self._others,
-            packages=self.args.packages,
-            recorded=bool(self.args.save) and not self.framework,
+            others=others_of(args.script, args.module, self.framework) if others else (),
+            packages=args.packages,
+            recorded=bool(args.save) and not self.framework,
         )
-        return self.program.run(asked, given, quiet=False, aside=self._aside)
+        # Where the report is data, standard output is for it alone.
+        aside = args.format in ("json", "sarif") and not args.output
+        return self.program.run(asked, given, quiet=False, aside=aside)
 
     def report(self, ended: Ended) -> Report:
         """Return what all of its processes found."""
+        if self.saved is not None:
+            return self.saved
         own = ended.findings[0].run if ended.findings else self._run_name or self.framework
         run = _named(own) if own else process_default()
         made = [each.report for each in ended.findings if isinstance(each.report, RecordedReport)]
@@ -162,7 +173,8 @@ class Comparison:
         kind = RecordedReport if self.framework or self.args.save or made else Report
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
-        report = kind(run, self.policies, max_sites=self._max_sites, script=script)
+        limit = self.args.max_sites or MAX_SITES
+        report = kind(run, self.policies, max_sites=limit, script=script)
         for each in ended.findings:
             if each.report is not None:
                 report.merge(each.report)
@@ -189,33 +201,14 @@ class Comparison:
         files |= {os.path.abspath(self.args.script)} if self.args.script else set()
         return judge(report, files, baseline, self.args.fail_on, whole=_whole(ended))
 
-    def updated(self, report: Report, ended: Ended) -> Baseline | None:
-        """Return the baseline, with what is found now if that is asked for."""
+    def updated(self, judged: Judged, ended: Ended) -> Baseline | None:
+        """Return the baseline with what is found now, if that is asked for."""
         if self.baseline is None or not self.args.update_baseline:
-            return self.baseline
+            return None
         if not _whole(ended):
             _say(f"{self.baseline.path} is not written, as the program did not run to its end")
-            return self.baseline
-        judged = self.judged(report, ended, None)
-        left = [each for each in judged.every if each not in judged.ignored]
-        return self.baseline.updated(left, [policy.name for policy in self.policies])
-
-    @property
-    def _others(self) -> tuple[str, ...]:
-        """What may turn out to be what the program computes with."""
-        if self.args.framework != AUTO:
-            return ()
-        return others_of(self.args.script, self.args.module, self.framework)
-
-    @property
-    def _aside(self) -> bool:
-        """Whether standard output is for the report alone."""
-        return self.args.format in ("json", "sarif") and not self.args.output
-
-    @property
-    def _max_sites(self) -> int:
-        given: int | None = self.args.max_sites
-        return given or MAX_SITES
+            return None
+        return self.baseline.updated(judged.of(NEW, KNOWN), [p.name for p in self.policies])
 
     @property
     def times(self) -> str:
@@ -229,26 +222,6 @@ class Comparison:
     @property
     def _run_name(self) -> str | None:
         return self.run.name if self.run else None
-
-
-@dataclass(frozen=True)
-class SavedComparison(Comparison):
-    """A recorded run that is read from a file, and what is asked of it."""
-
-    saved: RecordedReport | None = None
-
-    def compared(self, given: StandardInput | None) -> Ended:
-        """Run nothing."""
-        assert self.saved is not None
-        stopped = self.saved.stopped
-        error, site = (stopped.error, stopped.site) if stopped else ("", None)
-        found = Findings(self.saved.run.name, self.saved, error=error, message=error, stopped=site)
-        return Ended(int(stopped is not None), (found,), "")
-
-    def report(self, ended: Ended) -> Report:
-        """Return the run, of which the policies are asked."""
-        assert self.saved is not None
-        return self.saved
 
 
 def _of_saved(args: argparse.Namespace) -> Comparison:
@@ -268,13 +241,19 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
     if not policies:
         framework = saved.framework.partition(" ")[0]
         saved = read_run(args.script, policies_for(framework, saved.script))
-    program = Program(())
-    return SavedComparison(
-        program, saved.policies, None, _baseline(args), args, framework, saved=saved
-    )
+    asked = saved.policies
+    return Comparison(Program(()), asked, None, _baseline(args), args, framework, saved)
 
 
-def _save(report: Report, of: Comparison, ended: Ended) -> None:
+def _ended(saved: RecordedReport) -> Ended:
+    """How the program of a saved run ended."""
+    stopped = saved.stopped
+    error, site = (stopped.error, stopped.site) if stopped else ("", None)
+    found = Findings(saved.run.name, saved, error=error, message=error, stopped=site)
+    return Ended(int(stopped is not None), (found,), "")
+
+
+def _save(report: Report, of: Comparison) -> None:
     """Write a recorded run, with all policies that its casts were compared for."""
     assert isinstance(report, RecordedReport)
     asked, report.policies = report.policies, of.recorded_for

@@ -7,19 +7,30 @@ import io
 import json
 import shlex
 import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from promoarray.console import console
-from promoarray.diagnostics.compare.filter import without
 from promoarray.diagnostics.compare.run_all import Outcomes
-from promoarray.diagnostics.findings.classify import Judged
-from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.findings.classify import KNOWN, Judged
+from promoarray.diagnostics.findings.finding import (
+    Finding,
+    findings,
+    of_call,
+    of_change,
+    of_decision,
+    of_divergence,
+    of_escape,
+)
+from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.render.findings_sarif import as_sarif
 from promoarray.diagnostics.render.github import as_commands
 from promoarray.diagnostics.render.json import finding_data
-from promoarray.diagnostics.render.sarif import Invocation, Note
+from promoarray.diagnostics.render.sarif import as_sarif
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.spans import base_folder, relative
@@ -61,7 +72,11 @@ def write(compared: Compared, args: argparse.Namespace) -> None:
         If a file cannot be written; what was there is as it was.
     """
     kept = io.StringIO() if args.output else None
-    _WRITERS[args.format](compared, args, kept)
+    if args.format == "text":
+        _write_text(compared, args, kept)
+    else:
+        for line in _for_tools(compared, args.format):
+            print(line, file=kept)
     if kept is not None:
         write_whole(Path(args.output), kept.getvalue())
     if args.html:
@@ -71,6 +86,20 @@ def write(compared: Compared, args: argparse.Namespace) -> None:
     for file in filter(None, (args.output, args.html)):
         if kept is not None or args.format in ("text", "github"):  # else it is data that is read
             print(f"Written: {file}")
+
+
+def _for_tools(compared: Compared, format_: str) -> Iterator[str]:
+    """Yield the report in a format that other tools read, a line each."""
+    judged, ended = compared.judged, compared.ended
+    if format_ == "json":
+        yield json.dumps(report_data(compared), indent=2)
+    elif format_ == "sarif":
+        stopped = [stopped_in_words(compared.report, ended)] if ended.status else []
+        data = as_sarif(judged, compared.status, [*stopped, *ended.bugs])
+        yield json.dumps(data, indent=2)
+    else:
+        said = *as_commands(judged), compared.report.summary(), judged.left_out
+        yield from filter(None, said)
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -103,6 +132,62 @@ def _about_findings(judged: Judged) -> list[str]:
     return lines
 
 
+# -- a report without the findings that are known, or ignored -------------------------------------
+
+
+Hidden = Collection[Finding]
+
+
+def without(report: Report, hidden: Hidden) -> Report:
+    """Return a report without some of its findings.
+
+    A policy that has no others is left out, too: nothing is said of whether it agrees.
+    """
+    left = {each.policy for each in findings(report) if each not in hidden}
+    gone = {each.policy for each in hidden} - left
+    run = report.run.name
+
+    def others(counts: Counter[Any], of: Callable[[Any, int, str], Finding]) -> Counter[Any]:
+        every = tuple(counts.items())  # to which other threads may add meanwhile
+        return Counter({each: n for each, n in every if of(each, n, run) not in hidden})
+
+    counts: dict[str, Any] = {
+        "escapes": others(report.escapes, of_escape),
+        "signatures": others(report.signatures, of_call),
+        "decisions": others(report.decisions, of_decision),
+    }
+    kept = replace(report, _found={}, value_changes=ValueChanges(), **counts)
+    kept.policies = tuple(policy for policy in report.policies if policy.name not in gone)
+    for divergence in report.divergences:
+        if (less := _divergence(divergence, hidden, gone)) is not None:
+            kept.record(less)
+    for change in report.value_changes:
+        if (fewer := _change(change, run, hidden)) is not None:
+            kept.value_changes.found[change.place] = fewer
+    return kept
+
+
+def _divergence(divergence: Divergence, hidden: Hidden, left_out: set[str]) -> Divergence | None:
+    """A place without the answers that are hidden; None if no policy differs any more."""
+    gone = left_out | {each.policy for each in of_divergence(divergence) if each in hidden}
+    if not gone:
+        return divergence
+    answers = {name: answer for name, answer in divergence.answers.items() if name not in gone}
+    differ = any(answer.origin for answer in answers.values())
+    return replace(divergence, answers=answers) if differ else None
+
+
+def _change(change: ValueChange, run: str, hidden: Hidden) -> ValueChange | None:
+    """A cast without the policies that are hidden; None if there are no others."""
+    gone = {each.policy for each in of_change(change, run) if each in hidden}
+    left = {}
+    for each in tuple(change.differences.values()):
+        names = tuple(name for name in each.policies if name not in gone)
+        if names:
+            left[names] = each._replace(policies=names)
+    return replace(change, differences=left) if left else None
+
+
 # -- JSON -----------------------------------------------------------------------------------------
 
 
@@ -117,7 +202,7 @@ def report_data(compared: Compared) -> dict[str, Any]:
     return (
         {"schema_version": SCHEMA_VERSION, "exit_code": compared.status}
         | compared.report.to_dict()
-        | {"findings": [finding_data(judged, each) for each in judged.every]}
+        | {"findings": [finding_data(judged, each) for each in judged.states]}
         | {"fail_on": list(judged.fail_on), "baseline": _baseline(judged)}
         | {"notices": [each._asdict() for each in judged.notices], "program": program}
         | compared.outcomes.to_dict()
@@ -128,31 +213,7 @@ def _baseline(judged: Judged) -> dict[str, Any] | None:
     if not judged.baseline:
         return None
     gone = [entry.to_dict() | {"count": n} for entry, n in sorted(judged.gone.items())]
-    return {"file": judged.baseline, "known": len(judged.known), "gone": gone}
-
-
-def _write_json(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
-    print(json.dumps(report_data(compared), indent=2), file=file)
-
-
-# -- for other tools ------------------------------------------------------------------------------
-
-
-def _write_sarif(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
-    ended = compared.ended
-    notes = [Note("error", bug) for bug in ended.bugs]
-    if ended.status:
-        notes.insert(0, Note("error", stopped_in_words(compared.report, ended)))
-    whole = not ended.status and not ended.bugs
-    invocation = Invocation(whole, compared.status, tuple(notes))
-    print(json.dumps(as_sarif(compared.judged, invocation), indent=2), file=file)
-
-
-def _write_github(compared: Compared, args: argparse.Namespace, file: IO[str] | None) -> None:
-    judged = compared.judged
-    for line in (*as_commands(judged), compared.report.summary(), judged.left_out):
-        if line:
-            print(line, file=file)
+    return {"file": judged.baseline, "known": len(judged.of(KNOWN)), "gone": gone}
 
 
 def stopped_in_words(report: Report, ended: Ended) -> str:
@@ -161,11 +222,3 @@ def stopped_in_words(report: Report, ended: Ended) -> str:
     why, status = ended.why, f"exit status {ended.status}"
     own = f" ({status})" if ended.status > 0 and why != status else ""
     return f"the program stopped under {report.run.name}{at}: {why}{own}"
-
-
-_WRITERS = {
-    "text": _write_text,
-    "json": _write_json,
-    "sarif": _write_sarif,
-    "github": _write_github,
-}

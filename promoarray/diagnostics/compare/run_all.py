@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from html import escape
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, listed, wrapped
@@ -21,10 +21,14 @@ from promoarray.diagnostics.run.program import Ended
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
 
 MOST = 8
-"""So many globals that differ are listed, where none are named."""
+"""So many globals that differ are listed, where none are named, and so many casts."""
+
+LABEL = 11
+"""Columns of a label at least."""
+
+STYLES = {"stopped": "red", "cast": "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +87,9 @@ class Outcome:
     printed: PrintedLine | None = None
 
     @property
-    def remarks(self) -> list[str]:
-        """What a reader should know, a line each: the refusals, and what stopped the program."""
-        lines = [f"{site}: {said}, cast {cast}" for (site, said), cast in self.recovered.items()]
-        stopped = [f"stopped at {self.site}"] if self.site else []
-        return lines + ([*stopped, self.error] if self.error else [])
-
-    @property
     def plain(self) -> bool:
         """Whether there is nothing to say but that all is the same."""
-        return not (self.remarks or self.differences or self.printed)
+        return not (self.recovered or self.error or self.differences or self.printed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome as data."""
@@ -113,15 +110,8 @@ class Outcome:
 
 
 def outcome(policy: str, ended: Ended, run: Outcome | None = None) -> Outcome:
-    """Return how a run under a policy ended; of one that was stopped no globals.
-
-    Parameters
-    ----------
-    policy : str
-    ended : Ended
-    run : Outcome or None
-        The run to compare with.
-    """
+    """Return how a program ended under a policy, compared with the run; of one that was stopped no
+    globals."""
     own = ended.findings[0] if ended.findings else None
     recovered = {place: cast for each in ended.findings for place, cast in each.refusals.items()}
     finals = own.finals if own and not ended.status else {}
@@ -163,11 +153,6 @@ class Outcomes(Printable):
         """What was run."""
         return "Actual runs under each policy"
 
-    @property
-    def names(self) -> list[str]:
-        """The globals that are shown."""
-        return list(dict.fromkeys(name for o in self.every for name in o.values))
-
     def to_dict(self) -> dict[str, Any]:
         """Return the outcomes as data; ``compared_with`` is the policy of the first."""
         first = self.every[0].policy if self.every else None
@@ -182,10 +167,13 @@ class Outcomes(Printable):
         run, *others = self.every
         compared_with = f", compared with {run.policy}" if others else ""
         yield Text(f"{self.headline}{compared_with}", style="bold")
-        lines = [_lines(run, self.named, first=True)] if self.named or run.remarks else []
-        lines += [_lines(other, self.named) for other in others if not other.plain]
-        for begun, said in chain.from_iterable(lines):
-            yield from wrapped(begun, said, *at)
+        for outcome in (each for each in self.every if not each.plain or self._of_run(each)):
+            if said := [*self._said(outcome)]:
+                yield Text(outcome.policy, style="bold cyan")
+                width = max(LABEL, *(len(label) for label, _ in said))
+                for label, text in said:
+                    start = Text(f"    {label:<{width}} ", STYLES.get(label, ""))
+                    yield from wrapped(start, Text(text), *at)
         alike = [other.policy for other in others if other.plain]
         if alike:
             count = counted(len(run.finals), "global")
@@ -197,71 +185,48 @@ class Outcomes(Printable):
         if not self.every:
             return ""
         rows = (
-            (o.policy, "\n".join(f"{name}: {said}" for name, said in self._of(o)), _remarks(o))
-            for o in self.every
+            (each.policy, "\n".join(f"{label}: {text}" for label, text in self._said(each)))
+            for each in self.every
         )
-        head = ("policy", f"globals, compared with {self.every[0].policy}", "refused; cast applied")
+        head = "policy", f"compared with {self.every[0].policy}"
         table = html_table(head, rows, stacked=True).replace("\n", "<br>")
         return f"<h2>{escape(self.headline)}</h2>{table}"
 
-    def _of(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
-        return _globals(outcome, self.named, outcome is self.every[0])
+    def _of_run(self, outcome: Outcome) -> bool:
+        return outcome is self.every[0]
 
+    def _said(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
+        """Yield what is said of an outcome, each with a label: names of globals are some."""
+        if outcome.error:
+            at = f"at {outcome.site}: " if outcome.site else ""
+            yield "stopped", f"{at}{outcome.error}"
+        if outcome.printed:
+            line = outcome.printed
+            yield "prints", f"line {line.number}: {line.other!r} instead of {line.run!r}"
+        if self._of_run(outcome) and self.named:
+            yield from outcome.values.items()
+        elif not self._of_run(outcome) and not outcome.error:
+            yield from self._globals(outcome)
+        made = outcome.recovered.items()
+        casts = dict.fromkeys(f"{at}: {cast}, as it refuses {what}" for (at, what), cast in made)
+        yield from (("cast", cast) for cast in [*casts][:MOST])
+        if len(casts) > MOST:
+            yield "cast", f"and {len(casts) - MOST} more casts (--json has all)"
 
-def _remarks(outcome: Outcome) -> str:
-    return "\n".join(outcome.remarks)
+    def _globals(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
+        """Yield names of globals with what is said of them: those that differ, those asked for.
 
-
-def _lines(outcome: Outcome, named: bool, *, first: bool = False) -> Iterator[tuple[Text, Text]]:
-    """Yield what is said of an outcome: the beginning of each line, and what is wrapped."""
-    from rich.text import Text
-
-    yield Text(outcome.policy, style="bold cyan"), Text("")
-    if outcome.error:
-        at = f"at {outcome.site}: " if outcome.site else ""
-        yield Text(f"{'    stopped':<16}", "red"), Text(f"{at}{outcome.error}")
-    if outcome.printed:
-        line = outcome.printed
-        said = f"line {line.number}: {line.other!r} instead of {line.run!r}"
-        yield Text(f"{'    prints':<16}"), Text(said)
-    shown = [] if outcome.error else list(_globals(outcome, named, first))
-    width = max((len(name) for name, _ in shown), default=0)
-    for name, said in shown:
-        yield Text(f"    {name:<{max(width, 11)}} "), Text(said)
-    for said in _clipped(_casts(outcome), "casts"):
-        yield Text(f"{'    cast':<16}", "yellow"), Text(said)
-
-
-def _casts(outcome: Outcome) -> list[str]:
-    """The casts that were applied, each once."""
-    made = outcome.recovered.items()
-    return list(
-        dict.fromkeys(f"{site}: {cast}, as it refuses {said}" for (site, said), cast in made)
-    )
-
-
-def _clipped(lines: list[str], what: str) -> Iterator[str]:
-    yield from lines[:MOST]
-    if lines[MOST:]:
-        yield f"and {len(lines) - MOST} more {what} (--json has all)"
-
-
-def _globals(outcome: Outcome, named: bool, first: bool) -> Iterator[tuple[str, str]]:
-    """Yield names of globals with what is said of them: those that differ, those asked for.
-
-    Where none are asked for, the last to be set come first: they are the program's results.
-    """
-    if first:
-        yield from outcome.values.items() if named else ()
-        return
-    found = outcome.differences if named else outcome.differences[::-1]
-    for each in found if named else found[:MOST]:
-        yield each.name, each.words()
-    more = [] if named else [each.name for each in found[MOST:]]
-    if more:
-        yield "…", f"{len(more)} more differ: {listed(more[:MOST])}{' …' * bool(more[MOST:])}"
-    if named:
-        yield from ((name, f"the same, {outcome.values[name]}") for name in outcome.same)
-    elif outcome.same:
-        names = f"{', '.join(outcome.same[:MOST])}{' …' * bool(outcome.same[MOST:])}"
-        yield "same", f"{counted(len(outcome.same), 'global')}: {names}"
+        Where none are asked for, the last to be set come first: they are the program's results.
+        """
+        if self.named:
+            yield from ((each.name, each.words()) for each in outcome.differences)
+            yield from ((name, f"the same, {outcome.values[name]}") for name in outcome.same)
+            return
+        found = outcome.differences[::-1]
+        yield from ((each.name, each.words()) for each in found[:MOST])
+        more, same = [each.name for each in found[MOST:]], outcome.same
+        if more:
+            yield "…", f"{len(more)} more differ: {listed(more[:MOST])}{' …' * bool(more[MOST:])}"
+        if same:
+            names = f"{', '.join(same[:MOST])}{' …' * bool(same[MOST:])}"
+            yield "same", f"{counted(len(same), 'global')}: {names}"

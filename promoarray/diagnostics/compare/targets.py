@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.promotion.policy import Policy
@@ -14,58 +13,32 @@ ALL = "all"
 """Names the editions of every framework that people have installed."""
 
 
-class Target(NamedTuple):
-    """A policy that programs of some framework are likely to meet.
-
-    Attributes
-    ----------
-    policy : str
-    why : str
-    """
-
-    policy: str
-    why: str
-
-
-_PADDLE = Target("paddle@3.3", "programs are ported to Paddle; it promotes among floats only")
-_TORCH = Target("torch@2.13", "programs are ported to PyTorch")
-_JAX = Target("jax@x32", "JAX as it is installed; a program that enables x64 is asked jax@x64")
-_ASCEND = Target("aclnn@8.5", "Ascend devices run programs of the framework, by their own table")
+PADDLE, TORCH, ASCEND = "paddle@3.3", "torch@2.13", "aclnn@8.5"
+JAX, JAX_X64 = "jax@x32", "jax@x64"
 
 TARGETS = {
     # Not ONNX: torch.onnx.export writes the casts. Not NumPy: there are no devices and no modules.
-    "torch": (_PADDLE, _JAX, _ASCEND),
-    "paddle": (_TORCH, _JAX, _ASCEND),
-    "jax": (_TORCH, _PADDLE, Target("numpy@2", "the same program is often run with NumPy, too")),
-    "numpy": (
-        Target("numpy@1", "programs that were written for it, by value"),
-        Target("numpy@2", "the rules since NEP 50"),
-        _JAX,
-        _TORCH,
-    ),
+    # Ascend devices run programs of these frameworks, by their own table.
+    "torch": (PADDLE, JAX, ASCEND),
+    "paddle": (TORCH, JAX, ASCEND),
+    # The same program is often run with NumPy, too.
+    "jax": (TORCH, PADDLE, "numpy@2"),
+    # Programs that were written for NumPy 1, by value, and the rules since NEP 50.
+    "numpy": ("numpy@1", "numpy@2", JAX, TORCH),
 }
-"""By framework, the policies in the order of the report. Of a program written with promoarray,
-which is of no framework, all are asked."""
+"""By framework, the policies that its programs are likely to meet, in the order of the report; JAX
+as it is installed. Of a program written with promoarray, of no framework, all are asked."""
 
 _X64 = "jax_enable_x64"
 
 
 def policies_for(framework: str, script: str | None) -> tuple[Policy, ...]:
-    """Return the policies that make sense for a program.
-
-    Parameters
-    ----------
-    framework : str
-        What it is written in; "" of promoarray.
-    script : str or None
-        Its file, which may enable x64 in JAX.
-    """
+    """Return the policies that make sense for a program of a framework, "" of promoarray; its
+    script may enable x64 in JAX."""
     if framework not in TARGETS:
         return tuple(map(as_policy, DEFAULT))
-    names = [target.policy for target in TARGETS[framework]]
-    if _JAX.policy in names and _enables_x64(script):
-        names[names.index(_JAX.policy)] = "jax@x64"
-    return tuple(map(as_policy, names))
+    jax = JAX_X64 if _enables_x64(script) else JAX
+    return tuple(as_policy(jax if name == JAX else name) for name in TARGETS[framework])
 
 
 def named(names: str) -> tuple[Policy, ...]:

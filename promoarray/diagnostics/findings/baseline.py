@@ -45,6 +45,13 @@ class Entry(NamedTuple):
     run: str
     answer: str
 
+    @classmethod
+    def of(cls, finding: Finding, folder: str) -> Entry:
+        """Return what is kept of a finding."""
+        file = relative(finding.place.file, folder)
+        what = finding.kind, finding.policy, finding.operation, finding.operands
+        return cls(file, finding.source, *what, finding.run, finding.answer)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
         return self._asdict() | {"operands": list(self.operands)}
@@ -66,8 +73,7 @@ class Baseline:
 
     def entry(self, finding: Finding) -> Entry:
         """Return what is kept of a finding."""
-        folder = os.path.realpath(self.path.parent)
-        return Entry(relative(finding.place.file, folder), *stable(finding))
+        return Entry.of(finding, os.path.realpath(self.path.parent))
 
     def known(self, found: Iterable[Finding]) -> set[Finding]:
         """Return those of the findings, in the order of the source, that are known."""
@@ -96,19 +102,6 @@ class Baseline:
         lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
         held = f"[\n{lines}\n ]" if lines else "[]"
         write_whole(self.path, f'{{"promoarray_baseline": {VERSION},\n "findings": {held}}}\n')
-
-
-def stable(finding: Finding) -> tuple[str, str, str, str, tuple[str, ...], str, str]:
-    """What stays the same of a finding while lines move."""
-    return (
-        finding.source,
-        finding.kind,
-        finding.policy,
-        finding.operation,
-        finding.operands,
-        finding.run,
-        finding.answer,
-    )
 
 
 def read(path: Path) -> Baseline:

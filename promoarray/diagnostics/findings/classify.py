@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from promoarray.console import counted
 from promoarray.diagnostics.findings.baseline import Baseline, Entry
-from promoarray.diagnostics.findings.comments import Comment, Notice, comments_in, told
+from promoarray.diagnostics.findings.comments import Notice, comments_in, told
 from promoarray.diagnostics.findings.finding import Finding, findings
 from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.model.kinds import selected
+
+NEW, KNOWN, IGNORED = "new", "known", "ignored"
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,9 @@ class Judged:
 
     Attributes
     ----------
-    every : tuple of Finding
-        In the order of the source.
-    ignored, known : frozenset of Finding
-        By comments, and in the baseline.
+    states : dict
+        From each Finding, in the order of the source, to ``NEW``, ``KNOWN`` in the baseline, or
+        ``IGNORED`` by a comment.
     fail_on : tuple of str
         Names that select the findings that fail, if they are new.
     notices : tuple of Notice
@@ -35,41 +35,37 @@ class Judged:
         Its file; "" without one.
     """
 
-    every: tuple[Finding, ...]
-    ignored: frozenset[Finding]
-    known: frozenset[Finding]
+    states: dict[Finding, str]
     fail_on: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
     gone: Counter[Entry] = field(default_factory=Counter)
     baseline: str = ""
 
-    def state(self, finding: Finding) -> str:
-        """Return ``"ignored"``, ``"known"`` or ``"new"``."""
-        if finding in self.ignored:
-            return "ignored"
-        return "known" if finding in self.known else "new"
+    def of(self, *states: str) -> list[Finding]:
+        """Return the findings that are in one of some states."""
+        return [each for each, state in self.states.items() if state in states]
 
     def fails(self, finding: Finding) -> bool:
         """Whether it is new, and selected to fail."""
         chosen = selected(self.fail_on)
-        return self.state(finding) == "new" and not chosen.isdisjoint(finding.names)
+        return self.states[finding] == NEW and not chosen.isdisjoint(finding.names)
 
     @property
     def failing(self) -> list[Finding]:
         """The findings that fail."""
-        return [each for each in self.every if self.fails(each)]
+        return [*filter(self.fails, self.states)]
 
     @property
     def hidden(self) -> frozenset[Finding]:
         """Those that a report to be read leaves out."""
-        return self.ignored | self.known
+        return frozenset(self.of(IGNORED, KNOWN))
 
     @property
     def left_out(self) -> str:
         """How many are left out, and why, in a sentence; "" if there are none."""
-        known = f"known in {self.baseline}"
-        counts = {"ignored by comments": len(self.ignored), known: len(self.known)}
-        parts = [f"{count} {why}" for why, count in counts.items() if count]
+        why = {IGNORED: "ignored by comments", KNOWN: f"known in {self.baseline}"}
+        counts = Counter(self.states.values())
+        parts = [f"{counts[state]} {words}" for state, words in why.items() if counts[state]]
         total = counted(len(self.hidden), "finding")
         return f"{total} not shown: {', '.join(parts)}." if parts else ""
 
@@ -106,32 +102,17 @@ def judge(
     """
     every = findings(report)
     comments = comments_in({*files, *(each.place.file for each in every)})
-    ignored, used = _ignored(every, comments)
-    left = [each for each in every if each not in ignored]
+    holding = {each: [c for c in comments if c.covers(each)] for each in every}
+    used = {comment for found in holding.values() for comment in found}
+    left = [each for each, found in holding.items() if not found]
+    known = baseline.known(left) if baseline else set()
+    states = {each: IGNORED if found else NEW for each, found in holding.items()}
+    states |= dict.fromkeys(known, KNOWN)
     policies = [policy.name for policy in report.policies]
     return Judged(
-        tuple(every),
-        frozenset(ignored),
-        frozenset(baseline.known(left) if baseline else ()),
+        states,
         fail_on,
         tuple(told(comments, used if whole else comments, policies)),
         baseline.gone(left, policies) if baseline and whole else Counter(),
         str(baseline.path) if baseline else "",
     )
-
-
-def _ignored(
-    every: Collection[Finding], comments: Collection[Comment]
-) -> tuple[set[Finding], set[Comment]]:
-    """The findings that comments hold for, and those comments."""
-    by_file: dict[str, list[Comment]] = {}
-    for comment in comments:
-        by_file.setdefault(os.path.realpath(comment.file), []).append(comment)
-    ignored, used = set(), set()
-    for finding in every:
-        held = by_file.get(os.path.realpath(finding.place.file), ())
-        holding = [comment for comment in held if comment.covers(finding)]
-        used.update(holding)
-        if holding:
-            ignored.add(finding)
-    return ignored, used

@@ -48,12 +48,13 @@ class Comment:
     unknown: tuple[str, ...]
 
     def covers(self, finding: Finding) -> bool:
-        """Whether it holds for a finding of its file: for the line, the kind and the policy."""
+        """Whether it holds for a finding: for its line, its kind and its policy."""
         return (
             not self.unknown  # what was meant is not known
             and self.first <= finding.place.line <= self.last
             and (not self.kinds or any(name in finding.names for name in self.kinds))
             and (not self.policies or any(_is(finding.policy, name) for name in self.policies))
+            and os.path.realpath(self.file) == os.path.realpath(finding.place.file)
         )
 
     def about(self, policies: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ makes Python's own (``float(loss)``) are none either: that is what they are writ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -54,8 +54,8 @@ class Finding:
         The dtype in the run, and under the policy; "" where it is refused, or there is none.
     reason : str
         Why, in words.
-    edit, remedy : str
-        The expression as it should be written; what to do, in words, where that is not known.
+    edit : str
+        The expression as it should be written; "" where that is not known.
     count : int
         How often it was met.
     inherited : bool
@@ -75,7 +75,6 @@ class Finding:
     answer: str = ""
     reason: str = field(default="", compare=False)
     edit: str = field(default="", compare=False)
-    remedy: str = field(default="", compare=False)
     count: int = field(default=1, compare=False)
     inherited: bool = field(default=False, compare=False)
 
@@ -132,30 +131,32 @@ def statements(report: Results) -> Iterator[Finding]:
 def of_divergence(divergence: Divergence) -> Iterator[Finding]:
     """Yield what each policy says that gives another dtype, or refuses."""
     under, run = next(iter(divergence.answers.items()))
+    own = divergence.program == divergence.site  # a library's lines are not the user's to edit
     outside = divergence.shown_at != divergence.site
-    site = divergence.program if outside else divergence.site
+    places = _places(divergence.program if outside else divergence.site, divergence.program)
     for name, answer in divergence.answers.items():
-        if not answer.origin:
-            continue
-        edit = _edit(divergence, answer)
-        unknown = UNKNOWN if answer.origin == UNKNOWN else ""
-        yield Finding(
-            unknown or ("dtype" if answer.dtype else "refuse"),
-            answer.origin == ROOT,
-            name,
-            *_places(site, divergence.program),
-            spelled(divergence),
-            divergence.name,
-            divergence.operands,
-            under,
-            run.dtype.name if run.dtype else "",
-            answer.dtype.name if answer.dtype else "",
-            answer.reason,
-            edit,
-            "",
-            divergence.count,
-            answer.origin != ROOT,
-        )
+        if answer.origin:
+            kind = "dtype" if answer.dtype else "refuse"
+            yield Finding(
+                UNKNOWN if answer.origin == UNKNOWN else kind,
+                answer.origin == ROOT,
+                name,
+                *places,
+                spelled(divergence),
+                divergence.name,
+                divergence.operands,
+                under,
+                _name(run),
+                _name(answer),
+                answer.reason,
+                answer.fix.text if own and answer.fix is not None else "",
+                count=divergence.count,
+                inherited=answer.origin != ROOT,
+            )
+
+
+def _name(answer: Answer) -> str:
+    return answer.dtype.name if answer.dtype else ""
 
 
 def of_refused(refused: Refused) -> Finding:
@@ -237,19 +238,14 @@ def _operation(divergence: Divergence) -> str:
 
 
 def edits(divergence: Divergence) -> dict[str, list[str]]:
-    """Return the edits of a place, each with the policies that it is for.
-
-    Lines of a library are not the user's to edit, and have none.
-    """
-    found: dict[str, list[str]] = {}
-    for name, answer in divergence.answers.items():
-        written = _edit(divergence, answer)
-        if written:
-            found.setdefault(written, []).append(name)
-    return found
+    """Return the edits of a place, each with the policies that it is for."""
+    return edits_in(of_divergence(divergence))
 
 
-def _edit(divergence: Divergence, answer: Answer) -> str:
-    """The edit of a root; lines of a library are not the user's."""
-    mine = answer.fix is not None and divergence.program == divergence.site
-    return answer.fix.text if mine else ""
+def edits_in(found: Iterable[Finding]) -> dict[str, list[str]]:
+    """Return the edits of findings, each with the policies that it is for."""
+    policies: dict[str, list[str]] = {}
+    for each in found:
+        if each.edit and each.policy not in policies.setdefault(each.edit, []):
+            policies[each.edit].append(each.policy)
+    return policies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.divergence import Divergence
@@ -16,6 +16,8 @@ from promoarray.diagnostics.model.refusals import Refused, Stopped
 from promoarray.diagnostics.model.unknown import settled
 from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
 from promoarray.promotion.policy import Policy
+
+T = TypeVar("T")
 
 MAX_SITES = 10_000
 """So many places are kept, unless somebody asks for another number: some 20 MiB."""
@@ -102,20 +104,10 @@ class Results:
             self._found[key] = divergence
         return divergence
 
-    def record_escape(self, escape: Escape, times: int = 1) -> None:
-        """Count data that left the policy."""
-        if escape in self.escapes or self._has_room():
-            self.escapes[escape] += times
-
-    def record_call(self, call: Call, times: int = 1) -> None:
-        """Count a call that a framework's own function does not take."""
-        if call in self.signatures or self._has_room():
-            self.signatures[call] += times
-
-    def record_decision(self, decided: Decided, times: int = 1) -> None:
-        """Add a place that the run's dtype decides, or count it so often more."""
-        if decided in self.decisions or self._has_room():
-            self.decisions[decided] += times
+    def count(self, counts: Counter[T], what: T, times: int = 1) -> None:
+        """Count something in ``escapes``, ``signatures`` or ``decisions``."""
+        if what in counts or self._has_room():
+            counts[what] += times
 
     def record_values(self, change: ValueChange) -> None:
         """Add a place at which the values of a cast differ, or what differs in one more pass."""
@@ -139,27 +131,19 @@ class Results:
             self.record(divergence)
         self.agreed.merge(other.agreed)
         self.unanswered.update(other.unanswered)
-        for left, times in other.escapes.items():
-            self.record_escape(left, times)
-        for call, times in other.signatures.items():
-            self.record_call(call, times)
         for change in other.value_changes.found.values():
             self.record_values(change)
-        for decided, times in other.decisions.items():
-            self.record_decision(decided, times)
+        for name in ("escapes", "signatures", "decisions"):
+            for what, times in vars(other)[name].items():
+                self.count(getattr(self, name), what, times)
         self.stopped = self.stopped or other.stopped
         self.finals = self.finals or other.finals
 
     @property
-    def differing(self) -> int:
-        """How many records there are of places where policies differ."""
-        return len(self._found)
-
-    @property
     def places(self) -> int:
         """How many places of any sort were found."""
-        others = len(self.escapes) + len(self.signatures) + len(self.value_changes)
-        return len(self._found) + others + len(self.decisions)
+        counted = len(self.escapes) + len(self.signatures) + len(self.decisions)
+        return len(self._found) + len(self.value_changes) + counted
 
     @property
     def size(self) -> int:

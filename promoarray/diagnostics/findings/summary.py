@@ -133,17 +133,7 @@ def root_causes(report: Results) -> int:
 def summary_of(
     report: Results, policy: str, shared: SharedCauses, finals: tuple[FinalDType, ...]
 ) -> PolicySummary:
-    """Count what a policy asks for.
-
-    Parameters
-    ----------
-    report : Results
-    policy : str
-    shared : SharedCauses
-        Those of the report.
-    finals : tuple of FinalDType
-        The program's globals at its end.
-    """
+    """Count what a policy asks for, with the shared causes and the final globals of the report."""
     answers = [(d, d.answers[policy]) for d in report.divergences if policy in d.answers]
     roots = [(d, a) for d, a in answers if a.origin == "root" and not shared.has(d, policy)]
     edited = roots + [(d, a) for d, a in answers if shared.edited_at_each(d, policy)]

@@ -177,7 +177,7 @@ class FlowRecorder(Observer):
 
     def on_escape(self, escape: Any) -> None:
         """Note data that leaves the policy."""
-        self.report.record_escape(escape)
+        self.report.count(self.report.escapes, escape)
 
     # -- what a recorder of a framework tells -----------------------------------------------------
 

@@ -6,7 +6,7 @@ All text of a program (names, source, messages) is made visible here, once for e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,15 @@ from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.causes import shared_causes
 from promoarray.diagnostics.findings.dataflow import reached
-from promoarray.diagnostics.findings.finding import Finding, of_divergence, spelled, statements
+from promoarray.diagnostics.findings.finding import (
+    Finding,
+    edits_in,
+    of_divergence,
+    spelled,
+    statements,
+)
 from promoarray.diagnostics.model.kinds import KINDS, UNKNOWN
+from promoarray.diagnostics.render.words import TITLES
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.findings.results import Results
@@ -57,8 +64,6 @@ class Entry:
     Attributes
     ----------
     site : Site
-    text : str
-        The expression.
     operations : list of str
         How it is written with the operands' dtypes: with those of every pass.
     count : int
@@ -70,11 +75,22 @@ class Entry:
     """
 
     site: Site
-    text: str
     operations: list[str] = field(default_factory=list)
     count: int = 0
     rows: list[Row] = field(default_factory=list)
     edits: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The expression."""
+        return visible(self.site.expression or self.site.text)
+
+    @property
+    def heading(self) -> str:
+        """The operation with its operands' dtypes, and how often it was passed."""
+        said = " or ".join(self.operations)
+        times = f"×{self.count}" if self.count > 1 else ""
+        return "  ".join(filter(None, (f"[{said}]" if said else "", times)))
 
     @property
     def inherited(self) -> bool:
@@ -94,14 +110,22 @@ class Line:
     Attributes
     ----------
     site : Site
-    text : str
     entries : list of Entry
         Those first that were carried out first: they feed the others.
     """
 
     site: Site
-    text: str
     entries: list[Entry]
+
+    @property
+    def at(self) -> tuple[str, int]:
+        """File and line."""
+        return self.site.file, self.site.line
+
+    @property
+    def text(self) -> str:
+        """The source."""
+        return visible(self.site.text)
 
     @property
     def kinds(self) -> list[str]:
@@ -115,44 +139,30 @@ def lines_of(report: Results, *, everything: bool = False) -> list[Line]:
     """Return what a report says, a line of the program each, the most consequential first.
 
     Refusals come first, then other values, then other dtypes. Lines of one kind are ordered by
-    how many later places depend on them (``reach.py``), then by how many policies differ.
-
-    Parameters
-    ----------
-    report : Results
-    everything : bool
-        Whether to say what only inherits, too, and where each shared cause shows.
+    how many later places depend on them (``dataflow.py``), then by how many policies differ.
+    ``everything`` has what only inherits, too, and where each shared cause shows.
     """
-    told_once = () if everything else _of_shared_causes(report)
-
-    def shown(each: Finding) -> bool:
-        return everything or not (each.inherited or _key(each) in told_once)
-
+    told_once = set() if everything else _of_shared_causes(report)
     names = [policy.name for policy in report.policies]
-    said = (each for each in statements(report) if each.policy != each.under)  # the stop is apart
-    return _ordered(grouped(said, shown, names), report)
-
-
-def grouped(
-    said: Iterable[Finding],
-    shown: Callable[[Finding], bool] = lambda each: True,
-    policies: Sequence[str] = (),
-) -> list[Line]:
-    """Return statements by line of the program.
-
-    Parameters
-    ----------
-    said : iterable of Finding
-    shown : callable
-        Tells which of them are shown; of those that are not their policies do not agree either.
-    policies : sequence of str
-        Those that were asked.
-    """
     by_line: dict[tuple[str, int], list[Finding]] = {}
-    for each in said:
-        by_line.setdefault((each.place.file, each.place.line), []).append(each)
-    left = ((found, [*filter(shown, found)]) for found in by_line.values())
-    return [_line(found, those, policies) for found, those in left if those]
+    for each in statements(report):
+        if each.policy != each.under:  # the stop is apart
+            by_line.setdefault((each.place.file, each.place.line), []).append(each)
+    lines = []
+    for found in by_line.values():
+        shown = [e for e in found if everything or not (e.inherited or _key(e) in told_once)]
+        if shown:
+            lines.append(_line(shown, found, names))
+    return _ordered(lines, report)
+
+
+def titled(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
+    """Yield lines with what stands above them: the title of a kind above its first line."""
+    before = ""
+    for line in lines:
+        kind = line.kinds[0]
+        yield TITLES.get(kind, "") if kind != before else "", line
+        before = kind
 
 
 def _of_shared_causes(report: Results) -> set[tuple[object, ...]]:
@@ -165,16 +175,16 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.place, finding.inside, finding.operation, finding.operands, finding.policy
 
 
-def _line(every: list[Finding], shown: list[Finding], policies: Sequence[str]) -> Line:
-    place = shown[0].place
+def _line(shown: list[Finding], every: list[Finding], policies: list[str]) -> Line:
+    """The line of some findings; of those that are not shown the policies do not agree either."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for each in shown:
         groups.setdefault(_operation_of(each), []).append(each)
     entries = [
-        _entry(found, [e for e in every if _operation_of(e) == at], policies)
+        _entry(found, {e.policy for e in every if _operation_of(e) == at}, policies)
         for at, found in groups.items()
     ]
-    return Line(place, visible(place.text), entries)
+    return Line(shown[0].place, entries)
 
 
 def _operation_of(finding: Finding) -> tuple[object, ...]:
@@ -182,31 +192,27 @@ def _operation_of(finding: Finding) -> tuple[object, ...]:
     return finding.place, finding.inside, kind, finding.operation, finding.run
 
 
-def _entry(shown: list[Finding], every: list[Finding], policies: Sequence[str]) -> Entry:
+def _entry(shown: list[Finding], differ: set[str], policies: list[str]) -> Entry:
     first = shown[0]
-    site = first.inside or first.place
-    entry = Entry(site, visible(site.expression or site.text))
-    passes = {(each.operands, each.what): each.count for each in shown}
-    entry.count = sum(passes.values())
-    source = first.source
-    entry.operations = [*dict.fromkeys(visible(e.what) for e in shown if e.what != source)]
+    entry = Entry(first.inside or first.place)
+    entry.count = sum({(each.operands, each.what): each.count for each in shown}.values())
+    entry.operations = [*dict.fromkeys(visible(e.what) for e in shown if e.what != e.source)]
     if first.kind in OF_DTYPES:
-        differ = {each.policy for each in every}
         agree = [name for name in policies if name not in differ and name != first.under]
         run = [f"{visible(first.under)} (the run)", *map(visible, agree)]
         entry.rows.append(Row("", first.run or "refuses", run))
     rows: dict[tuple[object, ...], Row] = {}
     for each in shown:
-        answer, reason = _says(each), visible(each.reason)
-        plain = reason if len(entry.operations) < 2 else _HERE.sub("", reason)
-        key = each.kind, answer, _HERE.sub("", reason), each.inherited
-        row = rows.setdefault(key, Row(each.kind, answer, [], plain, each.inherited))
+        answer = _WORDS.get(each.kind) or visible(each.answer)
+        reason, alike = visible(each.reason), _HERE.sub("", visible(each.reason))
+        plain = reason if len(entry.operations) < 2 else alike
+        made = Row(each.kind, answer, [], plain, each.inherited)
+        row = rows.setdefault((each.kind, answer, alike, each.inherited), made)
         if each.policy and visible(each.policy) not in row.policies:
             row.policies.append(visible(each.policy))
-        written = visible(each.edit or each.remedy)
-        if written and visible(each.policy) not in entry.edits.setdefault(written, []):
-            entry.edits[written].append(visible(each.policy))
     entry.rows += rows.values()
+    for edit, names in edits_in(shown).items():
+        entry.edits[visible(edit)] = [*map(visible, names)]
     return entry
 
 
@@ -222,31 +228,20 @@ _WORDS = {
 }
 
 
-def _says(finding: Finding) -> str:
-    return _WORDS.get(finding.kind) or visible(finding.answer)
-
-
 def _ordered(lines: list[Line], report: Results) -> list[Line]:
     if len(lines) < 2:
         return lines
-    dependents = reached(report.divergences)
-    feeds: dict[tuple[str, int], int] = {}
-    for each in report.divergences:
-        at = each.program.file, each.program.line
-        feeds[at] = feeds.get(at, 0) + dependents.get(each.key, 0)
+    feeds = reached(report.divergences)
 
     def key(line: Line) -> tuple[object, ...]:
-        at = line.site.file, line.site.line
         policies = {name for entry in line.entries for name in entry.policies}
-        return RANK[line.kinds[0]], -feeds.get(at, 0), -len(policies), at
+        return RANK[line.kinds[0]], -feeds[line.at], -len(policies), line.at
 
     return sorted(lines, key=key)
 
 
 def entry_of(place: Divergence) -> Entry:
     """Return the operation that stopped a run: what each policy says of it."""
-    entry = Entry(place.site, visible(place.site.expression or place.site.text))
-    entry.operations, entry.count = [visible(spelled(place))], place.count
     rows: dict[tuple[str, str], Row] = {}
     run = next(iter(place.answers))
     for name, answer in place.answers.items():
@@ -254,12 +249,4 @@ def entry_of(place: Divergence) -> Entry:
         kind = "refuse" if answer.dtype is None else ""
         row = rows.setdefault((says, reason), Row(kind, says, [], reason))
         row.policies.append(f"{visible(name)}{' (the run)' * (name == run)}")
-    entry.rows = [*rows.values()]
-    return entry
-
-
-def heading(entry: Entry) -> str:
-    """Return the operation of an entry with its operands' dtypes, and how often it was passed."""
-    said = " or ".join(entry.operations)
-    times = f"×{entry.count}" if entry.count > 1 else ""
-    return "  ".join(filter(None, (f"[{said}]" if said else "", times)))
+    return Entry(place.site, [visible(spelled(place))], place.count, [*rows.values()])

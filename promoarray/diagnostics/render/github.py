@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from promoarray.console import visible
-from promoarray.diagnostics.findings.classify import Judged
-from promoarray.diagnostics.findings.comments import Notice
-from promoarray.diagnostics.render.findings_sarif import LEVELS
+from promoarray.diagnostics.findings.classify import NEW, Judged
+from promoarray.diagnostics.render.sarif import RULES
 from promoarray.diagnostics.render.words import by_place, message, title
 from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
+
+_LEVELS = {rule.id: "notice" if rule.level == "note" else rule.level for rule in RULES}
 
 
 def as_commands(judged: Judged) -> list[str]:
@@ -17,22 +16,14 @@ def as_commands(judged: Judged) -> list[str]:
 
     GitHub shows ten of a level in a step.
     """
-    new = (each for each in judged.every if judged.state(each) == "new")
-    places = sorted(by_place(new), key=lambda place: _ORDER.index(place[0].kind))
-    told = [
-        _command(LEVELS[place[0].kind], span_of(place[0].place), title(place), message(place))
+    order = [*_LEVELS]
+    places = sorted(by_place(judged.of(NEW)), key=lambda place: order.index(place[0].kind))
+    commands = [
+        _command(_LEVELS[place[0].kind], span_of(place[0].place), title(place), message(place))
         for place in places
     ]
-    return [*told, *_notices(judged.notices)]
-
-
-_ORDER = tuple(LEVELS)
-_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
-
-
-def _notices(notices: Iterable[Notice]) -> Iterator[str]:
-    for notice in notices:
-        yield _command("warning", Span(notice.file, notice.line), "promoarray", notice.text)
+    notices = ((Span(each.file, each.line), each.text) for each in judged.notices)
+    return [*commands, *(_command("warning", at, "promoarray", text) for at, text in notices)]
 
 
 def _command(level: str, span: Span, title: str, message: str) -> str:
@@ -47,7 +38,7 @@ def _command(level: str, span: Span, title: str, message: str) -> str:
     if span.end_line > span.line:  # of several lines no columns are taken
         place |= {"col": 0, "endColumn": 0}
     properties = ",".join(f"{name}={_property(str(what))}" for name, what in place.items() if what)
-    return f"::{_COMMANDS[level]} {properties}::{_data(visible(message))}"
+    return f"::{level} {properties}::{_data(visible(message))}"
 
 
 def _data(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.known import clip
-from promoarray.diagnostics.findings.baseline import stable
+from promoarray.diagnostics.findings.baseline import Entry
 from promoarray.diagnostics.findings.causes import shared_causes
 from promoarray.diagnostics.findings.classify import Judged
 from promoarray.diagnostics.findings.finding import Finding
@@ -19,7 +19,7 @@ from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.noted import Call, Decided
 from promoarray.diagnostics.model.refusals import Stopped
 from promoarray.diagnostics.render.sarif import fingerprint
-from promoarray.diagnostics.spans import base_folder, relative, span_of
+from promoarray.diagnostics.spans import base_folder, span_of
 
 
 def report_data(report: Results) -> dict[str, Any]:
@@ -144,29 +144,26 @@ def _decisions(counts: Counter[Decided]) -> list[dict[str, Any]]:
 def finding_data(judged: Judged, finding: Finding) -> dict[str, Any]:
     """Return a finding as data, and whether it is new."""
     span, inside = span_of(finding.place), finding.inside
-    expression, kind, policy, operation, operands, run, answer = stable(finding)
-    file = relative(finding.place.file, base_folder())
+    entry = Entry.of(finding, base_folder())
     return {
-        "kind": kind,
+        "kind": finding.kind,
         "root": finding.root,
-        "policy": policy or None,
+        "policy": finding.policy or None,
         "file": finding.place.file,
         "line": span.line,
         "column": span.column or None,
         "end_line": span.end_line or None,
         "end_column": span.end_column or None,
-        "expression": expression,
+        "expression": finding.source,
         "inside": inside and {"file": inside.file, "line": inside.line, "source": inside.text},
-        "operation": operation or None,
-        "operands": list(operands),
-        "run": run or None,
-        "answer": answer or None,
+        "operation": finding.operation or None,
+        "operands": list(finding.operands),
+        "run": finding.run or None,
+        "answer": finding.answer or None,
         "reason": finding.reason or None,
         "edit": finding.edit or None,
         "count": finding.count,
-        "fingerprint": fingerprint(
-            file, expression, kind, policy, operation, *operands, run, answer
-        ),
-        "state": judged.state(finding),
+        "fingerprint": fingerprint(*entry[:5], *entry.operands, *entry[6:]),
+        "state": judged.states[finding],
         "fails": judged.fails(finding),
     }

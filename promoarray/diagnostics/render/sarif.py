@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import metadata, version
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from promoarray.console import visible
-from promoarray.diagnostics.spans import Span, base_folder, relative
+from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged
+from promoarray.diagnostics.findings.finding import edits_in
+from promoarray.diagnostics.model.kinds import KINDS
+from promoarray.diagnostics.render.words import Place, by_place, message
+from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 ROOT = "%SRCROOT%"
 """Stands for the folder that paths begin at."""
+
+Data = dict[str, Any]
 
 
 class Rule(NamedTuple):
@@ -47,103 +53,71 @@ class Rule(NamedTuple):
     help: str
 
 
-class Edit(NamedTuple):
-    """A text to put in the place of another."""
-
-    description: str
-    span: Span
-    text: str
-
-
-class Result(NamedTuple):
-    """One result.
-
-    Attributes
-    ----------
-    rule : str
-        The rule's id.
-    message : str
-    span : Span
-    identity : tuple of str
-        What stays the same of it while lines move, besides its file and rule.
-    related : tuple of (Span, str)
-        Other places, and what they are.
-    edits : tuple of Edit
-        Each mends it.
-    baseline : str
-        ``"new"`` or ``"unchanged"``, where there is a baseline.
-    properties : dict
-        Whatever else is known.
-    """
-
-    rule: str
-    message: str
-    span: Span
-    identity: tuple[str, ...]
-    related: tuple[tuple[Span, str], ...] = ()
-    edits: tuple[Edit, ...] = ()
-    baseline: str = ""
-    properties: dict[str, Any] = {}  # noqa: RUF012
-
-
-class Note(NamedTuple):
-    """What is to be told of the run itself."""
-
-    level: str
-    message: str
-    span: Span | None = None
-
-
-class Invocation(NamedTuple):
-    """How the tool ran.
-
-    Attributes
-    ----------
-    successful : bool
-        Whether the results are those of the whole program.
-    exit_code : int
-    notes : tuple of Note
-        Of the run, and of how it is configured.
-    configuration : tuple of Note
-    """
-
-    successful: bool = True
-    exit_code: int = 0
-    notes: tuple[Note, ...] = ()
-    configuration: tuple[Note, ...] = ()
-
-
 def document(
-    rules: Sequence[Rule], results: Iterable[Result], invocation: Invocation | None = None
-) -> dict[str, Any]:
-    """Return a document of one run, as data.
-
-    Parameters
-    ----------
-    rules : sequence of Rule
-    results : iterable of Result
-        In the order in which they are to be shown.
-    invocation : Invocation, optional
-    """
-    folder, seen = base_folder(), Counter[str]()
-    index = {rule.id: n for n, rule in enumerate(rules)}
+    rules: Sequence[Rule], results: Iterable[Data], invocation: Data | None = None
+) -> Data:
+    """Return a document of one run, with what ``result`` made in the order to be shown."""
+    seen, index = Counter[str](), {rule.id: n for n, rule in enumerate(rules)}
+    placed = []
+    for each in results:
+        print_ = each["partialFingerprints"][_PRINT]
+        seen[print_] += 1
+        numbered = {"partialFingerprints": {_PRINT: f"{print_}:{seen[print_]}"}}
+        rule = {"ruleId": each["ruleId"], "ruleIndex": index[each["ruleId"]]}
+        placed.append(rule | each | numbered)
+    driver = {"name": "promoarray", "version": version("promoarray"), "rules": [*map(_rule, rules)]}
     run = {
-        "tool": {
-            "driver": {
-                "name": "promoarray",
-                "version": version("promoarray"),
-                "rules": [_rule(rule) for rule in rules],
-            }
-        },
+        "tool": {"driver": driver},
         "originalUriBaseIds": {
             ROOT: {"description": {"text": "The folder that the command was run in."}}
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(each, index, folder, seen) for each in results],
+        "results": placed,
+        **({"invocations": [invocation]} if invocation else {}),
     }
-    if invocation is not None:
-        run["invocations"] = [_invocation(invocation, folder)]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+_PRINT = "promoarray/v1"
+
+
+def result(rule: str, text: str, span: Span, identity: Iterable[str], **more: Any) -> Data:
+    """Return a result of a rule.
+
+    Parameters
+    ----------
+    rule : str
+        Its id.
+    text : str
+    span : Span
+    identity : iterable of str
+        What stays the same of it while lines move, besides its file and rule.
+    **more
+        Its other properties, as SARIF has them; what is empty is left out.
+    """
+    return {
+        "ruleId": rule,
+        "message": {"text": plain(text)},
+        "locations": [location(span)],
+        "partialFingerprints": {
+            _PRINT: fingerprint(relative(span.file, base_folder()), rule, *identity)
+        },
+        **{name: what for name, what in more.items() if what},
+    }
+
+
+def location(span: Span) -> Data:
+    """Return a place."""
+    physical: Data = {"artifactLocation": _artifact(span.file)}
+    if span.line:
+        physical["region"] = _region(span)
+    return {"physicalLocation": physical}
+
+
+def note(level: str, text: str, span: Span | None = None) -> Data:
+    """Return what is to be told of the run itself."""
+    data: Data = {"level": level, "message": {"text": plain(text)}}
+    return data | ({"locations": [location(span)]} if span else {})
 
 
 def fingerprint(*identity: str) -> str:
@@ -157,7 +131,7 @@ def plain(message: str) -> str:
     return visible(message).replace("](", "\\](")
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def _rule(rule: Rule) -> Data:
     pages = _documentation()
     return {
         "id": rule.id,
@@ -177,76 +151,112 @@ def _documentation() -> str:
     return str(named.get("Documentation", ""))
 
 
-def _result(
-    result: Result, index: dict[str, int], folder: str, seen: Counter[str]
-) -> dict[str, Any]:
-    identity = fingerprint(relative(result.span.file, folder), result.rule, *result.identity)
-    seen[identity] += 1
-    data: dict[str, Any] = {
-        "ruleId": result.rule,
-        "ruleIndex": index[result.rule],
-        "message": {"text": plain(result.message)},
-        "locations": [_location(result.span, folder)],
-        "partialFingerprints": {"promoarray/v1": f"{identity}:{seen[identity]}"},
-    }
-    if result.related:
-        data["relatedLocations"] = [
-            _location(span, folder) | {"message": {"text": plain(what)}}
-            for span, what in result.related
-        ]
-    if result.edits:
-        data["fixes"] = [_fix(edit, folder) for edit in result.edits]
-    if result.baseline:
-        data["baselineState"] = result.baseline
-    if result.properties:
-        data["properties"] = result.properties
-    return data
-
-
-def _location(span: Span, folder: str) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": _artifact(span.file, folder)}
-    if span.line:
-        physical["region"] = _region(span)
-    return {"physicalLocation": physical}
-
-
-def _artifact(file: str, folder: str) -> dict[str, Any]:
-    path = relative(file, folder)
+def _artifact(file: str) -> Data:
+    path = relative(file, base_folder())
     if path == ".." or path.startswith("../"):
         return {"uri": Path(file).resolve().as_uri()}
     return {"uri": quote(path, errors="surrogateescape"), "uriBaseId": ROOT}
 
 
 def _region(span: Span) -> dict[str, int]:
-    numbers = {
-        "startLine": span.line,
-        "startColumn": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
+    names = "startLine", "startColumn", "endLine", "endColumn"
+    return {name: number for name, number in zip(names, span[1:], strict=True) if number}
+
+
+# -- findings of promoarray compare ---------------------------------------------------------------
+
+
+def _of_kind(kind: str, name: str, level: str, full: str) -> Rule:
+    short = f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}"
+    return Rule(kind, name, short, full, level, "ci.md#what-is-found")
+
+
+RULES = (
+    _of_kind(
+        "refuse",
+        "RefusedOperation",
+        "error",
+        "In that framework the program stops here with an error.",
+    ),
+    _of_kind(
+        "dtype",
+        "OtherDtype",
+        "warning",
+        "For the operands of the run the policy answers with another dtype: in that framework the "
+        "program goes on with another precision or kind from here.",
+    ),
+    _of_kind(
+        "bits",
+        "OtherValues",
+        "warning",
+        "The dtypes are the same, and the values of some elements are not: they overflow, "
+        "saturate, wrap or round otherwise in that framework.",
+    ),
+    _of_kind(
+        "escape",
+        "DataLeavesPolicy",
+        "note",
+        "Another library takes the numbers; from here its rules decide and no policy.",
+    ),
+    _of_kind(
+        "signature",
+        "CallNotTaken",
+        "note",
+        "No dtype changes, and the call has to be written otherwise in that framework.",
+    ),
+    _of_kind(
+        "decision",
+        "DecidedByDtype",
+        "note",
+        "The run went the way of its own dtype. In that framework the program may take another "
+        "branch here, of which this report says nothing.",
+    ),
+)
+"""By kind, what matters most first."""
+
+
+def as_sarif(judged: Judged, exit_code: int = 0, errors: Sequence[str] = ()) -> Data:
+    """Return the findings that are not ignored as a SARIF document; ``errors`` kept the program
+    from its end, or promoarray from watching it."""
+    left = judged.of(NEW, KNOWN)
+    invocation = {
+        "executionSuccessful": not errors,
+        "exitCode": exit_code,
+        "toolExecutionNotifications": [note("error", error) for error in errors],
+        "toolConfigurationNotifications": [
+            note("warning", each.text, Span(each.file, each.line)) for each in judged.notices
+        ],
     }
-    return {name: number for name, number in numbers.items() if number}
+    return document(RULES, (_result(judged, each) for each in by_place(left)), invocation)
 
 
-def _fix(edit: Edit, folder: str) -> dict[str, Any]:
-    replacement = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
-    change = {
-        "artifactLocation": _artifact(edit.span.file, folder),
-        "replacements": [replacement],
-    }
-    return {"description": {"text": plain(edit.description)}, "artifactChanges": [change]}
+def _result(judged: Judged, place: Place) -> Data:
+    first = place[0]
+    known = all(judged.states[each] == KNOWN for each in place)
+    inside = first.inside and location(Span(first.inside.file, first.inside.line))
+    span = span_of(first.place)
+    return result(
+        first.kind,
+        message(place),
+        span,
+        (first.source, first.operation, *first.operands, first.run, "root" * first.root),
+        relatedLocations=[inside | {"message": {"text": "computed here"}}] if inside else [],
+        fixes=[*_fixes(place, span)],
+        baselineState=("unchanged" if known else "new") if judged.baseline else "",
+        properties={"policies": [each.policy for each in place if each.policy]},
+    )
 
 
-def _invocation(invocation: Invocation, folder: str) -> dict[str, Any]:
-    return {
-        "executionSuccessful": invocation.successful,
-        "exitCode": invocation.exit_code,
-        "toolExecutionNotifications": [_note(n, folder) for n in invocation.notes],
-        "toolConfigurationNotifications": [_note(n, folder) for n in invocation.configuration],
-    }
-
-
-def _note(note: Note, folder: str) -> dict[str, Any]:
-    data: dict[str, Any] = {"level": note.level, "message": {"text": plain(note.message)}}
-    if note.span is not None:
-        data["locations"] = [_location(note.span, folder)]
-    return data
+def _fixes(place: Place, span: Span) -> Iterator[Data]:
+    """The edits of a place, each for the policies that it is for."""
+    text = span.text()
+    if not text or ("\n" in text and "#" in text):  # an edit would drop the comments in between
+        return
+    for edit, names in edits_in(place).items():
+        written = {"deletedRegion": _region(span), "insertedContent": {"text": edit}}
+        yield {
+            "description": {"text": plain(f"Write {edit} for {', '.join(names)}")},
+            "artifactChanges": [
+                {"artifactLocation": _artifact(span.file), "replacements": [written]}
+            ],
+        }

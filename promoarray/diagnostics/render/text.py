@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray.console import counted, folded, listed, visible, wrapped
@@ -15,16 +16,16 @@ from promoarray.diagnostics.findings.causes import (
 )
 from promoarray.diagnostics.findings.summary import by_policy
 from promoarray.diagnostics.findings.verdict import (
+    AGREES,
     DIFFERS,
-    Verdict,
+    INCOMPLETE,
     not_examined,
     open_in_words,
     verdicts,
 )
 from promoarray.diagnostics.model.places import name_of, path_of
-from promoarray.diagnostics.render.entries import Entry, Line, entry_of, heading, lines_of
-from promoarray.diagnostics.render.stop import remedies
-from promoarray.diagnostics.render.words import LEFT_OUT, TITLES, legend, summary
+from promoarray.diagnostics.render.entries import Entry, Line, entry_of, lines_of, titled
+from promoarray.diagnostics.render.words import legend, remedies, summary
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,35 +66,25 @@ class Page(NamedTuple):
 
 def report_lines(report: Results, console: Console, width: int) -> Iterator[Text]:
     """Yield a report as lines for the terminal."""
+    from rich.text import Text
+
     page, everything = Page(console, width), report.inherited
     head = [*_stop(report, page), *_policies(report, page)]
-    tail = [*_causes(report, page), *_end(report, page)]
+    causes = (_cause(each, page, everything) for each in shared_causes(report).found)
+    tail = [*chain.from_iterable(causes), *_end(report, page)]
     told: dict[str, str] = {}
     lines = lines_of(report, everything=everything)
     blocks = [
-        [*title, *line_text(line, page, told)]
-        for title, line in zip(_titles(lines), lines, strict=True)
+        [*([Text(title, "bold")] if title else []), *_line(line, page, told)]
+        for title, line in titled(lines)
     ]
     room = max(SCREENS - len(head) - len(tail), LEAST_LINES)
     shown = len(blocks) if everything else _fitting(blocks, room)
     yield from head
-    for block in blocks[:shown]:
-        yield from block
+    yield from chain.from_iterable(blocks[:shown])
     if lines[shown:]:
         yield from page.folded(_more(lines[shown:]), "bold")
     yield from tail
-
-
-def _titles(lines: list[Line]) -> Iterator[list[Text]]:
-    """Yield the title above each line: of the kinds that have one, above the first of a kind."""
-    from rich.text import Text
-
-    before = ""
-    for line in lines:
-        kind = line.kinds[0]
-        title = TITLES.get(kind, "") if kind != before else ""
-        yield [Text(title, "bold")] if title else []
-        before = kind
 
 
 def _fitting(blocks: list[list[Text]], room: int) -> int:
@@ -105,6 +96,18 @@ def _fitting(blocks: list[list[Text]], room: int) -> int:
             break
         shown += 1
     return shown
+
+
+LEFT_OUT = {
+    "refuse": "refused",
+    "bits": "with other values",
+    "dtype": "with other dtypes",
+    "signature": "with calls that a framework does not take",
+    "decision": "decided by a dtype",
+    "escape": "at which data leaves the policy",
+    "unknown": "unknown after a refusal",
+}
+"""Lines of each kind, in words behind their number."""
 
 
 def _more(lines: list[Line]) -> str:
@@ -131,8 +134,7 @@ def _policies(report: Results, page: Page) -> Iterator[Text]:
             start = Text(f"{names[0]:<{longest}}  ", "bold")
             yield from page.wrapped(start, (words, ""))
         else:
-            text = Text.assemble((", ".join(names), "bold"), f"  {words}")
-            yield from folded(text, *page)
+            yield from folded(Text.assemble((", ".join(names), "bold"), f"  {words}"), *page)
 
 
 def policies_in_words(report: Results) -> list[tuple[list[str], str, bool]]:
@@ -142,19 +144,18 @@ def policies_in_words(report: Results) -> list[tuple[list[str], str, bool]]:
         return []
     states = {each.policy: each for each in verdicts(report)}
     said = {each.state for each in states.values()}
-    if len(said) == 1 and DIFFERS not in said:
+    if said == {AGREES} or said == {INCOMPLETE}:
         return []  # as the summary says
     found: dict[tuple[str, bool], list[str]] = {}
     for each in by_policy(report):
         verdict = states[each.policy]
         some = bool(each.roots or each.values)
-        words = each.words() if some else _no_roots(verdict)
+        words = each.words() if some else _NO_ROOTS if verdict.state == DIFFERS else verdict.words()
         found.setdefault((visible(words), some), []).append(visible(each.policy))
     return [(names, words, some) for (words, some), names in found.items()]
 
 
-def _no_roots(verdict: Verdict) -> str:
-    return "no root causes; what is found is below" if verdict.state == DIFFERS else verdict.words()
+_NO_ROOTS = "no root causes; what is found is below"
 
 
 # -- what stopped the program ---------------------------------------------------------------------
@@ -173,8 +174,7 @@ def _stop(report: Results, page: Page) -> Iterator[Text]:
         yield from page.wrapped("    ", (visible(stopped.error), ""))
     else:
         place = stopped.refused.place
-        line = Line(place.program, visible(place.program.text), [entry_of(place)])
-        yield from line_text(line, page, {})
+        yield from _line(Line(place.program, [entry_of(place)]), page, {})
     for word, what in remedies(report, stopped):
         yield from page.wrapped(Text(f"    {word:<12}", "green"), (visible(what), ""))
 
@@ -182,16 +182,9 @@ def _stop(report: Results, page: Page) -> Iterator[Text]:
 # -- a line of the program ------------------------------------------------------------------------
 
 
-def line_text(line: Line, page: Page, told: dict[str, str]) -> Iterator[Text]:
-    """Yield a line of the program with what is said of it.
-
-    Parameters
-    ----------
-    line : Line
-    page : Page
-    told : dict
-        From each reason that was quoted to where; here it is referred to. Is added to.
-    """
+def _line(line: Line, page: Page, told: dict[str, str]) -> Iterator[Text]:
+    """Say what is said of a line. ``told`` has where each reason was quoted, to which further ones
+    refer; it is added to."""
     from rich.text import Text
 
     alone = len(line.entries) == 1 and _same(line.entries[0], line)
@@ -201,21 +194,18 @@ def line_text(line: Line, page: Page, told: dict[str, str]) -> Iterator[Text]:
     said = "" if alone else line.text
     for entry in line.entries:
         head = path if alone else Text("  ")
-        if (entry.site.file, entry.site.line) != (line.site.file, line.site.line):
+        if (entry.site.file, entry.site.line) != line.at:
             head = Text.assemble(head, (f"{path_of(entry.site)}  ", "cyan"))
         expression = "" if entry.text == said else f"{entry.text}  "
         said = entry.text
-        yield from page.wrapped(head, (expression, "bold"), (heading(entry), "dim"))
+        yield from page.wrapped(head, (expression, "bold"), (entry.heading, "dim"))
         yield from _entry(entry, page, told)
 
 
 def _same(entry: Entry, line: Line) -> bool:
     """Whether an entry is its line, or one of its expressions."""
-    return entry.site == line.site or (entry.site.file, entry.site.line, entry.text) == (
-        line.site.file,
-        line.site.line,
-        line.text,
-    )
+    same_text = (entry.site.file, entry.site.line, entry.text) == (*line.at, line.text)
+    return entry.site == line.site or same_text
 
 
 def _entry(entry: Entry, page: Page, told: dict[str, str]) -> Iterator[Text]:
@@ -237,24 +227,16 @@ def _entry(entry: Entry, page: Page, told: dict[str, str]) -> Iterator[Text]:
 
 def _reason(reason: str, at: str, told: dict[str, str]) -> str:
     """A reason, or where it was told."""
-    if not reason:
-        return ""
-    first = told.get(reason)
-    told.setdefault(reason, at)
-    if first is None:
+    if not reason or reason not in told:
+        told[reason] = at
         return reason
-    return "as above" if first == at else f"as at {first}"
+    return "as above" if told[reason] == at else f"as at {told[reason]}"
 
 
 # -- the rest -------------------------------------------------------------------------------------
 
 
-def _causes(report: Results, page: Page) -> Iterator[Text]:
-    for cause in shared_causes(report).found:
-        yield from _cause(cause, page, everything=report.inherited)
-
-
-def _cause(cause: SharedCause, page: Page, *, everything: bool) -> Iterator[Text]:
+def _cause(cause: SharedCause, page: Page, everything: bool) -> Iterator[Text]:
     """Say a cause that many places share in one line; with all, its edits too."""
     from rich.text import Text
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from promoarray.console import ZERO_D, counted, listed, visible
-from promoarray.diagnostics.findings.finding import Finding
+from promoarray.diagnostics.findings.finding import Finding, edits_in
 from promoarray.diagnostics.findings.summary import place_of, root_causes
 from promoarray.diagnostics.findings.verdict import DIFFERS, INCOMPLETE, verdicts
 from promoarray.diagnostics.model.divergence import DEFAULT_DTYPE, Divergence
@@ -15,6 +17,7 @@ from promoarray.diagnostics.model.places import name_of
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.findings.results import Results
+    from promoarray.diagnostics.model.refusals import Stopped
 
 Place = tuple[Finding, ...]
 """The findings of one kind at one place, of one operation."""
@@ -33,18 +36,16 @@ def message(place: Place) -> str:
     """Say what the policies make of a place, and what to write."""
     first = place[0]
     answers: dict[tuple[str, str], list[str]] = {}
-    edits: dict[str, list[str]] = {}
     for each in place:
-        answers.setdefault((_SAYS.get(each.kind, each.answer), each.reason), []).append(each.policy)
-        if each.edit or each.remedy:
-            edits.setdefault(each.edit or each.remedy, []).append(each.policy)
+        says = _SAYS.get(each.kind, each.answer)
+        answers.setdefault((says, each.reason), []).append(each.policy)
     said = [_said(*answer, policies) for answer, policies in answers.items()]
     if first.kind in ("dtype", "refuse", "decision"):
         run = f"{first.run} in the run under {first.under}"
         said.append(run if first.run else "the run stopped here")
     if first.inside:
         said.append(f"computed at {name_of(first.inside)}")
-    wanted = [f"Write {edit} for {listed(policies)}." for edit, policies in edits.items()]
+    wanted = [f"Write {edit} for {listed(names)}." for edit, names in edits_in(place).items()]
     return visible(" ".join([f"{first.what}: {'; '.join(said)}.", *wanted]))
 
 
@@ -63,9 +64,8 @@ def _said(says: str, reason: str, policies: list[str]) -> str:
 
 def title(place: Place) -> str:
     """Say what a place is about, in a few words."""
-    first = place[0]
-    names = ", ".join(dict.fromkeys(f.policy for f in place))
-    return visible(_TITLES[first.kind].format(names))
+    names = ", ".join(dict.fromkeys(each.policy for each in place))
+    return visible(_TITLES[place[0].kind].format(names))
 
 
 _TITLES = {
@@ -84,27 +84,13 @@ TITLES = {
 }
 """What stands above the lines of a kind that is no difference in dtypes or values."""
 
-LEFT_OUT = {
-    "refuse": "refused",
-    "bits": "with other values",
-    "dtype": "with other dtypes",
-    "signature": "with calls that a framework does not take",
-    "decision": "decided by a dtype",
-    "escape": "at which data leaves the policy",
-    "unknown": "unknown after a refusal",
-}
-"""Lines of each kind, in words behind their number."""
+
+# -- all of a report ------------------------------------------------------------------------------
 
 
 def legend(divergences: Sequence[Divergence], *, inherited: bool) -> Iterator[str]:
-    """Explain the words and signs that are used where policies differ, a line each.
-
-    Parameters
-    ----------
-    divergences : sequence of Divergence
-    inherited : bool
-        Whether those that only inherit are shown, too.
-    """
+    """Explain the words and signs that are used where policies differ, a line each; ``inherited``
+    where those are shown that only inherit, too."""
     if divergences:
         yield _ROOT
         yield _INHERITED if inherited else _HIDDEN
@@ -171,3 +157,48 @@ _ASSUMED = (
     "{} promotes by the values of lazy 0-d arrays, which are not computed for a report and count "
     "for 1; write x.compute() before to have them."
 )
+
+
+# -- where a program stopped ----------------------------------------------------------------------
+
+OLD = "numpy@1"
+"""Goes on where NumPy 2 refuses a Python number."""
+
+
+def remedies(report: Results, stopped: Stopped) -> Iterator[tuple[str, str]]:
+    """Yield what to write, or to do, each with a word before it."""
+    if stopped.edit:
+        yield "write", stopped.edit
+    place = stopped.refused.place if stopped.refused else None
+    if place and not stopped.edit and place.site != place.program:
+        call = place.program.expression or place.program.text
+        yield "cast", f"an argument of {call} ({place.program}), so that {_wanted(report, stopped)}"
+    if place and place.framework == "numpy" and OLD in stopped.goes_on:
+        file = os.path.relpath(report.script) if report.script else "SCRIPT"
+        yield "run", f"promoarray port {file}, which tries the casts that keep the results of {OLD}"
+    if stopped.remedy:
+        yield "or run", stopped.remedy
+    package = _package(report, stopped)
+    if package:
+        yield "or record", f"--packages {package}, whose operations are not recorded otherwise"
+
+
+def _wanted(report: Results, stopped: Stopped) -> str:
+    """The dtypes that the refused operation was given, as the reason to cast."""
+    operands = stopped.refused.place.operands if stopped.refused else ()
+    return f"{report.run.name} does not meet {' with '.join(operands)} there"
+
+
+def _package(report: Results, stopped: Stopped) -> str:
+    """The library in which a program of NumPy stopped, unseen; "" of the program itself.
+
+    The modules of a library are not rewritten, unless they are asked for by name.
+    """
+    site, recorded = stopped.site, str(getattr(report, "framework", ""))
+    if site is None or stopped.refused or not recorded.startswith("numpy"):
+        return ""
+    found, folder = "", Path(os.path.realpath(site.file)).parent
+    while (folder / "__init__.py").exists():
+        found, folder = folder.name, folder.parent
+    own = report.script and Path(os.path.realpath(report.script)).is_relative_to(folder / found)
+    return "" if own else found

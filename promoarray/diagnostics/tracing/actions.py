@@ -10,32 +10,32 @@ from types import FrameType
 from typing import Any
 
 from promoarray.core.call_site import program_frame
-from promoarray.diagnostics.tracing.cast import Change
+from promoarray.diagnostics.tracing.cast import Cast
 from promoarray.errors import ImplicitCastError, ImplicitCastWarning, LossyCastWarning
 
 
-def message_of(change: Change) -> str:
+def message_of(cast: Cast) -> str:
     """Say what is cast, what is lost and what to write."""
-    where = {"setitem": "x[...] = y"}.get(change.name, change.name)
-    lost = change.loss or "every value comes through"
-    scalar = change.source.weak
-    written = f"pa.{change.target.name}"
+    where = {"setitem": "x[...] = y"}.get(cast.name, cast.name)
+    lost = cast.loss or "every value comes through"
+    scalar = cast.source.weak
+    written = f"pa.{cast.target.name}"
     remedy = (
         "give a number that fits" if scalar else f"write pa.astype(x, {written}) if it is meant"
     )
-    return f"implicit cast in {where}: {change.words}: {lost}; {remedy}"
+    return f"implicit cast in {where}: {cast.words}: {lost}; {remedy}"
 
 
-def warn(change: Change) -> None:
+def warn(cast: Cast) -> None:
     """Warn of a cast, at the line of the program."""
-    category = LossyCastWarning if change.loss else ImplicitCastWarning
+    category = LossyCastWarning if cast.loss else ImplicitCastWarning
     frame = program_frame()
     if frame is None:
-        warnings.warn(message_of(change), category, stacklevel=2)
+        warnings.warn(message_of(cast), category, stacklevel=2)
         return
     # As ``stacklevel`` has it, which would have to count promoarray's frames.
     warnings.warn_explicit(
-        message_of(change),
+        message_of(cast),
         category,
         filename=frame.f_code.co_filename,
         lineno=frame.f_lineno,
@@ -44,18 +44,16 @@ def warn(change: Change) -> None:
     )
 
 
-def refuse(change: Change) -> None:
+def refuse(cast: Cast) -> None:
     """Raise ``ImplicitCastError``."""
-    raise ImplicitCastError(
-        message_of(change), change.operation, change.source, change.target, change.loss
-    )
+    raise ImplicitCastError(message_of(cast), cast.operation, cast.source, cast.target, cast.loss)
 
 
-def stop(change: Change) -> None:
+def stop(cast: Cast) -> None:
     """Open the debugger in the frame of the program that casts, at the line that does."""
     frame = program_frame()
     debugger = _Debugger()
-    debugger.message(f"promoarray: {message_of(change)}")
+    debugger.message(f"promoarray: {message_of(cast)}")
     debugger.stand_in(frame or sys._getframe())
 
 
@@ -90,7 +88,7 @@ class _Debugger(pdb.Pdb):
         super().set_continue()
 
 
-ACTIONS: Mapping[str, Callable[[Change], None] | None] = {
+ACTIONS: Mapping[str, Callable[[Cast], None] | None] = {
     "record": None,
     "warn": warn,
     "raise": refuse,
@@ -99,7 +97,7 @@ ACTIONS: Mapping[str, Callable[[Change], None] | None] = {
 """By the name that ``pa.trace`` takes."""
 
 
-def action_of(name: Any) -> Callable[[Change], None] | None:
+def action_of(name: Any) -> Callable[[Cast], None] | None:
     """Return an action by its name.
 
     Raises

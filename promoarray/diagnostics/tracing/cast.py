@@ -1,10 +1,10 @@
-"""An implicit cast: a value that takes another dtype though nobody asked for it."""
+"""Implicit casts, values that take another dtype though nobody asked for it; which are meant."""
 
 from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,8 +13,10 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site
 from promoarray.core.cast import scalar
 from promoarray.core.events import OperationEvent, SetitemEvent
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
+from promoarray.errors import quoted, suggestion
 from promoarray.functions.data_types import finfo
+from promoarray.operations import OPERATIONS
 from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import Policy
@@ -22,32 +24,8 @@ from promoarray.promotion.scalars import worded
 
 IN_PLACE = " in place"
 
-
-class Change(NamedTuple):
-    """An implicit cast, wherever it stands; see ``Cast``."""
-
-    name: str
-    source: DType
-    target: DType
-    became: str = ""
-
-    @property
-    def operation(self) -> str:
-        """The name of the operation alone."""
-        return self.name.removesuffix(IN_PLACE)
-
-    @property
-    def loss(self) -> str:
-        """What is lost, in words; "" if every value of the source comes through.
-
-        Python scalars are noted only where they become another number.
-        """
-        return self.became or loss(self.source, self.target)
-
-    @property
-    def words(self) -> str:
-        """The cast in words: "int8 -> float32"."""
-        return f"{Operand(self.source)} -> {self.target}"
+NOWHERE = Site("", 0, -1, "", "")
+"""Stands for the place of a cast that is about to be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +54,32 @@ class Cast:
         return f"{self.site}  {self.name}  {self.change}"
 
     @property
+    def operation(self) -> str:
+        """The name of the operation alone."""
+        return self.name.removesuffix(IN_PLACE)
+
+    @property
+    def words(self) -> str:
+        """The dtypes in words: "int8 -> float32"."""
+        return f"{Operand(self.source)} -> {self.target}"
+
+    @property
     def change(self) -> str:
-        """The cast in words."""
-        return self.as_change.words + (self.became and f", {self.became}")
+        """The cast in words, and what became of a Python scalar."""
+        return self.words + (self.became and f", {self.became}")
 
     @property
     def loss(self) -> str:
-        """What is lost, in words; "" if every value of the source comes through."""
-        return self.as_change.loss
+        """What is lost, in words; "" if every value of the source comes through.
+
+        Python scalars are noted only where they become another number.
+        """
+        return self.became or loss(self.source, self.target)
 
     @property
     def lossy(self) -> bool:
         """Whether a value of the source can be lost."""
         return bool(self.loss)
-
-    @property
-    def as_change(self) -> Change:
-        """The cast without its place."""
-        return Change(self.name, self.source, self.target, self.became)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cast as data."""
@@ -111,34 +97,34 @@ class Cast:
         }
 
 
-def changes_of(event: OperationEvent) -> Iterator[Change]:
+def casts_of(event: OperationEvent) -> Iterator[Cast]:
     """Yield the casts that an operation makes of its operands, and of its result in place."""
     inputs = zip(event.operands, event.values, event.plan.inputs, strict=True)
     for x, value, dtype in inputs:
         if type(x) in WEAK:
             yield from _of_scalar(event.name, event.policy, x, value, dtype)
         elif (source := storage_dtype(x)) is not dtype:
-            yield Change(event.name, source, dtype)
+            yield Cast(NOWHERE, event.name, source, dtype)
     if event.inplace:
         plan, target = event.policy.plan(event.name, event.seen), storage_dtype(event.result)
         if isinstance(plan, Plan) and (made := event.policy.strong(plan.result)) is not target:
-            yield Change(event.name + IN_PLACE, made, target)
+            yield Cast(NOWHERE, event.name + IN_PLACE, made, target)
 
 
-def changes_of_setitem(assignment: SetitemEvent) -> Iterator[Change]:
+def casts_of_setitem(assignment: SetitemEvent) -> Iterator[Cast]:
     """Yield the cast of a value that takes its target's dtype, if it is one."""
     policy, _, value, source, dtype = assignment
     if source.weak and dtype.kind is not Kind.STRING:
         yield from _of_scalar("setitem", policy, value, value, dtype)
     elif source is not dtype:
-        yield Change("setitem", source, dtype)
+        yield Cast(NOWHERE, "setitem", source, dtype)
 
 
-def _of_scalar(name: str, policy: Policy, given: Any, value: Any, dtype: DType) -> Iterator[Change]:
+def _of_scalar(name: str, policy: Policy, given: Any, value: Any, dtype: DType) -> Iterator[Cast]:
     """Yield a Python scalar that is not the same number any more; rounding is none of that."""
     became = _became(policy, given, value, dtype)
     if became is not None:
-        yield Change(name, WEAK[type(given)], dtype, f"{worded(given)} becomes {became!r}")
+        yield Cast(NOWHERE, name, WEAK[type(given)], dtype, f"{worded(given)} becomes {became!r}")
 
 
 def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
@@ -151,3 +137,70 @@ def _became(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
     beyond = not cmath.isfinite(became) or abs(given) > finfo(dtype).max
     appears_or_vanishes = bool(became) is not bool(given)
     return became if cmath.isfinite(given) and (beyond or appears_or_vanishes) else None
+
+
+# -- which of them are meant ----------------------------------------------------------------------
+
+
+class Selection(NamedTuple):
+    """Which casts are meant; None leaves a criterion open.
+
+    Attributes
+    ----------
+    to, source : frozenset of DType, or None
+        The dtypes cast to, and those cast from. Python scalars are of none.
+    operation : frozenset of str, or None
+    lossy : bool or None
+        Whether values of the source can be lost.
+    """
+
+    to: frozenset[DType] | None = None
+    source: frozenset[DType] | None = None
+    operation: frozenset[str] | None = None
+    lossy: bool | None = None
+
+    def has(self, cast: Cast) -> bool:
+        """Whether a cast is one of them."""
+        return (
+            (self.to is None or cast.target in self.to)
+            and (self.source is None or cast.source in self.source)
+            and (self.operation is None or cast.operation in self.operation)
+            and (self.lossy is None or cast.lossy is self.lossy)
+        )
+
+
+ALL = Selection()
+
+
+def selection(to: Any, source: Any, operation: Any, lossy: bool | None) -> Selection:
+    """Read what a user gives: one dtype, or several; the name of an operation, or several.
+
+    Raises
+    ------
+    TypeError
+        If something is not a dtype, or ``lossy`` is not a bool.
+    ValueError
+        If there is no such operation.
+    """
+    if lossy is not None and type(lossy) is not bool:
+        raise TypeError(f"lossy is True, False or None, not {quoted(lossy)}")
+    return Selection(_dtypes(to), _dtypes(source), _operations(operation), lossy)
+
+
+def _several(given: Any) -> Collection[Any]:
+    return given if isinstance(given, (list, tuple, set, frozenset)) else (given,)
+
+
+def _dtypes(given: Any) -> frozenset[DType] | None:
+    return None if given is None else frozenset(map(as_dtype, _several(given)))
+
+
+def _operations(given: Any) -> frozenset[str] | None:
+    if given is None:
+        return None
+    known = [*OPERATIONS, "setitem"]
+    for name in _several(given):
+        if name not in known:
+            near = suggestion(name, known) if isinstance(name, str) else ""
+            raise ValueError(f"{quoted(name)} is not an operation. {near}".rstrip())
+    return frozenset(_several(given))

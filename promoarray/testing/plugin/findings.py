@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -106,15 +105,7 @@ def _counting(every: Iterable[Finding], fail_on: frozenset[str]) -> list[Finding
     """Those of the findings that are asked for, and that no comment has ignored."""
     asked = [each for each in every if not fail_on.isdisjoint(each.names)]
     comments = comments_in({each.place.file for each in asked})
-    return [
-        each
-        for each in asked
-        if not any(_same(c.file, each.place.file) and c.covers(each) for c in comments)
-    ]
-
-
-def _same(a: str, b: str) -> bool:
-    return os.path.realpath(a) == os.path.realpath(b)
+    return [each for each in asked if not any(comment.covers(each) for comment in comments)]
 
 
 class _Watch(Observer):

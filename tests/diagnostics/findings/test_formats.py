@@ -17,8 +17,8 @@ from diagnostics.findings.programs import BITS, HALF, START, Command, write
 import promoarray as pa
 from promoarray import cli
 from promoarray.diagnostics.compare import output
-from promoarray.diagnostics.render import findings_sarif, sarif
-from promoarray.diagnostics.render.sarif import Result, Rule
+from promoarray.diagnostics.render import sarif
+from promoarray.diagnostics.render.sarif import Rule
 from promoarray.diagnostics.spans import Span
 
 PROGRAM = f"""\
@@ -166,7 +166,7 @@ def test_a_document_of_any_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path.parent))
     outside = tmp_path.parent.parent / "a b.py"
     spans = [Span("a é.py", 3), Span(str(outside), 1, 2, 1, 4), Span("<unknown>", 0)]
-    results = [Result("a-rule", f"at {n}", span, ("x",)) for n, span in enumerate(spans)]
+    results = [sarif.result("a-rule", f"at {n}", span, ("x",)) for n, span in enumerate(spans)]
     run = validated(sarif.document([RULE], results))
     places = [each["locations"][0]["physicalLocation"] for each in run["results"]]
     assert places[0]["artifactLocation"]["uri"] == f"{tmp_path.name}/a%20%C3%A9.py"
@@ -189,7 +189,7 @@ def test_rules_lead_to_the_documentation_where_the_package_has_one(
 
 def test_each_rule_has_its_paragraph_in_the_docs() -> None:
     docs = Path(__file__).resolve().parents[3] / "docs"
-    for rule in findings_sarif.RULES:
+    for rule in sarif.RULES:
         page, _, anchor = rule.help.partition("#")
         headings = re.findall(r"^#+ (.*)$", (docs / page).read_text(encoding="utf-8"), re.MULTILINE)
         assert anchor in [heading.lower().replace(" ", "-") for heading in headings]

@@ -16,9 +16,8 @@ from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.classify import judge
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.refusals import Stopped
-from promoarray.diagnostics.render.findings_sarif import as_sarif
 from promoarray.diagnostics.render.github import as_commands
-from promoarray.diagnostics.render.sarif import Invocation
+from promoarray.diagnostics.render.sarif import as_sarif
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[2J\u202e\n::error::[here](http://evil) `&amp;"
 """Markup, a terminal's escape, one that turns the direction, a workflow command, a link."""
@@ -88,7 +87,7 @@ def test_tools_get_it_as_text(report: pa.Report) -> None:
         assert command.startswith("::")
         assert not OBEYED.search(command)
         assert "\n" not in command
-    results = as_sarif(judged, Invocation())["runs"][0]["results"]  # type: ignore[index]
+    results = as_sarif(judged)["runs"][0]["results"]
     assert results
     for each in results:
         message = each["message"]["text"]

@@ -8,7 +8,7 @@ import numpy as np
 
 import promoarray as pa
 from promoarray.diagnostics.ask.observer import shadowed
-from promoarray.diagnostics.compare.filter import without
+from promoarray.diagnostics.compare.output import without
 from promoarray.diagnostics.findings.finding import Finding, findings
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.report import Report

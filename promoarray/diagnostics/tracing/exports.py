@@ -1,15 +1,21 @@
-"""When casts happened and data left, as Chrome's trace viewer and Perfetto show it."""
+"""Traces for other tools: as SARIF, and as Chrome's trace viewer and Perfetto show them."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import Any, NamedTuple
 
+from promoarray.console import counted
 from promoarray.core.escape import Escape
+from promoarray.diagnostics.model.escapes import rows
+from promoarray.diagnostics.render.sarif import Rule, document, result
+from promoarray.diagnostics.spans import span_of
 from promoarray.diagnostics.tracing.cast import Cast
 
 MOST_MOMENTS = 1 << 17
@@ -82,9 +88,6 @@ class Timeline:
         moments = [m for m in self.moments if type(m.what) is Escape or m.what in kept]
         return Timeline(moments, self.left_out, self.threads, self.start)
 
-    def __iter__(self) -> Iterator[Moment]:
-        return iter(self.moments)
-
 
 def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
     return {"name": what, "ph": "M", "pid": process, "tid": thread, "args": {"name": name}}
@@ -97,3 +100,60 @@ def _shown(what: Cast | Escape) -> tuple[str, str, dict[str, Any]]:
     site = what.site
     args = {"file": site.file, "line": site.line, "source": site.text, "what": what.what}
     return f"{what.dtype} by {what.how}", "escape", args
+
+
+# -- SARIF ----------------------------------------------------------------------------------------
+
+RULES = (
+    Rule(
+        "lossy-cast",
+        "LossyCast",
+        "Implicit cast that can lose values",
+        "An operation casts a value to a dtype that does not hold all values of its own.",
+        "warning",
+        "trace.md#which-casts",
+    ),
+    Rule(
+        "implicit-cast",
+        "ImplicitCast",
+        "Implicit cast",
+        "An operation casts a value to another dtype, which holds all values of its own.",
+        "note",
+        "trace.md#which-casts",
+    ),
+    Rule(
+        "escape",
+        "Escape",
+        "Data that leaves the policy",
+        "Another library or Python takes the numbers, so that its rules decide.",
+        "note",
+        "escapes.md",
+    ),
+)
+
+
+def as_sarif(casts: Iterable[tuple[Cast, int]], escapes: Counter[Escape]) -> dict[str, Any]:
+    """Return casts with their counts, and what left the policy, as a SARIF document."""
+    return document(RULES, [*starmap(_of_cast, casts), *starmap(_of_escape, rows(escapes))])
+
+
+def _of_cast(cast: Cast, count: int) -> dict[str, Any]:
+    lost = f": {cast.loss}" if cast.loss else ""
+    return result(
+        "lossy-cast" if cast.lossy else "implicit-cast",
+        f"{cast.name} casts {cast.words}{lost} ({counted(count, 'time')})",
+        span_of(cast.site),
+        (cast.site.expression, cast.name, cast.words),
+        properties={"count": count, "from": str(cast.source), "to": cast.target.name},
+    )
+
+
+def _of_escape(first: Escape, shapes: list[tuple[int, ...]], count: int) -> dict[str, Any]:
+    to = f" to {first.consumer}" if first.consumer else ""
+    return result(
+        "escape",
+        f"{first.what} leaves the policy by {first.how}{to} ({counted(count, 'time')})",
+        span_of(first.site),
+        (first.site.expression, first.channel, first.dtype, first.consumer),
+        properties={"count": count, "shapes": [list(shape) for shape in shapes]},
+    )
