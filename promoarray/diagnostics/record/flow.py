@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -20,10 +19,9 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.operands import is_left_lazy, looked_on
-from promoarray.diagnostics.ask.compared_values import ComparedValues
-from promoarray.diagnostics.ask.narrowing import kept_by
 from promoarray.diagnostics.ask.observer import MODULES, names_of
 from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.fallback_dtype import held
 from promoarray.diagnostics.model.flow import (
@@ -40,7 +38,6 @@ from promoarray.diagnostics.model.flow import (
     RecordedOperation,
 )
 from promoarray.diagnostics.model.scalar_class import scalar_class
-from promoarray.diagnostics.model.value_changes import ValueChange
 from promoarray.diagnostics.record.call_record import Heard
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, WEAK, DType
@@ -101,7 +98,7 @@ class FlowRecorder(Observer):
         report.flows.append(self.flow)
         self.edited, self.part_of = True, ""
         self._by_value = [policy for policy in report.policies if policy.by_value is not None]
-        self._values = ComparedValues(Casts(report.run, report.policies, self.flow))
+        self._values = ComparedValues(report.policies, self.flow)
         self._written: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Hashable] = {}
         self._known: dict[Hashable, RecordedOperation] = {}
@@ -167,7 +164,7 @@ class FlowRecorder(Observer):
         given: Any = (), (dtype,), not entry.result.ndim, options
         number = self._record(ENTRY, "", Form.FUNCTION, entry.policy, *given)
         keep = tuple(p.name for p in self.report.policies if held(p, entry.source) is entry.source)
-        self._values.narrowed(entry.data, entry.policy, entry.source, dtype, kept_by(keep))
+        self._values.narrowed(entry.data, entry.policy, entry.source, dtype, keep, kept=True)
         entry.result._type = self._slot(number, 0)
 
     def on_call(
@@ -337,33 +334,3 @@ def _dtype_of(
     values = tuple(None if g.code else g.value for g in given)
     decided = policy.carried_out(name, operands, values, form, options=options)
     return None if isinstance(decided, Refusal) else decided.plan.result
-
-
-@dataclass
-class Casts:
-    """Values of casts that differ by policy, compared as they are made.
-
-    Attributes
-    ----------
-    run : Policy
-    policies : tuple of Policy
-    flow : Flow
-        Has what is found.
-    """
-
-    run: Policy
-    policies: tuple[Policy, ...]
-    flow: Flow
-
-    @property
-    def uncomputed(self) -> int:
-        """Casts of lazy arrays, which are not computed to compare them."""
-        return self.flow.uncomputed
-
-    @uncomputed.setter
-    def uncomputed(self, count: int) -> None:
-        self.flow.uncomputed = count
-
-    def record_values(self, change: ValueChange) -> None:
-        """Add a place at which the values of a cast differ, or what differs in one more pass."""
-        self.flow.values.add(change)

@@ -20,7 +20,7 @@ from promoarray.core.events import CastEvent, EntryEvent, OperationEvent, Refusa
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.model.abstract_array import AbstractArray
-from promoarray.diagnostics.model.default_dtypes import DefaultMade
+from promoarray.diagnostics.model.divergence import DefaultMade
 from promoarray.diagnostics.record.cast_at_once import cast_at_once, ends_alike
 from promoarray.diagnostics.record.entering import Entering, alike
 from promoarray.diagnostics.record.recorder_base import RecorderBase
