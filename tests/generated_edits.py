@@ -186,7 +186,7 @@ def _run(runner: InProcess, named: str | None, asked: tuple[str, ...]) -> Ran:
 
 
 def _apart(first: Ran, other: Ran) -> list[str]:
-    from promoarray.diagnostics.model.final import unequal
+    from promoarray.diagnostics.model.final_difference import unequal
 
     if other.stopped:
         return [other.stopped]

@@ -94,6 +94,15 @@ def test_dtypes_alone_may_differ() -> None:
     assert difference.words() == "bfloat16 [2] instead of float8_e4m3fn [2]; the same values"
 
 
+def test_what_is_too_large_is_compared_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promoarray.diagnostics.model.final.LARGE", 3)
+    x = np.arange(4.0)
+    assert differ(x, x.copy()) is None
+    assert found(x, x + 1).words() == "NumPy float64 [4]; other values"
+    assert found(x, x.astype(np.float32)).words().endswith("other values")
+    assert found(2**70, 2**70 + 1).words() == f"{2**70 + 1} instead of {2**70}"
+
+
 def test_shapes_and_names_may_differ() -> None:
     assert "int64 [1] instead of int64 [2]" in found(pa.asarray([1, 2]), pa.asarray([1])).words()
     assert found(pa.asarray(1.5), None).words() == "not set instead of 1.5 (float64)"

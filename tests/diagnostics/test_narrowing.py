@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.ask import narrowing
-from promoarray.diagnostics.ask.narrowing import narrowed
+from promoarray.diagnostics.ask import values
+from promoarray.diagnostics.ask.values import narrowed
 from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.model.value_changes import Difference, Example
 from promoarray.dtypes import BY_NAME
 from promoarray.policies import as_policy
 
@@ -35,11 +36,11 @@ DATA = {
 def test_what_is_lost_is_what_a_loop_over_the_elements_finds(
     name: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(narrowing, "BLOCK", block)
+    monkeypatch.setattr(values, "BLOCK", block)
     data, policy = np.asarray(DATA[name]), as_policy("jax@x32")
     source = BY_NAME[data.dtype.name]
     target = policy.canonical[source]
-    lost = narrowed(policy, (data,), source, target)
+    lost = narrowed(policy, (data,), source, target, ("jax@x32",))
     apart: dict[tuple[int, ...], Any] = {}
     for at, given in np.ndenumerate(data):
         made = given.astype(target.storage)
@@ -51,15 +52,26 @@ def test_what_is_lost_is_what_a_loop_over_the_elements_finds(
     assert lost is not None
     assert lost.elements == len(apart)
     assert lost.largest == pytest.approx(max(apart.values()))
-    assert apart[lost.at] == pytest.approx(lost.largest)
-    assert lost.given == str(data[lost.at].item())
-    assert lost.made == str(data[lost.at].astype(target.storage).item())
+    at, given, run, other = lost.example
+    assert apart[at] == pytest.approx(lost.largest)
+    assert given == run == str(data[at].item())
+    assert other == str(data[at].astype(target.storage).item())
 
 
 def test_several_arrays_are_told_as_one() -> None:
     policy = as_policy("jax@x32")
-    lost = narrowed(policy, (np.array([1, 2]), np.array([5, 2**40])), pa.int64, pa.int32)
-    assert lost == narrowing.Lost(1, 2.0**40, (1,), str(2**40), "0")
+    data = np.array([1, 2]), np.array([5, 2**40])
+    lost = narrowed(policy, data, pa.int64, pa.int32, ("jax@x32",))
+    example = Example((1,), str(2**40), str(2**40), "0")
+    assert lost == Difference(("jax@x32",), 1, example, largest=2.0**40)
+
+
+def test_a_part_of_a_complex_number_that_is_nan_does_not_hide_the_other() -> None:
+    policy, data = as_policy("jax@x32"), np.array([complex("nan+0.1j"), 1e39 + 0j])
+    lost = narrowed(policy, (data,), pa.complex128, pa.complex64, ("jax@x32",), kept=True)
+    assert lost is not None
+    assert (lost.elements, lost.largest) == (2, np.inf)
+    assert lost.example == Example((1,), "(1e+39+0j)", run="(inf+0j)", other="(1e+39+0j)")
 
 
 def test_a_shadow_run_says_what_a_policy_loses_of_data() -> None:

@@ -12,7 +12,7 @@ import pytest
 import promoarray as pa
 from promoarray import cli, pages
 from promoarray.diagnostics import exit_codes
-from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.final import FinalDType
 
 PROGRAM = '''\
 """A program with <markup> & more."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.model.answers import WEAK_REASON
+from promoarray.diagnostics.ask.operations import WEAK_REASON
 
 
 def _found(report: pa.Report) -> list[tuple[str, str, dict[str, tuple[str, str]]]]:

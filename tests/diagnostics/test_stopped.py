@@ -14,7 +14,7 @@ from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.exit_codes import FAILED
 from promoarray.diagnostics.findings.finding import findings
 from promoarray.diagnostics.findings.summary import PolicySummary
-from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.refusals import Stopped
 from promoarray.diagnostics.render.json import stopped_data
 from promoarray.diagnostics.render.words import message

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from ported import InProcess, ported, text
 
 from fuzz.layouts import one_of
-from promoarray.diagnostics.model.final import unequal
+from promoarray.diagnostics.model.final_difference import unequal
 from promoarray.diagnostics.port.ported import Ported
 
 START = """\

@@ -14,24 +14,21 @@ shadow run cannot see: branches on values and on dtypes follow the run; the latt
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FrameType
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, outside, part_of, sites
 from promoarray.core.escape import Escape
 from promoarray.core.events import (
     CastEvent,
     Decision,
-    EntryEvent,
     MadeEvent,
     Observer,
     OperationEvent,
@@ -42,32 +39,29 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.observers import notify_lock, observing
-from promoarray.core.operands import looked_on
 from promoarray.core.passes import Passes
-from promoarray.diagnostics.ask.compared_values import ComparedValues
-from promoarray.diagnostics.ask.comparison import Verdict, key_of, verdict_of
-from promoarray.diagnostics.ask.narrowing import kept_by, lost_by
-from promoarray.diagnostics.ask.refusals import refused_of
-from promoarray.diagnostics.ask.requested_dtypes import AskedDtypes
-from promoarray.diagnostics.calls.examined import defined_otherwise, examined, refused
-from promoarray.diagnostics.findings.results import MAX_SITES
-from promoarray.diagnostics.model.answers import without_data
-from promoarray.diagnostics.model.default_dtypes import DefaultMade, Defaults, defaults
-from promoarray.diagnostics.model.divergence import (
-    DEFAULT_DTYPE,
-    Answer,
-    Divergence,
+from promoarray.core.read_dtype import ReadDType
+from promoarray.diagnostics.ask.dtypes import (
+    cast_verdict,
+    decided,
+    default_verdict,
+    made_verdict,
+    question_verdict,
+    seen_dtype,
 )
-from promoarray.diagnostics.model.fallback_dtype import held
-from promoarray.diagnostics.model.noted import Call, Unanswered
+from promoarray.diagnostics.ask.operations import key_of, verdict_of
+from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.ask.values import ComparedValues
+from promoarray.diagnostics.ask.verdict import Verdict, assignment_verdict, kind_of, words_of
+from promoarray.diagnostics.findings.results import MAX_SITES
+from promoarray.diagnostics.model.divergence import DefaultMade, Divergence
+from promoarray.diagnostics.model.noted import Call, Decided
 from promoarray.diagnostics.model.scalar_class import scalar_class
-from promoarray.diagnostics.model.slots import SeenByAll, as_seen_by, pending_of
 from promoarray.diagnostics.model.value_changes import Place, one_pass
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import quoted
 from promoarray.one_block import one_block
-from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
@@ -82,208 +76,99 @@ class ShadowObserver(Observer):
     ----------
     report : Report
         Which names the policies to ask.
-    framework : str
-        The framework of a program that is recorded.
-    edited : bool
-        Whether the operations that it is told of stand in the source as they are, so that their
-        operands can be cast there.
-    part_of : str
-        The function of the framework of which they are steps.
-    notes : int
-        How often it noted that answers differ.
     """
 
     report: Report
-    framework: str = ""
-    edited: bool = True
-    part_of: str = ""
-    notes: int = 0
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
 
     def __post_init__(self) -> None:
         self._refused: tuple[object, ...] = ()
         self.policies = self.report.policies
-        self._asked = AskedDtypes(self.report, self._note, self._passes)
-        self._stored: dict[Hashable, Stored] = {}
-        self._values = ComparedValues(self.report)
-        self._seen_by_all = SeenByAll(self.policies)
+        self._values = ComparedValues(self.policies, self.report)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
         self.repeats = Repeats(scalar_class, self._by_value)
-        self._defaults: dict[Hashable, Defaults] = {}
 
-    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
+    # -- what is told -----------------------------------------------------------------------------
+
+    def on_default(self, weak: DType, result: Array, lone: bool, function: str = "") -> None:
         """Note what default dtype each policy gives Python numbers."""
-        self.default(weak, result, lone)
-
-    def default(self, weak: DType, result: Array, lone: bool, function: str = "") -> Tally | None:
-        """Note it; answer what counts arrays that are like this one, where they were noted."""
         self.report.operations += 1
-        made = DefaultMade(weak, lone, function)
-        key = result._policy or get_policy(), made, type_of(result._type)
-        known = self._defaults.get(key)
-        if known is None:
-            known = self._defaults[key] = defaults(self.policies, *key)
-        result._type = known.slot
-        if not known.differs:
-            return self._passes.tally(report=self.report)
-        note = partial(self._note, DEFAULT_DTYPE, known.answers, known.operands, event=known.event)
-        self._passes.count(known, note)
-        return self._passes.tally(known, self.report)
+        asked = result._policy or get_policy(), DefaultMade(weak, lone, function)
+        given = *asked, type_of(result._type)
+        verdict = self._asked(("default", *given), lambda: default_verdict(self.policies, *given))
+        (result._type,) = verdict.slots
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Ask every shadow policy what it would have done, or remember what it said."""
         self.report.operations += 1
         key = key_of(event, self._by_value)
-        verdict = self._verdicts.get(key)
-        if verdict is None:
-            verdict = verdict_of(self._seen_by_all, event)
-            if verdict.lasting:
-                if len(self._verdicts) >= MOST_VERDICTS:
-                    self._verdicts.clear()
-                self._verdicts[key] = verdict
+        verdict = self._asked(key, lambda: verdict_of(self.policies, event))
         self.report.assumed |= {*verdict.assumes}
         for policy, reason in verdict.signatures:
             self.report.count(self.report.signatures, Call(current_site(), policy, reason))
         for source, target, change in verdict.scalars:
             place = Place(*sites(), event.name, str(Operand(source)), target.name)
             self.report.record_values(one_pass(place, 1, [change]))
-        note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
-        if verdict.lasting:
-            self._passes.count(verdict, note)
-        else:
-            note()
         for result, slot in zip((event.result, *event.extra_results), verdict.slots, strict=True):
             result._type = slot
-        return self._repeat(event, verdict)
-
-    def _repeat(self, event: OperationEvent, verdict: Verdict) -> Repeat | None:
-        """What to do with operations of the same verdict: count them, and their places."""
-        if not verdict.lasting or verdict.signatures:
-            return None
-        note = partial(self._note, event.name, verdict.answers, verdict.operands, event.form)
-        tally = self._passes.tally(verdict, self.report)
-        return Repeat(verdict.slots, PassCounter(self, verdict, note, verdict.differs), tally)
+        return self._repeat(verdict)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
-        """Ask whether every shadow policy would have written the value.
-
-        It takes the dtype of its target everywhere, so that no dtype differs here.
-        """
-        self.assign(assignment)
-
-    def assign(self, assignment: SetitemEvent) -> PassCounter | None:
-        """Ask it; answer what counts assignments that are like this one, where they are alike."""
+        """Ask whether every shadow policy would have written the value."""
         self.report.operations += 1
         run, target, value, source, dtype = assignment
         if dt.string in (source, dtype):
-            return None
-        key: Hashable = run, target._type, dtype, _stored_as(value, self._by_value)
-        known = self._stored.get(key)
-        if known is None:
-            known = self._would_store(assignment)
-            if not known.differs:  # else a reason may name the value
-                if len(self._stored) >= MOST_VERDICTS:
-                    self._stored.clear()
-                self._stored[key] = known
-        operands = str(Operand(dtype)), str(Operand(source))
-        note = partial(self._note, "setitem", known.answers, operands, event=known.event)
-        if known.differs:
-            note()
-        else:
-            self._passes.count(known, note)
+            return
+        key = "setitem", run, target._type, dtype, kind_of(value, self._by_value)
+        ask = partial(assignment_verdict, self.policies, assignment, self._by_value)
+        self._asked(key, ask)
         if source is not dtype and isinstance(value, Array):
             self._values.stored(assignment)
-        return None if known.differs else PassCounter(self, known, note, False)
-
-    def _would_store(self, assignment: SetitemEvent) -> Stored:
-        run, target, value, source, dtype = assignment
-        operands = str(Operand(dtype)), str(Operand(source))
-        answers = {run.name: Answer(dtype, "", "", operands)}
-        others = (p for p in self.policies if p.name != run.name)
-        answers |= {p.name: _would_store(p, target, value) for p in others}
-        differs = any(answer.dtype is None for answer in answers.values())
-        given = value if type(value) in WEAK else without_data(value, self._by_value)
-        event = assignment._replace(target=without_data(target, False), value=given)
-        return Stored(answers, differs, event)
 
     def on_cast(self, cast: CastEvent) -> None:
         """Note the policies that refuse an explicit cast, or make other values of it."""
         self.report.operations += 1
-        if dt.string not in (cast.source, cast.target):
-            self._asked.cast(cast)
-            self._values.cast(cast)
-
-    def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
-        """Whether some policy may make other values of an array's cast than the run's."""
-        return dt.string is not target and self._values.may_differ(run, array, target)
+        if dt.string in (cast.source, cast.target):
+            return
+        asked = cast.asked if type(cast.asked) is ReadDType else cast.target
+        key = "astype", cast.policy, cast.array._type, cast.source, id(asked), cast.target
+        verdict = self._asked(key, lambda: cast_verdict(self.policies, cast, asked))
+        (cast.result._type,) = verdict.slots
+        self._values.cast(cast)
 
     def on_made(self, made: MadeEvent) -> None:
         """Note the policies that lack the dtype that was asked for, or have another; and what is
         lost of the values if that is narrower."""
-        dtype, buffer = type_of(made.result._type), made.result._buffer
-        self._asked.made(made)
+        run, result, given = made
+        dtype, buffer = type_of(result._type), result._buffer
+        if dtype is dt.string:
+            return
+        asked = given if type(given) is ReadDType else dtype
+        key = "made", run, id(asked), dtype
+        verdict = self._asked(key, lambda: made_verdict(self.policies, run, dtype, asked))
+        (result._type,) = verdict.slots
         for policy in self.policies:
             target = policy.canonical.get(dtype)
             if target is not None and isinstance(buffer, np.ndarray):
-                self._values.narrowed((buffer,), policy, dtype, target, lost_by((policy.name,)))
-
-    def on_entry(self, entry: EntryEvent) -> None:
-        """Note the policies that do not narrow the data, and what is lost of their values."""
-        run, result, source, data, _ = entry
-        target = type_of(result._type)
-        self._asked.entered(entry)
-        keep = tuple(p.name for p in self.policies if held(p, source) is source)
-        self._values.narrowed(data, run, source, target, kept_by(keep))
+                self._values.narrowed((buffer,), policy, dtype, target, (policy.name,))
 
     def on_question(self, question: Question) -> None:
         """Ask every policy for the dtype that the program asked for, and note where they differ."""
-        self._asked.question(question)
+        operands = (kind_of(x, self._by_value) for x in question.operands)
+        key = question.name, question.policy, question.run, *operands
+        verdict = self._asked(key, lambda: question_verdict(self.policies, question))
+        question.answers.update(verdict.carried)
 
     def on_decision(self, decision: Decision) -> None:
         """Note the policies whose dtypes decide otherwise."""
-        self._asked.decision(decision)
-
-    def on_call(
-        self, name: str, home: Policy, operands: tuple[Array, ...], keywords: Collection[str]
-    ) -> None:
-        """Note the frameworks that have no such function for a dtype, and those not asked."""
-        seen = tuple(str(Operand(type_of(x._type))) for x in operands)
-        dtype = type_of(operands[0]._type) if operands else None
-        answers = {home.name: Answer(dtype, "", "", seen)}
+        read = tuple(x for x in decision.asked if type(x) is ReadDType)
+        site, program = (replace(each, column=-1) for each in sites())
         for policy in self.policies:
-            if policy.name == home.name:
-                continue
-            answers[policy.name] = answer = self._answer_by_name(
-                policy, name, operands, dtype, seen
-            )
-            if answer.dtype is None and dtype is not None:
-                continue
-            why = _UNASKED if not examined(name, policy) else ""
-            why = why or defined_otherwise(name, home, policy, keywords)
-            if why:
-                self.report.unanswered[Unanswered(name, why, sites()[1], policy.name)] += 1
-        if dtype is not None:
-            self._note(name, answers, seen, Form.FUNCTION)
-
-    def _answer_by_name(
-        self,
-        policy: Policy,
-        name: str,
-        operands: tuple[Array, ...],
-        dtype: DType | None,
-        seen: tuple[str, ...],
-    ) -> Answer:
-        """Whether a policy's framework has a function for the dtype that it has there."""
-        if dtype is None:
-            return Answer(None, "", "", seen)
-        own = policy.strong(as_seen_by(policy, operands[0]).type)
-        reason = refused(name, own, policy)
-        if not reason:
-            return Answer(dtype, "", "", seen)
-        origin = "root" if refused(name, policy.strong(dtype), policy) else "inherits"
-        pending = pending_of(operands).get(policy.name, frozenset())
-        return Answer(None, reason, origin, (str(Operand(own)),), None, pending)
+            if decided(decision, policy) != decision.answer:
+                other = words_of(seen_dtype(policy, x) for x in read)
+                differing = Decided(site, program, words_of(read), policy.name, other)
+                self.report.count(self.report.decisions, differing)
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Keep what every policy says of an operation that the run refuses: it may stop there."""
@@ -293,87 +178,67 @@ class ShadowObserver(Observer):
             self._refused = key
             self.report.refused = refused_of(event, self.policies)
 
-    def on_refused_by_framework(self, event: RefusalEvent, error: Exception) -> None:
-        """Keep what every policy says of an operation that raised in a recorded program."""
-        refused = refused_of(event, self.policies, self.framework, error)
-        self.report.refused = refused if self.edited else replace(refused, edit="")
-
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""
         self.report.count(self.report.escapes, escape)
 
-    def _note(
-        self,
-        name: str,
-        answers: Mapping[str, Answer],
-        operands: tuple[str, ...],
-        form: Form = Form.OPERATOR,
-        event: object = None,
-    ) -> Divergence:
+    # -- what is said, and where ------------------------------------------------------------------
+
+    def _asked(self, key: Hashable, ask: Callable[[], Verdict]) -> Verdict:
+        """Return what the policies say, from memory if they were asked before; note the place."""
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = ask()
+            if verdict.lasting:
+                if len(self._verdicts) >= MOST_VERDICTS:
+                    self._verdicts.clear()
+                self._verdicts[key] = verdict
+        if verdict.noted:
+            self._count(verdict)
+        return verdict
+
+    def _count(self, verdict: Verdict) -> bool:
+        """Count a pass of the place where the program stands; answer whether it is a new one."""
+        note = partial(self._note, verdict)
+        if verdict.lasting:
+            return self._passes.count(verdict, note)[1]
+        note()
+        return True
+
+    def _note(self, verdict: Verdict) -> Divergence:
         """Note a place, or count it once more."""
-        place = Divergence(*sites(), name, operands, answers, form=form, framework=self.framework)
-        place.part_of, place.event, place.edited = self.part_of, event, self.edited
-        if place.site == place.program:
-            place.part, place.names = self._detail()
+        place = self._place(verdict)
         if place.differs:
-            self.notes += 1
             return self.report.record(place)
         return self.report.agreed.record(place)
 
-    def _detail(self) -> tuple[int, tuple[str, ...]]:
-        """Which operation of its expression this is, and the names of the namespace there."""
+    def _place(self, verdict: Verdict) -> Divergence:
+        """The place where the program stands, with what is said there."""
+        name, operands, answers, _, event, form, *_ = verdict
+        place = Divergence(*sites(), name, operands, answers, form=form, event=event)
         frame = outside()
-        if frame is None:
-            return 0, ()
-        names = tuple(names_of(frame, MODULES[self.framework]))
-        return part_of(frame.f_code, frame.f_lasti), names
+        if frame is not None and place.site == place.program:
+            place.part = part_of(frame.f_code, frame.f_lasti)
+            place.names = tuple(names_of(frame, MODULES[""]))
+        return place
 
+    def _repeat(self, verdict: Verdict) -> Repeat | None:
+        """What to do with operations of the same verdict: count them, and their places."""
+        if not verdict.lasting or verdict.signatures:
+            return None
+        tally = self._passes.tally(verdict, self.report)
+        return Repeat(verdict.slots, partial(self._again, verdict), tally)
 
-@dataclass(frozen=True)
-class PassCounter:
-    """Counts one more operation that is like an earlier one, and the pass of its place.
-
-    Attributes
-    ----------
-    observer : ShadowObserver
-    said : Verdict or Stored
-        What the policies say of it.
-    note : callable
-        Notes the place, where it is a new one.
-    differs : bool
-        Whether some policy differs.
-    """
-
-    observer: ShadowObserver
-    said: Verdict | Stored
-    note: Callable[[], Divergence]
-    differs: bool
-
-    def __call__(self) -> bool:
-        """Count it; answer whether the place is a new one at which policies differ."""
+    def _again(self, verdict: Verdict) -> bool:
+        """Count an operation that is like an earlier one; answer whether its place is a new one at
+        which policies differ."""
         with notify_lock:
-            self.observer.report.operations += 1
-            new = self.observer._passes.count(self.said, self.note)[1]
-        return new and self.differs
+            self.report.operations += 1
+            return self._count(verdict) and verdict.differs
 
 
-class Stored(NamedTuple):
-    """What the policies say of an assignment, and the assignment without its data."""
-
-    answers: Mapping[str, Answer]
-    differs: bool
-    event: SetitemEvent
-
-
-def _stored_as(value: Any, by_value: bool) -> Hashable:
-    """What values have in common that all policies store alike."""
-    if type(value) in WEAK:
-        return scalar_class(value)
-    flat = not value._buffer.ndim
-    return value._type, flat, scalar_class(looked_on(value)) if flat and by_value else None
-
-
-_UNASKED = "the framework was not asked what it answers"
+MOST_VERDICTS = 1 << 14
+"""So many are remembered."""
 
 MODULES = {
     "": "promoarray",
@@ -393,26 +258,6 @@ def names_of(frame: FrameType, module: str) -> Iterator[str]:
     found, hidden = sys.modules.get(module), frame.f_code.co_varnames
     every = list(frame.f_globals.items())
     yield from (n for n, x in every if x is found and n.isidentifier() and n not in hidden)
-
-
-MOST_VERDICTS = 1 << 14
-"""So many are remembered."""
-
-
-def _would_store(policy: Policy, target: Array, value: Any) -> Answer:
-    """A policy's answer to ``target[key] = value`` with the types it has seen so far."""
-    seen, given = as_seen_by(policy, target), as_seen_by(policy, value)
-    dtype, scalar = policy.strong(seen.type), type(value) in WEAK
-    source = given.type if scalar else policy.strong(given.type)
-    why = ""
-    if scalar:
-        try:
-            policy.assigned(value, dtype)
-        except (TypeError, OverflowError, ValueError) as error:
-            why = str(error)
-    else:
-        why = policy.assigns(source, dtype) or ""
-    return Answer(None if why else dtype, why, "root" if why else "", (str(seen), str(given)))
 
 
 @one_block

@@ -6,14 +6,15 @@ from promoarray.core.call_site import Site, sites
 from promoarray.core.events import RefusalEvent
 from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.ask.verdict import words_of
 from promoarray.diagnostics.edits.known import after_refusal
 from promoarray.diagnostics.edits.occurrence import Asked
+from promoarray.diagnostics.model.asking import ask, not_stored, result_of
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.refusals import Refused, Stopped
 from promoarray.diagnostics.model.slots import as_seen_by
-from promoarray.dtypes import WEAK, DType
 from promoarray.errors import PromotionError
-from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 
 
@@ -49,7 +50,8 @@ def stopped_of(
     refused = last if last and any(_telling(each) == last.error for each in causes) else None
     if refused is None and isinstance(error, PromotionError) and error.operation == "astype":
         refused = _cast(error, policies, site)
-    return Stopped(run.name if refused is None else _first(refused), said, site, refused)
+    first = run.name if refused is None else next(iter(refused.place.answers))
+    return Stopped(first, said, site, refused)
 
 
 def refused_of(
@@ -91,33 +93,16 @@ def _telling(error: BaseException) -> tuple[object, ...]:
     return "error", str(error)
 
 
-def _first(refused: Refused) -> str:
-    return next(iter(refused.place.answers))
-
-
 def _answer(policy: Policy, event: RefusalEvent) -> Answer:
     """A policy's answer with the types it has seen so far."""
     seen = tuple(as_seen_by(policy, x) for x in event.operands)
-    names = tuple(map(str, seen))
     if event.name == "setitem":
-        dtype, why = _stored(policy, event, seen)
-        return Answer(None if why else dtype, why, "", names)
-    asked = event.name, seen, event.operands
-    decided = policy.carried_out(*asked, event.form, options=event.options)
-    if isinstance(decided, Refusal):
-        return Answer(None, decided.reason, "", names)
-    return Answer(policy.strong(decided.plan.result), "", "", names)
-
-
-def _stored(policy: Policy, event: RefusalEvent, seen: tuple[Operand, ...]) -> tuple[DType, str]:
-    dtype, value = policy.strong(seen[0].type), event.operands[1]
-    if type(value) not in WEAK:
-        return dtype, policy.assigns(policy.strong(seen[1].type), dtype) or ""
-    try:
-        policy.assigned(value, dtype)
-    except (TypeError, OverflowError, ValueError) as error:
-        return dtype, str(error)
-    return dtype, ""
+        why = not_stored(policy, seen, event.operands[1])
+        return Answer(None if why else policy.strong(seen[0].type), why, "", words_of(seen))
+    result = result_of(ask(policy, event, seen))
+    if isinstance(result, Refusal):
+        return Answer(None, result.reason, "", words_of(seen))
+    return Answer(policy.strong(result), "", "", words_of(seen))
 
 
 def _cast(error: PromotionError, policies: tuple[Policy, ...], site: Site | None) -> Refused:

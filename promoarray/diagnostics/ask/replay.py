@@ -8,10 +8,11 @@ edits are found as they are while a program runs.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from promoarray.core.array_base import type_of
 from promoarray.core.call_site import recorded_at
 from promoarray.core.events import (
     CastEvent,
@@ -22,10 +23,13 @@ from promoarray.core.events import (
 )
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import UNKNOWN, operand_of
+from promoarray.diagnostics.ask.dtypes import entry_verdict
 from promoarray.diagnostics.ask.observer import ShadowObserver
+from promoarray.diagnostics.ask.verdict import Verdict, words_of
+from promoarray.diagnostics.calls.examined import defined_otherwise, examined, refused
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
-from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.final_dtypes import final_dtypes
+from promoarray.diagnostics.model.divergence import Answer, Divergence
+from promoarray.diagnostics.model.final import final_dtypes
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
     CALL,
@@ -41,9 +45,12 @@ from promoarray.diagnostics.model.flow import (
     Source,
 )
 from promoarray.diagnostics.model.noted import Unanswered
+from promoarray.diagnostics.model.slots import as_seen_by, pending_of
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, WEAK
-from promoarray.promotion.plan import Plan, Refusal
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 MOST = 64
@@ -73,36 +80,10 @@ def replay(flow: Flow, report: Report, framework: str = "") -> dict[Source, Slot
     return {source: [*states][-1] for source, states in asked.states.items()}
 
 
-class _Passes:
-    """Stands in the place of ``Passes``: nothing is passed again."""
-
-    def count(self, said: object, note: Callable[[], Divergence]) -> tuple[Divergence, bool]:
-        return note(), True
-
-    def tally(self, said: object = None, report: object = None) -> None:
-        return None
-
-
-class _Observer(ShadowObserver):
-    """Asks about the operation in hand, which stands where it was recorded."""
-
-    operation: RecordedOperation
-
-    def _note(self, *said: Any, **event: Any) -> Divergence:
-        place = super()._note(*said, **event)
-        place.count = max(place.count - 1, 0) + self.operation.count
-        return place
-
-    def _detail(self) -> tuple[int, tuple[str, ...]]:
-        return self.operation.place.part, self.operation.place.names
-
-
 class _Replay:
     def __init__(self, flow: Flow, report: Report, framework: str) -> None:
         self._flow, self._report = flow, report
         self._observer = _Observer(report, framework)
-        self._observer._passes = _Passes()  # type: ignore[assignment]
-        self._observer._asked.passes = _Passes()  # type: ignore[assignment]
         self.states: dict[Source, dict[Slot, None]] = {}
         self._done: dict[int, set[tuple[Slot, ...]]] = {}
         self._readers: dict[int, set[int]] = {}
@@ -113,7 +94,7 @@ class _Replay:
 
     def run(self) -> None:
         """Ask about each operation until no new state comes up."""
-        self._operations = self._report.operations
+        report, before = self._report, self._report.operations
         waiting = deque(range(len(self._flow.operations)))
         queued = set(waiting)
         while waiting:
@@ -124,10 +105,10 @@ class _Replay:
                 later = sorted(self._readers.get(made, set()) - queued)
                 waiting += later
                 queued |= {*later}
-        counted = (each for each in self._flow.operations if each.kind in COMPARED)
-        report, names = self._report, {policy.name for policy in self._report.policies}
-        report.operations = self._operations + sum(each.count for each in counted)
+        counted = (each.count for each in self._flow.operations if each.kind in COMPARED)
+        report.operations = before + sum(counted)
         report.finals = report.finals or final_dtypes(self._finals(), report.policies)
+        names = {policy.name for policy in report.policies}
         for change in self._flow.values:
             if (left := change.of(names)) is not None:
                 report.record_values(left)
@@ -152,15 +133,15 @@ class _Replay:
             if slots in done:
                 continue
             done.add(slots)
-            for which, slot in enumerate(self._told(operation, slots)):
+            for which, slot in enumerate(self._observer.told(operation, slots)):
                 states = self.states.setdefault((operation.makes, which), {})
                 new |= slot not in states
                 states[slot] = None
         return new
 
     def _leave_open(self, operation: RecordedOperation) -> None:
-        """Note that policies are not asked about more combinations of what came before."""
-        why = f"policies are asked about the first {MOST} combinations of earlier answers"
+        """Note that the policies were not asked for every state of the operands."""
+        why = f"only {MOST} combinations of earlier answers"
         for policy in self._report.policies:
             if policy is not self._report.run:
                 left = Unanswered(operation.name, why, operation.place.program, policy.name)
@@ -175,23 +156,132 @@ class _Replay:
             each.append(list(dict.fromkeys(found)) if sources else [own])
         return product(*each)
 
-    def _told(self, operation: RecordedOperation, slots: tuple[Slot, ...]) -> list[Slot]:
-        """Tell of an operation; return what its results bear then."""
-        place, observer = operation.place, self._observer
-        observer.operation, observer.edited = operation, place.edited
-        observer.part_of = place.part_of
-        run = self._report.run
+
+class _Observer(ShadowObserver):
+    """Asks about one recorded operation after the other, each in the place where it stood."""
+
+    def __init__(self, report: Report, framework: str) -> None:
+        super().__init__(report)
+        self._framework = framework
+        self._operation: RecordedOperation
+
+    def told(self, operation: RecordedOperation, slots: tuple[Slot, ...]) -> list[Slot]:
+        """Hear of an operation; return what its results bear then."""
+        self._operation, place, run = operation, operation.place, self.report.run
         home = run if operation.policy == run.name else as_policy(operation.policy)
         abstract = abstract_arrays_of(home)
-        ndim = 0 if operation.flat else 1
-        made = [abstract.of(dtype, ndim) for dtype in operation.dtypes()]
-        operands = tuple(
-            _operand(abstract, given, slot)
-            for given, slot in zip(operation.operands, slots, strict=True)
-        )
+        made = [abstract.of(dtype, 0 if operation.flat else 1) for dtype in operation.dtypes()]
+        pairs = zip(operation.operands, slots, strict=True)
+        operands = tuple(_operand(abstract, given, slot) for given, slot in pairs)
         with notify_lock, recorded_at(place.site, place.program):
-            _TELL[operation.kind](observer, operation, home, operands, made)
+            _TELL[operation.kind](self, operation, home, operands, made)
         return [x._type for x in made]
+
+    def _count(self, verdict: Verdict) -> bool:
+        self._note(verdict)  # nothing is passed again
+        return True
+
+    def _place(self, verdict: Verdict) -> Divergence:
+        place = self._operation.place
+        return Divergence(
+            place.site,
+            place.program,
+            verdict.name,
+            verdict.operands,
+            verdict.answers,
+            self._operation.count,
+            verdict.form,
+            self._framework,
+            place.part_of,
+            event=verdict.event,
+            part=place.part,
+            edited=place.edited,
+            names=place.names,
+        )
+
+    # -- kinds of operations ----------------------------------------------------------------------
+
+    def operation(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of an operation, with the dtypes that the framework gave."""
+        seen, results = tuple(operand_of(x, home) for x in operands), each.dtypes()
+        decided = home.decide(each.name, seen, operands, each.form, options=each.options)
+        if isinstance(decided, Refusal):
+            inputs = tuple(home.strong(operand.type) for operand in seen)
+            plan, values = Plan(inputs, None, results[0]), operands
+        else:
+            plan, values = decided.plan, decided.values
+        plan = plan._replace(result=results[0], extra_results=results[1:])
+        event = OperationEvent(
+            each.name, home, operands, seen, plan, values, made[0], tuple(made[1:]),
+            each.options, each.form,
+        )  # fmt: skip
+        self.on_operation(event)
+
+    def default(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of an array of Python numbers."""
+        weak, lone, function = (each.options[key] for key in ("weak", "lone", "function"))
+        self.on_default(BY_CODE[weak], made[0], lone, function)
+
+    def assignment(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of a value written into an array."""
+        target, value = operands
+        source = WEAK[type(value)] if type(value) in WEAK else BY_CODE[each.operands[1].code]
+        dtype = BY_CODE[each.operands[0].code]
+        self.on_setitem(SetitemEvent(home, target, value, source, dtype))
+
+    def cast(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of an explicit cast."""
+        source, target = BY_CODE[each.operands[0].code], each.dtypes()[0]
+        self.on_cast(CastEvent(home, operands[0], made[0], source, target))
+
+    def made(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of an array of a dtype that the program named."""
+        self.on_made(MadeEvent(home, made[0], None))
+
+    def entry(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of data that the framework narrows."""
+        (result,), given, source = made, each.options["operands"], BY_CODE[each.options["source"]]
+        indices, data = None if given is None else tuple(given), (None,) * each.options["data"]
+        entry = EntryEvent(home, result, source, data, indices)
+        rank = Rank.ARRAY if result.ndim or not data else Rank.ZERO_D
+        key = "entry", home, source, rank, indices, bool(data)
+        verdict = self._asked(key, lambda: entry_verdict(self.policies, entry, rank))
+        (result._type,) = verdict.slots
+
+    def call(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of a call by its name: note the frameworks that have no such function for a dtype,
+        and those that were not asked."""
+        given = None if each.options["ruled"] or not operands else operands[0]
+        dtype = None if given is None else type_of(given._type)
+        seen = () if dtype is None else words_of((Operand(dtype),))
+        answers = {home.name: Answer(dtype, "", "", seen)}
+        for policy in self.policies:
+            if policy.name == home.name:
+                continue
+            answer = None if given is None else _lacking(policy, each.name, given)
+            answers[policy.name] = answer or Answer(dtype, "", "", seen)
+            if answer is None and (why := self._unasked(each, home, policy)):
+                left = Unanswered(each.name, why, each.place.program, policy.name)
+                self.report.unanswered[left] += 1
+        if dtype is not None:
+            self._note(Verdict(each.name, seen, answers, form=Form.FUNCTION))
+
+    def _unasked(self, each: RecordedOperation, home: Policy, policy: Policy) -> str:
+        """Why a policy does not answer for a function; "" if it does."""
+        if not examined(each.name, policy):
+            return "the framework was not asked what it answers"
+        return defined_otherwise(each.name, home, policy, each.options["keywords"])
+
+
+def _lacking(policy: Policy, name: str, x: AbstractArray) -> Answer | None:
+    """The refusal of a policy whose framework has no function for the dtype that it has there."""
+    own = policy.strong(as_seen_by(policy, x).type)
+    reason = refused(name, own, policy)
+    if not reason:
+        return None
+    origin = "root" if refused(name, policy.strong(type_of(x._type)), policy) else "inherits"
+    pending = pending_of((x,)).get(policy.name, frozenset())
+    return Answer(None, reason, origin, words_of((Operand(own),)), None, pending)
 
 
 def _operand(abstract: type[AbstractArray], given: Given, slot: Slot) -> Any:
@@ -204,67 +294,12 @@ def _operand(abstract: type[AbstractArray], given: Given, slot: Slot) -> Any:
     return abstract.of_value(slot, value, known)
 
 
-def _operation(
-    observer: ShadowObserver, operation: RecordedOperation, home: Any, operands: Any, made: Any
-) -> None:
-    seen = tuple(operand_of(x, home) for x in operands)
-    asked = operation.name, seen, operands, operation.form
-    decided = home.decide(*asked, options=operation.options)
-    results = operation.dtypes()
-    if isinstance(decided, Refusal):
-        plan, values = Plan(tuple(home.strong(o.type) for o in seen), None, results[0]), operands
-    else:
-        plan, values = decided.plan, decided.values
-    plan = plan._replace(result=results[0], extra_results=results[1:])
-    event = OperationEvent(
-        operation.name, home, operands, seen, plan, values, made[0], tuple(made[1:]),
-        operation.options, operation.form,
-    )  # fmt: skip
-    observer.on_operation(event)
-
-
-def _default(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
-    weak, lone = BY_CODE[operation.options["weak"]], operation.options["lone"]
-    observer.default(weak, made[0], lone, operation.options["function"])
-
-
-def _assignment(
-    observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any
-) -> None:
-    target, value = operands
-    source = WEAK[type(value)] if type(value) in WEAK else BY_CODE[operation.operands[1].code]
-    dtype = BY_CODE[operation.operands[0].code]
-    observer.assign(SetitemEvent(home, target, value, source, dtype))
-
-
-def _cast(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
-    source, target = BY_CODE[operation.operands[0].code], operation.dtypes()[0]
-    observer.on_cast(CastEvent(home, operands[0], made[0], source, target))
-
-
-def _made(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
-    observer.on_made(MadeEvent(home, made[0], None))
-
-
-def _entry(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
-    given, source = operation.options["operands"], BY_CODE[operation.options["source"]]
-    indices = None if given is None else tuple(given)
-    data = (None,) * operation.options["data"]
-    observer._asked.entered(EntryEvent(home, made[0], source, data, indices))
-
-
-def _call(observer: ShadowObserver, operation: Any, home: Any, operands: Any, made: Any) -> None:
-    options = operation.options
-    given = () if options["ruled"] else operands
-    observer.on_call(operation.name, home, given, options["keywords"])
-
-
 _TELL = {
-    OPERATION: _operation,
-    DEFAULT: _default,
-    ASSIGNMENT: _assignment,
-    CAST: _cast,
-    ENTRY: _entry,
-    MADE: _made,
-    CALL: _call,
+    OPERATION: _Observer.operation,
+    DEFAULT: _Observer.default,
+    ASSIGNMENT: _Observer.assignment,
+    CAST: _Observer.cast,
+    ENTRY: _Observer.entry,
+    MADE: _Observer.made,
+    CALL: _Observer.call,
 }

@@ -19,7 +19,6 @@ from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.edits.of_report import Planned, planned
 from promoarray.diagnostics.findings.finding import spelled
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
-from promoarray.diagnostics.model.answers import OperationAnswers
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.value_changes import ValueChange
 from promoarray.diagnostics.report import Report
@@ -165,7 +164,7 @@ def difference(
         The policies; the first is that of the run, if it is not named.
     """
     run = before or report.run
-    events = {_at(d): event for d in report.found if (event := _event_of(d)) is not None}
+    events = {_at(d): d.event for d in report.found if isinstance(d.event, OperationEvent)}
     places = report.edited(_planned(report, run, after))
     scalars = {(c.place.site, c.place.operation) for c in report.value_changes}
     changes = [
@@ -187,11 +186,6 @@ def _planned(report: Report, before: Policy, after: Policy) -> Planned:
 
 def _at(d: Divergence) -> tuple[object, ...]:
     return d.site, d.program, d.name, d.part, d.form, d.operands
-
-
-def _event_of(d: Divergence) -> OperationEvent | None:
-    answers = d.answers
-    return answers.event if isinstance(answers, OperationAnswers) else None
 
 
 def _of_dtype(d: Divergence, event: OperationEvent | None, before: Policy, after: Policy) -> Change:

@@ -19,7 +19,7 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
 from promoarray.core.events import OperationEvent, RefusalEvent, SetitemEvent
-from promoarray.diagnostics.ask.comparison import key_of
+from promoarray.diagnostics.ask.operations import key_of
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of, reasons_of_event
 from promoarray.diagnostics.diff.recompute import (

@@ -12,7 +12,7 @@ from promoarray.core.dispatch import comparing
 from promoarray.core.events import OperationEvent
 from promoarray.core.executable import compiled
 from promoarray.core.operands import scalar_buffer
-from promoarray.diagnostics.model.operand_view import as_given
+from promoarray.diagnostics.model.slots import as_given
 from promoarray.dtypes import WEAK, DType
 from promoarray.promotion.plan import Decision, Plan, Refusal
 from promoarray.promotion.policy import Policy

@@ -9,7 +9,7 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.diagnostics.edits.occurrence import Asked
 from promoarray.diagnostics.model.fallback_dtype import has
-from promoarray.diagnostics.model.operand_view import adopted
+from promoarray.diagnostics.model.slots import adopted
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal

@@ -25,7 +25,7 @@ from promoarray.diagnostics.edits.answers import (
     strong_of,
 )
 from promoarray.diagnostics.edits.occurrence import Asked
-from promoarray.diagnostics.model.operand_view import adopted
+from promoarray.diagnostics.model.slots import adopted
 from promoarray.dtypes import DType
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.plan import Plan, Rank, Refusal

@@ -21,12 +21,9 @@ from promoarray.diagnostics.edits.occurrence import (
     span_of,
 )
 from promoarray.diagnostics.model.abstract_array import AbstractArray
-from promoarray.diagnostics.model.answers import OperationAnswers
-from promoarray.diagnostics.model.default_dtypes import DefaultMade
-from promoarray.diagnostics.model.divergence import Divergence, Entered
-from promoarray.diagnostics.model.operand_view import adopted, as_given
-from promoarray.diagnostics.model.operations import Operations
-from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.diagnostics.model.asking import not_stored
+from promoarray.diagnostics.model.divergence import DefaultMade, Divergence, Entered, Operations
+from promoarray.diagnostics.model.slots import adopted, as_given, as_seen_by
 from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.operations import Form
@@ -105,11 +102,11 @@ class _Occurrences:
             yield self._entered(place, place.event)
         elif place.name == ASTYPE and {*place.operands} <= {*BY_NAME}:
             yield self._cast(place, changes.get((place.site, *place.operands)))
-        for answers in (place.answers, *place.passes):
-            if isinstance(answers, OperationAnswers):
-                every = (False, True) if any(map(_is_open, answers.event.operands)) else (False,)
+        for event in (place.event, *place.passes):
+            if isinstance(event, OperationEvent):
+                every = (False, True) if any(map(_is_open, event.operands)) else (False,)
                 for assumed in every:
-                    found = self._operation(place, answers.event, assumed=assumed)
+                    found = self._operation(place, event, assumed=assumed)
                     if found is not None:
                         yield found
 
@@ -311,11 +308,4 @@ def _beyond(value: Any, dtype: DType) -> bool:
 
 def _not_stored(policy: Policy, target: Any, value: Any) -> str:
     """Why a policy does not write a value; "" if it does."""
-    dtype = policy.strong(as_given(policy, target).type)
-    if type(value) not in WEAK:
-        return policy.assigns(policy.strong(as_given(policy, value).type), dtype) or ""
-    try:
-        policy.assigned(value, dtype)
-    except (TypeError, OverflowError, ValueError) as error:
-        return str(error)
-    return ""
+    return not_stored(policy, (as_given(policy, target), as_given(policy, value)), value)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.divergence import Divergence, Operations
+from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.flow import Flow
 from promoarray.diagnostics.model.noted import Call, Decided, Unanswered
-from promoarray.diagnostics.model.operations import Operations
 from promoarray.diagnostics.model.refusals import Refused, Stopped
 from promoarray.diagnostics.model.unknown import settled
 from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray.console import counted, listed
 from promoarray.diagnostics.findings.causes import SharedCauses, first_of, shared_causes
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.places import name_of
 from promoarray.diagnostics.model.unknown import settled_finals
 

@@ -26,11 +26,13 @@ class Rank:
         0, as there are no values to look at.
     """
 
-    __slots__ = ("_value", "known", "ndim")
+    __slots__ = ("_read", "_value", "known", "ndim")
     size = 0
 
-    def __init__(self, ndim: int, value: Callable[[], Any], known: bool) -> None:
-        self.ndim, self._value, self.known = ndim, value, known
+    def __init__(
+        self, ndim: int, value: Any, known: bool, read: Callable[[], Any] | None = None
+    ) -> None:
+        self.ndim, self._value, self.known, self._read = ndim, value, known, read
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -38,8 +40,19 @@ class Rank:
         return (0,) * self.ndim
 
     def item(self) -> Any:
-        """The value of a 0-d array, for the policies that look at it."""
-        return self._value()
+        """The value of a 0-d array, for the policies that look at it.
+
+        It never fails: what is on a device that holds no numbers has none to read.
+        """
+        if self._read is None:
+            return self._value
+        try:
+            return self._read()
+        except Exception:
+            return self._value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rank, (self.ndim, self._value if self.ndim else self.item(), self.known)
 
 
 class AbstractArray(Array):
@@ -62,12 +75,12 @@ class AbstractArray(Array):
             Reads the value of a 0-d array, if it can be read.
         """
         kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
-        return cls._wrap(Rank(ndim, _reading(value, UNKNOWN[kind]), value is not None), dtype)
+        return cls._wrap(Rank(ndim, UNKNOWN[kind], value is not None, value), dtype)
 
     @classmethod
     def of_value(cls, dtype: DType | TypeRecord, value: Any, known: bool = True) -> Self:
         """Return what stands for a 0-d array with a value, which is ``known`` or stands for any."""
-        return cls._wrap(Rank(0, lambda: value, known), dtype)
+        return cls._wrap(Rank(0, value, known), dtype)
 
     @property
     def has_value(self) -> bool:
@@ -75,11 +88,7 @@ class AbstractArray(Array):
         return bool(getattr(self._buffer, "known", True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By functions: a report holds many, and a bound method is pickled anew each time.
-        buffer = self._buffer
-        if buffer.ndim:
-            return _abstract_array, (self._type, buffer.ndim)
-        return _abstract_array_of_value, (self._type, buffer.item(), self.has_value)
+        return _abstract_array, (self._type, self._buffer)
 
     def _decoded(self) -> Any:
         return self._buffer
@@ -94,25 +103,5 @@ def _abstract_arrays_of(home: Policy) -> type[AbstractArray]:
     return type("AbstractArray", (AbstractArray,), {"__slots__": (), "_policy": home})
 
 
-def _abstract_array(dtype: DType | TypeRecord, ndim: int) -> AbstractArray:
-    return AbstractArray.of(dtype, ndim)
-
-
-def _abstract_array_of_value(
-    dtype: DType | TypeRecord, value: Any, known: bool = True
-) -> AbstractArray:
-    return AbstractArray.of_value(dtype, value, known)
-
-
-def _reading(value: Callable[[], Any] | None, unknown: Any) -> Callable[[], Any]:
-    """A reader that never fails: what is on a device that holds no numbers has none to read."""
-
-    def read() -> Any:
-        if value is None:
-            return unknown
-        try:
-            return value()
-        except Exception:
-            return unknown
-
-    return read
+def _abstract_array(dtype: DType | TypeRecord, rank: Rank) -> AbstractArray:
+    return AbstractArray._wrap(rank, dtype)

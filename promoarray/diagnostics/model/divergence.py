@@ -1,16 +1,19 @@
-"""A place of a program at which the policies differ, and what each of them answers there."""
+"""Places of a program, and what each policy answers there: where they differ, and where not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.calls.examined import made_dtype
 from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.diagnostics.model.slots import RefusedOperation
 from promoarray.dtypes import DType
 from promoarray.operations import Form
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import is_installed
 
 DEFAULT_DTYPE = "default dtype"
 """The operation of a place that makes an array of Python numbers."""
@@ -20,6 +23,31 @@ ASKED_DTYPE = "dtype"
 
 ENTRY = "entry"
 """The operation of a place at which data of another library come in as a narrower dtype."""
+
+
+class DefaultMade(NamedTuple):
+    """An array made of Python numbers, with no dtype named.
+
+    Attributes
+    ----------
+    weak : DType
+        Of the numbers.
+    lone : bool
+        Whether it was made of one number alone.
+    function : str
+        The framework's function that made it; "" where that says no more.
+    """
+
+    weak: DType
+    lone: bool
+    function: str = ""
+
+    def dtype(self, policy: Policy) -> DType:
+        """The dtype that the policy's framework makes there."""
+        return made_dtype(self.function, _LIKE[self.weak.code], policy)
+
+
+_LIKE = {"b*": False, "i*": 0, "f*": 0.0, "c*": 0j}
 
 
 class Entered(NamedTuple):
@@ -82,19 +110,6 @@ class Answer:
         return self.dtype.name if self.dtype else "refuses"
 
 
-class LazyAnswers(Mapping[str, Answer]):
-    """From policy name to Answer, the run's first, which are put into words when they are read.
-
-    Attributes
-    ----------
-    dtypes : dict
-        The dtype of each, None where it refuses, which are known before.
-    """
-
-    __slots__ = ("dtypes",)
-    dtypes: dict[str, DType | None]
-
-
 @dataclass(slots=True)
 class Divergence:
     """One place and operation at which the policies differ.
@@ -118,10 +133,11 @@ class Divergence:
         Of a program that was recorded: the framework, in whose words its edits are written.
     part_of : str
         Of a program that was recorded: the framework's function that the operation is a step of.
-    passes : list of mapping
-        The answers of further passes, of operands of the same dtypes and of other numbers.
+    passes : list
+        The events of further passes, of operands of the same dtypes and of other numbers.
     event : object
-        What is no operation: the assignment, the cast, the default; without data.
+        What was done there, without data: an OperationEvent or a SetitemEvent, DefaultMade,
+        Entered; None of what follows from the dtypes.
     part : int
         Which of several operations of one expression it is: ``a < b < c`` has two.
     edited : bool
@@ -139,11 +155,18 @@ class Divergence:
     form: Form = Form.OPERATOR
     framework: str = ""
     part_of: str = ""
-    passes: list[Mapping[str, Answer]] = field(default_factory=list)
+    passes: list[Any] = field(default_factory=list)
     event: Any = None
     part: int = 0
     edited: bool = True
     names: tuple[str, ...] = ()
+
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        slots = {each.name: getattr(self, each.name) for each in fields(self)}
+        policy = getattr(self.event, "policy", None)
+        if policy is not None and not is_installed(policy):  # whoever reads this may not know it
+            slots |= {"passes": [], "event": None}
+        return None, slots
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         _, slots = state
@@ -159,12 +182,10 @@ class Divergence:
 
         An assignment makes no dtype: its target has each policy's own.
         """
-        known = self.answers
+        answers = self.answers.values()
         if self.name == "setitem":
-            return any(answer.dtype is None for answer in known.values())
-        if isinstance(known, LazyAnswers):
-            return len({*known.dtypes.values()}) > 1
-        return len({answer.dtype for answer in known.values()}) > 1
+            return any(answer.dtype is None for answer in answers)
+        return len({answer.dtype for answer in answers}) > 1
 
     @property
     def root(self) -> bool:
@@ -174,8 +195,8 @@ class Divergence:
     def add(self, other: Divergence) -> None:
         """Count the passes of another record of the place."""
         self.count += other.count
-        known = {id(each) for each in (self.answers, *self.passes)}  # not what they say
-        self.passes += [e for e in (other.answers, *other.passes) if id(e) not in known]
+        known = {id(each) for each in (self.event, *self.passes)}  # not what they say
+        self.passes += [e for e in (other.event, *other.passes) if id(e) not in known]
 
     @property
     def shown_at(self) -> Site:
@@ -192,10 +213,44 @@ class Divergence:
     @property
     def key(self) -> tuple[object, ...]:
         """What two passes of one place with the same answers have in common."""
-        known = self.answers
-        dtypes = (
-            tuple(known.dtypes.values())
-            if isinstance(known, LazyAnswers)
-            else tuple(answer.dtype for answer in known.values())
-        )
+        dtypes = tuple(answer.dtype for answer in self.answers.values())
         return self.site, self.program, self.name, self.part, self.operands, dtypes
+
+
+MOST = 1 << 16
+"""Operations that are recorded at most; some 60 MiB."""
+
+
+@dataclass
+class Operations:
+    """Operations of a run at which all policies agree.
+
+    An edit of a line has to hold for every pass through it, those among them that need none.
+
+    Attributes
+    ----------
+    found : dict
+        From the key of each to it.
+    complete : bool
+        Whether none was left out, as there were too many.
+    """
+
+    found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
+    complete: bool = True
+
+    def record(self, operation: Divergence) -> Divergence:
+        """Add an operation, or count it once more; return the one that is recorded."""
+        known = self.found.get(operation.key)
+        if known is not None:
+            known.add(operation)
+            return known
+        self.complete &= len(self.found) < MOST
+        if self.complete:
+            self.found[operation.key] = operation
+        return operation
+
+    def merge(self, other: Operations) -> None:
+        """Add those of another process, or of another run of the same program."""
+        self.complete &= other.complete
+        for each in other.found.values():
+            self.record(each)

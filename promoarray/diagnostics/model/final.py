@@ -1,4 +1,4 @@
-"""Final values of a program: its globals at the end, as numbers that two runs are compared by."""
+"""Final values and dtypes of a program: its globals at the end, by which two runs are compared."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import shortened
-from promoarray.diagnostics.model.values import Values, distance
+from promoarray.diagnostics.model.slots import RefusedOperation, as_seen_by, pending_of
+from promoarray.diagnostics.model.values import Values
 from promoarray.dtypes import BY_NAME, DType, Kind
+from promoarray.promotion.policy import Policy
 
 DEPTH, MOST, LARGE = 4, 5000, 1 << 24
 """How deep containers are looked into, how many values are kept, and elements of each."""
@@ -61,6 +63,13 @@ class Final:
     def spelled(self) -> str:
         """The same in prose: ``NumPy float64``, ``Python float``, ``float32``."""
         return f"{self.library} {self.dtype}".lstrip()
+
+    @property
+    def in_short(self) -> str:
+        """What it is: of a number its value, of all else the type and shape."""
+        if self.text or self.shape or self.values is None:
+            return self.text or str(self)
+        return f"{number(self.values.item())} ({self.spelled})"
 
     def __str__(self) -> str:
         return f"{self.type}{list(self.shape) if self.shape else ''}"
@@ -215,66 +224,6 @@ _READERS: dict[str, Callable[[Any], Values]] = {
 }
 
 
-# -- two ends -------------------------------------------------------------------------------------
-
-
-class Unequal(NamedTuple):
-    """A value that two runs do not end with alike.
-
-    Attributes
-    ----------
-    name : str
-    dtype : bool
-        Whether the dtypes differ; else the values do.
-    words : str
-    """
-
-    name: str
-    dtype: bool
-    words: str
-
-
-def unequal(
-    wanted: dict[str, Final], given: dict[str, Final], tolerance: float = 0.0
-) -> list[Unequal]:
-    """Return what two runs do not end with alike, in the order of the first.
-
-    Values of floats may differ by ``tolerance`` times the largest of their array.
-    """
-    found = []
-    for name in dict.fromkeys((*wanted, *given)):
-        mine, its = wanted.get(name), given.get(name)
-        if mine is None or its is None:
-            words = f"{its}, not set in the run" if its else f"not set; {mine} in the run"
-            found.append(Unequal(name, True, words))
-        elif (mine.type, mine.shape) != (its.type, its.shape):
-            found.append(Unequal(name, mine.type != its.type, f"{its} instead of {mine}"))
-        elif words := _differences(mine, its, tolerance):
-            found.append(Unequal(name, False, words))
-    return found
-
-
-def _differences(mine: Final, its: Final, tolerance: float) -> str:
-    """Where the values of two ends differ, in words; "" where they do not."""
-    if mine.values is None or its.values is None:
-        return "" if mine.digest == its.digest else "other values"
-    apart = distance(mine.values, its.values)
-    if apart is None:
-        return ""
-    largest = apart.largest if apart.finite else None
-    if tolerance and largest is not None and largest <= tolerance * apart.scale:
-        return ""
-    first = apart.first
-    words = f"{its.values[first]} instead of {mine.values[first]}"
-    if mine.shape:
-        at = ", ".join(map(str, first))
-        words = f"{apart.count} of {mine.values.size} values differ, first [{at}]: {words}"
-        if largest is not None:
-            words += f"; largest difference {largest:.3g}"
-            words += f", {largest / apart.scale:.3g} of the largest" if apart.scale else ""
-    return words
-
-
 # -- in words -------------------------------------------------------------------------------------
 
 
@@ -297,3 +246,50 @@ def brief(value: Any) -> str:
 def number(value: Any) -> str:
     """Return a number in short."""
     return f"{value:.6g}" if issubclass(type(value), (float, complex)) else str(value)
+
+
+# -- dtypes under every policy --------------------------------------------------------------------
+
+
+class FinalDType(NamedTuple):
+    """A global whose dtype some policies would have otherwise.
+
+    Attributes
+    ----------
+    name : str
+    run : str
+        Its dtype in the run.
+    others : dict
+        From policy name to the dtype there, where that is another.
+    pending : dict
+        From policy name to the refusals that the dtype there hangs on.
+    """
+
+    name: str
+    run: str
+    others: dict[str, str]
+    pending: dict[str, frozenset[RefusedOperation]] = {}  # noqa: RUF012 (never written to)
+
+    def becomes(self, policy: str) -> str:
+        """What it is under a policy, in words."""
+        return f"{self.others[policy]} instead of {self.run}"
+
+    def to_dict(self, policy: str) -> dict[str, Any]:
+        """Return it as data."""
+        return {"name": self.name, "dtype": self.others[policy], "run": self.run}
+
+
+def final_dtypes(ended: dict[str, Any], policies: tuple[Policy, ...]) -> tuple[FinalDType, ...]:
+    """Return the globals of a program whose dtype differs, in the order they were first set."""
+    found = []
+    for name, value in list(ended.items()):
+        # Not isinstance, which asks the value for its class: anything may answer.
+        if name.startswith("_") or not issubclass(type(value), Array):
+            continue
+        run = value.dtype
+        seen = {policy.name: policy.strong(as_seen_by(policy, value).type) for policy in policies}
+        others = {policy: dtype.name for policy, dtype in seen.items() if dtype is not run}
+        pending = pending_of((value,))
+        if others or pending:
+            found.append(FinalDType(name, run.name, others, pending))
+    return tuple(found)

@@ -1,10 +1,11 @@
-"""Where the globals at the end of a program differ between two runs of it."""
+"""Comparison of the globals that two runs of a program end with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -85,6 +86,11 @@ class FinalDifference:
         """Return it as data."""
         return asdict(self)
 
+    @property
+    def other_dtype(self) -> bool:
+        """Whether the dtypes differ, or it is set in one run alone."""
+        return self.run is None or self.other is None or self.run.dtype != self.other.dtype
+
     def words(self) -> str:
         """Say what differs."""
         if self.run is None or self.other is None:
@@ -109,8 +115,8 @@ class FinalDifference:
         assert self.other
         if self.run.shape != self.other.shape:
             return
-        if not self.differing:
-            yield "the same values"
+        if not self.differing:  # of what is too large only a digest is compared
+            yield "the same values" if self.size == prod(self.run.shape) else "other values"
             return
         by = self._by()
         verb = "differs" if self.size == 1 else "differ"
@@ -134,42 +140,74 @@ class FinalDifference:
         return f"by {self.largest:.3g}{most} (relative {self.relative:.2g})"
 
 
-def compared(run: dict[str, Final], other: dict[str, Final]) -> Iterator[FinalDifference]:
-    """Yield the globals that differ between two runs, in the order they were first set."""
+def compared(
+    run: dict[str, Final], other: dict[str, Final], tolerance: float = 0.0
+) -> Iterator[FinalDifference]:
+    """Yield the globals that differ between two runs, in the order they were first set.
+
+    Floats of one dtype may differ by ``tolerance`` times the largest of their array.
+    """
     for name in dict.fromkeys([*run, *other]):
-        difference = difference_of(name, run.get(name), other.get(name))
+        difference = difference_of(name, run.get(name), other.get(name), tolerance)
         if difference is not None:
             yield difference
 
 
-def difference_of(name: str, run: Final | None, other: Final | None) -> FinalDifference | None:
+def difference_of(
+    name: str, run: Final | None, other: Final | None, tolerance: float = 0.0
+) -> FinalDifference | None:
     """Return how a global differs; None if it does not."""
     if run is None or other is None:
-        return FinalDifference(
-            name, None if run is None else _side(run), None if other is None else _side(other)
-        )
+        mine, its = (None if each is None else _side(each) for each in (run, other))
+        return FinalDifference(name, mine, its)
     sides = _side(run), _side(other)
     if run.values is None or other.values is None:
-        mine, its = ((x.spelled, x.shape, x.digest, x.text) for x in (run, other))
-        return None if mine == its else FinalDifference(name, *sides)
+        told = [(x.spelled, x.shape, x.digest, x.text) for x in (run, other)]
+        return None if told[0] == told[1] else FinalDifference(name, *sides)
     if run.shape != other.shape:
         return FinalDifference(name, *sides)
-    found = distance(run.values, other.values)
+    found, size = distance(run.values, other.values), run.values.size
+    if run.spelled == other.spelled and (found is None or found.within(tolerance)):
+        return None
     if found is None:
-        same = run.spelled == other.spelled
-        return None if same else FinalDifference(name, *sides, 0, run.values.size)
+        return FinalDifference(name, *sides, 0, size)
     pair = run.values[found.first], other.values[found.first]
     if not run.shape:
-        sides = _retold(sides[0], run.text, pair), _retold(sides[1], other.text, pair[::-1])
+        sides = _retold(sides[0], pair), _retold(sides[1], pair[::-1])
     first = Element(found.first, *_told_apart(pair, tuple(map(str, pair))))
-    counts = found.count, run.values.size
-    return FinalDifference(name, *sides, *counts, found.largest, found.relative, first)
+    return FinalDifference(name, *sides, found.count, size, found.largest, found.relative, first)
 
 
-def _retold(side: Side, text: str, pair: tuple[Any, Any]) -> Side:
+class Unequal(NamedTuple):
+    """A value that two runs do not end with alike.
+
+    Attributes
+    ----------
+    name : str
+    dtype : bool
+        Whether the dtypes differ, or it is set in one run alone; else the values do.
+    words : str
+    """
+
+    name: str
+    dtype: bool
+    words: str
+
+
+def unequal(
+    wanted: dict[str, Final], given: dict[str, Final], tolerance: float = 0.0
+) -> list[Unequal]:
+    """Return what two runs do not end with alike; see ``compared``."""
+    return [
+        Unequal(each.name, each.other_dtype, each.words())
+        for each in compared(wanted, given, tolerance)
+    ]
+
+
+def _retold(side: Side, pair: tuple[Any, Any]) -> Side:
     """One side of a number that differs, with the digits that tell it from the other."""
     short = number(pair[0].item()), number(pair[1].item())
-    return replace(side, text=text.replace(short[0], _told_apart(pair, short)[0], 1))
+    return replace(side, text=side.text.replace(short[0], _told_apart(pair, short)[0], 1))
 
 
 def _told_apart(pair: tuple[Any, Any], texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -184,9 +222,9 @@ def _told_apart(pair: tuple[Any, Any], texts: tuple[str, ...]) -> tuple[str, ...
 def _side(found: Final) -> Side:
     values = found.values
     if values is None or values.dtype.kind not in "fc":
-        return Side(found.spelled, found.shape, 0, 0, found.text)
+        return Side(found.spelled, found.shape, 0, 0, found.in_short)
     nan, inf = int(np.isnan(values).sum()), int(np.isinf(values).sum())
-    return Side(found.spelled, found.shape, nan, inf, found.text)
+    return Side(found.spelled, found.shape, nan, inf, found.in_short)
 
 
 def _shaped(side: Side) -> str:

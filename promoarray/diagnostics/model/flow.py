@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.value_changes import ValueChanges
+from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 
@@ -140,6 +140,10 @@ class Flow:
     unread: Counter[tuple[Site, Site]] = field(default_factory=Counter)
     values: ValueChanges = field(default_factory=ValueChanges)
     uncomputed: int = 0
+
+    def record_values(self, change: ValueChange) -> None:
+        """Add a place at which the values of a cast differ, or what differs in one more pass."""
+        self.values.add(change)
 
 
 # -- as data --------------------------------------------------------------------------------------

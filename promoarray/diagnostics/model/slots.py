@@ -1,4 +1,5 @@
-"""State of the policies for one array: beside the run's dtype what each policy has instead.
+"""State of the policies for one array: beside the run's dtype what each policy has instead; and
+operands of the run as each of them sees them.
 
 After a refusal a policy goes on with what the edit there gives, the run's dtype. Whether there is
 such an edit is known only when every pass through the line is; so the state remembers the refusals
@@ -11,11 +12,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from promoarray.core.array_base import type_of
+from promoarray.core.operands import as_looked_on, looked_on
 from promoarray.core.read_dtype import read_dtype
 from promoarray.diagnostics.model.fallback_dtype import lacks
-from promoarray.diagnostics.model.operand_view import as_given
-from promoarray.dtypes import WEAK, DType
-from promoarray.promotion.plan import Operand
+from promoarray.dtypes import WEAK, WEAK_TYPES, DType
+from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
 
@@ -95,38 +97,17 @@ _RECORDS: WeakValueDictionary[tuple[object, ...], ShadowDTypes] = WeakValueDicti
 """Those in use: the names of policies that are gone are kept no longer."""
 
 
-class SeenByAll:
-    """Operands as each of some policies sees them, which is looked up by what type slots bear.
-
-    Parameters
-    ----------
-    policies : tuple of Policy
-    """
-
-    def __init__(self, policies: tuple[Policy, ...]) -> None:
-        self.policies = policies
-        self._by_value = any(policy.by_value is not None for policy in policies)
-        self._known: dict[object, tuple[Operand, ...]] = {}
-
-    def __call__(self, operands: tuple[Any, ...]) -> list[tuple[Operand, ...]]:
-        """Return for each policy the operands with the types that it has seen so far."""
-        return list(zip(*[self._of(x) for x in operands], strict=True))
-
-    def _of(self, x: Any) -> tuple[Operand, ...]:
-        flat = type(x) in WEAK or not x._buffer.ndim
-        if flat and self._by_value:
-            return tuple([as_seen_by(policy, x) for policy in self.policies])
-        key = type(x) if type(x) in WEAK else (x._type, flat)
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= MOST_SLOTS:
-                self._known.clear()
-            found = self._known[key] = tuple([as_seen_by(policy, x) for policy in self.policies])
-        return found
+# -- operands as a policy sees them ----------------------------------------------------------------
 
 
-MOST_SLOTS = 1 << 12
-"""So many are remembered."""
+def as_given(policy: Policy, x: Any, dtype: DType | None = None) -> Operand:
+    """An operand as a policy sees it: of the run, or of another dtype that it has given it."""
+    if type(x) in WEAK:
+        return as_looked_on(x, policy)
+    flat = not x._buffer.ndim
+    value = looked_on(x) if flat and policy.by_value is not None else None
+    seen = _as_made(policy, dtype or type_of(x._type))
+    return Operand(seen, Rank.ZERO_D if flat else Rank.ARRAY, value)
 
 
 def as_seen_by(policy: Policy, x: Any) -> Operand:
@@ -140,3 +121,20 @@ def as_held(policy: Policy, x: Any) -> Operand:
     """An operand of the run as a policy sees it; as it goes on with it where it lacks the dtype."""
     given = as_given(policy, x)
     return as_seen_by(policy, x) if lacks(policy, given.type) else given
+
+
+def adopted(policy: Policy, operand: Operand, *, weak: bool = False) -> Operand:
+    """An operand of the run as a policy would have made it in the first place.
+
+    ``weak`` has an array weakly typed that the policy holds so.
+    """
+    value = operand.value if policy.by_value else None
+    if operand.rank is Rank.SCALAR:
+        return Operand(operand.type, operand.rank, value)
+    dtype = WEAK_TYPES[operand.type.kind.category] if weak else operand.type
+    return Operand(_as_made(policy, dtype), operand.rank, value)
+
+
+def _as_made(policy: Policy, dtype: DType) -> DType:
+    dtype = policy.canonical.get(dtype, dtype)
+    return dtype if policy.weak_arrays else policy.strong(dtype)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.model.divergence import UNKNOWN, Answer, Divergence
-from promoarray.diagnostics.model.final_dtypes import FinalDType
+from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.slots import RefusedOperation
 
 Unedited = dict[str, dict[RefusedOperation, Site]]

@@ -1,8 +1,7 @@
 """Casts whose values differ by policy: how many elements, and the first of them.
 
 Of an explicit cast and of an assignment the dtype is the same everywhere; what becomes of a value
-that the dtype cannot hold is a matter of the policy's cast rule. Only policies whose rule differs
-for the pair of dtypes are looked at, and of those that agree one.
+that the dtype cannot hold is a matter of the policy's cast rule.
 """
 
 from __future__ import annotations
@@ -12,17 +11,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from promoarray.backends import backend_of
 from promoarray.console import listed
-from promoarray.core import host
 from promoarray.core.call_site import Site
-from promoarray.core.cast import scalar
-from promoarray.diagnostics.model.values import all_beyond, differs, same_bytes
-from promoarray.dtypes import INTEGERS, DType
-from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import worded
+from promoarray.dtypes import DType
 
 
 class Example(NamedTuple):
@@ -212,117 +203,3 @@ def one_pass(
 ) -> ValueChange:
     """Return what differs in one pass of a place."""
     return ValueChange(place, size, 1, {each.policies: each for each in found}, routes)
-
-
-def differences(
-    run: Policy, policies: tuple[Policy, ...], buffer: Any, source: DType, target: DType
-) -> list[Difference]:
-    """Return where the policies make other values of a buffer than the run's policy.
-
-    Parameters
-    ----------
-    run : Policy
-    policies : tuple of Policy
-        Those that cast these values: what they have seen so far is of the same dtype.
-    buffer : array
-    source, target : DType
-        Of numbers or bools.
-    """
-    own = run.cast.plan(source, target)
-    plans: dict[Any, list[str]] = {}
-    for policy in policies:
-        plan = policy.cast.plan(source, target)
-        if plan != own and policy.cast.refuses(source, target) is None:
-            plans.setdefault(plan, []).append(policy.name)
-    if not plans or not buffer.size:
-        return []
-    backend = backend_of(buffer)
-
-    def cast(plan: Any) -> Any:
-        return backend.to_numpy(backend.cast(buffer, source, target, *plan), target)
-
-    made = cast(own)
-    alike: list[tuple[Any, Any, list[str]]] = []  # the bits, where they differ, under which
-    for plan, names in plans.items():
-        other = cast(plan)
-        if same_bytes(made, other):  # most often, and quickly told
-            continue
-        differ = _differ(made, other, target)
-        same = next((each for each in alike if not _differ(each[0], other, target).any()), None)
-        if same is not None:
-            same[2].extend(names)
-        elif differ.any():
-            alike.append((other, differ, names))
-    if not alike:
-        return []
-    given = host.decoded(backend.to_numpy(buffer, source), source)
-    run_values = host.decoded(made, target)
-    return [
-        _difference(names, differ, given, run_values, host.decoded(other, target))._replace(
-            beyond=all_beyond(given[differ], source, target)
-        )
-        for other, differ, names in alike
-    ]
-
-
-def scalar_differences(
-    run: Policy, given: Any, value: Any, dtype: DType, others: dict[Policy, Any]
-) -> list[Difference]:
-    """Return where the policies compute with another number than the run, of a Python scalar.
-
-    Parameters
-    ----------
-    run : Policy
-    given : bool, int, float or complex
-    value : number
-        What the run's policy makes of it, on its way to ``dtype``.
-    dtype : DType
-    others : dict
-        From the policies that cast it to the same dtype to what they make of it.
-    """
-    wide = host.wide(value, dtype)[1]
-    own = run.cast.plan(wide, dtype) if wide is not dtype else None
-    others = {
-        policy: number
-        for policy, number in others.items()
-        if number is not value or (own and policy.cast.plan(wide, dtype) != own)
-    }
-    if not others:  # as most often: the same number, cast by the same rule
-        return []
-    mine = _made(run, given, value, dtype)
-    found: dict[str, list[str]] = {}
-    for policy, number in others.items():
-        theirs = _made(policy, given, number, dtype)
-        if (mine is theirs) if mine is None or theirs is None else not _differ(mine, theirs, dtype):
-            continue
-        found.setdefault(_worded(given, theirs), []).append(policy.name)
-    words = worded(given), _worded(given, mine)
-    return [
-        Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
-    ]
-
-
-def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
-    """The number of a dtype that a policy makes of a Python scalar.
-
-    None of an int that it compares as it is, though the dtype does not hold it: it stands as an
-    infinity then (``promotion/scalars.py``).
-    """
-    if type(given) is int and type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
-        return None
-    return host.decoded(scalar(policy, value, dtype), dtype)
-
-
-def _worded(given: Any, made: Any) -> str:
-    return worded(given) if made is None else str(made.item())
-
-
-def _difference(names: list[str], differ: Any, given: Any, run: Any, other: Any) -> Difference:
-    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(differ)), differ.shape))
-    first = (str(each[index].item()) for each in (given, run, other))
-    return Difference(tuple(names), int(np.count_nonzero(differ)), Example(index, *first))
-
-
-def _differ(a: Any, b: Any, dtype: DType) -> Any:
-    """Where two buffers of a dtype differ."""
-    return differs(host.decoded(a, dtype), host.decoded(b, dtype))

@@ -52,6 +52,12 @@ class Distance:
     finite: bool
     scale: float
 
+    def within(self, tolerance: float) -> bool:
+        """Whether no element differs by more than ``tolerance`` times the largest of the array."""
+        if not tolerance or not self.finite or self.largest is None:
+            return False
+        return self.largest <= tolerance * self.scale
+
 
 def differs(a: Values, b: Values) -> Values:
     """Return where two arrays of a shape differ, as an array of bools."""

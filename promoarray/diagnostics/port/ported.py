@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port
 from promoarray.diagnostics.findings.verdict import NotExamined
-from promoarray.diagnostics.model.final import Final, Unequal
+from promoarray.diagnostics.model.final import Final
+from promoarray.diagnostics.model.final_difference import Unequal
 from promoarray.diagnostics.port.runs import Ran, Recordings
 from promoarray.diagnostics.port.sources import Source
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from promoarray.diagnostics.edits.occurrence import Occurrence, Span, grouped
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
@@ -21,7 +22,8 @@ from promoarray.diagnostics.edits.rewriting import Unkept, rewritten
 from promoarray.diagnostics.edits.source import Position, SourceText
 from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined
-from promoarray.diagnostics.model.final import Final, Unequal, unequal
+from promoarray.diagnostics.model.final import NUMPY, PYTHON, Final
+from promoarray.diagnostics.model.final_difference import Unequal, unequal
 from promoarray.diagnostics.port.minimize import simplified
 from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
 from promoarray.diagnostics.port.proof import disputed
@@ -95,7 +97,7 @@ class Work:
         """Find the edits, and prove them."""
         self.port = self.port._replace(proved=True)
         if self.real is not None:
-            made = {n: Final(kind, x.shape, x) for n, (kind, x) in self.real.final.items()}
+            made = {n: _final(kind, values) for n, (kind, values) in self.real.final.items()}
             final = {n: made.get(n, value) for n, value in self.first.final.items()}
             self.first = self.first._replace(final=final)
         found, left = self._found(self.first.seen)
@@ -298,6 +300,12 @@ class Work:
         if self._prints and self.runner.recorded and self.first.output != ran.output:
             found.append(Unequal("standard output", False, "it prints something else"))
         return tuple(found)
+
+
+def _final(kind: str, values: Any) -> Final:
+    """A global of the real NumPy's run: arrays are ``numpy float64`` there, numbers ``float``."""
+    library, _, dtype = kind.rpartition(" ")
+    return Final(dtype, values.shape, values, library=NUMPY if library else PYTHON)
 
 
 _OTHERWISE = "with its cast the run itself ends otherwise"

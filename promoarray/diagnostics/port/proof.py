@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
-from promoarray.diagnostics.model.final import Unequal
+from promoarray.diagnostics.model.final_difference import Unequal
 from promoarray.diagnostics.report import Report
 
 

@@ -20,10 +20,9 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.operands import is_left_lazy, looked_on
-from promoarray.diagnostics.ask.compared_values import ComparedValues
-from promoarray.diagnostics.ask.narrowing import kept_by
 from promoarray.diagnostics.ask.observer import MODULES, names_of
 from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.fallback_dtype import held
 from promoarray.diagnostics.model.flow import (
@@ -39,7 +38,6 @@ from promoarray.diagnostics.model.flow import (
     RecordedOperation,
 )
 from promoarray.diagnostics.model.scalar_class import scalar_class
-from promoarray.diagnostics.model.value_changes import ValueChange
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form
@@ -124,7 +122,7 @@ class FlowRecorder(Observer):
         self.flow = Flow()
         report.flows.append(self.flow)
         self._by_value = [policy for policy in report.policies if policy.by_value is not None]
-        self._values = ComparedValues(self)
+        self._values = ComparedValues(report.policies, self.flow)
         self._written: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Hashable] = {}
         self._known: dict[Hashable, RecordedOperation] = {}
@@ -195,7 +193,7 @@ class FlowRecorder(Observer):
         options = {"source": source.code, "data": len(data), "operands": places}
         self._give(ENTRY, "", policy, (), result, options)
         keep = tuple(p.name for p in self.report.policies if held(p, source) is source)
-        self._values.narrowed(data, policy, source, dtype, kept_by(keep))
+        self._values.narrowed(data, policy, source, dtype, keep, kept=True)
 
     def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
         """Whether some policy may make other values of an array's cast than the run's."""
@@ -219,26 +217,6 @@ class FlowRecorder(Observer):
             if not name.startswith("_") and issubclass(type(x), Array)
             if isinstance(slot := x._type, Produced)
         }
-
-    # -- where the values of casts that differ are put --------------------------------------------
-
-    @property
-    def policies(self) -> tuple[Policy, ...]:
-        """The policies that are compared."""
-        return self.report.policies
-
-    @property
-    def uncomputed(self) -> int:
-        """Casts of lazy arrays, which are not computed to compare them."""
-        return self.flow.uncomputed
-
-    @uncomputed.setter
-    def uncomputed(self, count: int) -> None:
-        self.flow.uncomputed = count
-
-    def record_values(self, change: ValueChange) -> None:
-        """Add a place at which the values of a cast differ, or what differs in one more pass."""
-        self.flow.values.add(change)
 
     # -- parts ------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from promoarray.core.operands import operand_of
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
-from promoarray.diagnostics.model.default_dtypes import DefaultMade
+from promoarray.diagnostics.model.divergence import DefaultMade
 from promoarray.diagnostics.model.flow import CALL, DEFAULT, OPERATION
 from promoarray.diagnostics.record._seen import Carried
 from promoarray.diagnostics.record.flow import FlowRecorder, Heard

@@ -35,8 +35,7 @@ from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.ask.refusals import stopped_of
-from promoarray.diagnostics.model.final import finals
-from promoarray.diagnostics.model.final_dtypes import final_dtypes
+from promoarray.diagnostics.model.final import final_dtypes, finals
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.report import RecordedReport

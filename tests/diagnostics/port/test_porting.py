@@ -150,7 +150,10 @@ def test_values_that_no_cast_gives_are_told(tmp_path: Path) -> None:
     assert not done.agrees
     (different,) = done.checked[1].unequal
     assert (different.name, different.dtype) == ("y", False)
-    assert different.words.startswith("1 of 2 values differ, first [0]: 448.0 instead of nan")
+    assert different.words == (
+        "float8_e4m3fn [2]; 1 of 2 elements differ; first at [0]: 448.0 instead of nan; "
+        "0 NaN instead of 1"
+    )
     assert "no cast gives the same values" in done.left[0].why
 
 

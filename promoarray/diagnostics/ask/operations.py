@@ -1,0 +1,261 @@
+"""What the policies say of an operation, and what its results carry on with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable
+from typing import Any
+
+from promoarray.core.array_base import type_of
+from promoarray.core.events import OperationEvent
+from promoarray.core.operands import is_left_lazy
+from promoarray.diagnostics.ask.values import scalar_differences
+from promoarray.diagnostics.ask.verdict import (
+    ScalarChange,
+    Verdict,
+    kind_of,
+    without_data,
+    words_of,
+)
+from promoarray.diagnostics.model.asking import ask, result_of
+from promoarray.diagnostics.model.divergence import Answer
+from promoarray.diagnostics.model.fallback_dtype import held
+from promoarray.diagnostics.model.slots import (
+    Pending,
+    RefusedOperation,
+    ShadowDTypes,
+    as_held,
+    as_seen_by,
+    pending_of,
+    record,
+)
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.operations import Form
+from promoarray.promotion.plan import Decision, Operand, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import bounds
+
+Decided = dict[Policy, tuple[tuple[Operand, ...], Decision | Refusal]]
+"""From each policy to the operands with the types it has seen so far, and what it does then."""
+
+WEAK_REASON = "an operand is weakly typed there: it was made of Python numbers alone"
+
+
+def key_of(event: OperationEvent, by_value: bool) -> Hashable:
+    """Return what operations of one verdict have in common; see ``kind_of``."""
+    said = event.options.get("low", True), event.options.get("real")
+    operands = [kind_of(x, by_value) for x in event.operands]
+    return event.name, event.form, event.policy, event.plan.result, *said, *operands
+
+
+def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
+    """Ask every policy what it would have done."""
+    run, words = event.policy, words_of(event.seen)
+    decided: Decided = {}
+    for policy in policies:
+        seen = tuple([as_seen_by(policy, x) for x in event.operands])
+        decided[policy] = seen, ask(policy, event, seen)
+    given = pending_of(event.operands)
+    made = event.plan.result, *event.plan.extra_results
+    pending = _with_refusals(given, decided, run, RefusedOperation(event.name, words))
+    slots = [record(each, _carried(decided, run, i, each), pending) for i, each in enumerate(made)]
+    which = next((i for i in range(len(made)) if _differs(decided, run, i, made[i])), 0)
+    scalars = _scalars(decided, event)
+    decisions = [decision for _, decision in decided.values()]
+    by_value = any(isinstance(each, Refusal) and each.error is not None for each in decisions)
+    lazy = any(map(_is_left_lazy, event.operands))
+    return Verdict(
+        event.name,
+        words,
+        _answers(decided, event, which, given),
+        tuple(slots),
+        _without_data(event, any(policy.by_value is not None for policy in policies)),
+        event.form,
+        lasting=not by_value and not scalars,  # which name the value
+        signatures=_signatures(policies, event),
+        scalars=scalars,
+        assumes=tuple(p.name for p in policies if lazy and p.by_value and _assumes(p, event)),
+    )
+
+
+def _with_refusals(
+    pending: Pending, decided: Decided, run: Policy, refused: RefusedOperation
+) -> Pending:
+    """The refusals that the results hang on: those of the operands, and this one."""
+    found = dict(pending)
+    for policy, (_, decision) in decided.items():
+        if isinstance(decision, Refusal) and policy is not run:
+            found[policy.name] = found.get(policy.name, frozenset()) | {refused}
+    return found
+
+
+def _carried(decided: Decided, run: Policy, which: int, made: DType) -> dict[str, DType]:
+    """The dtypes that the policies go on with.
+
+    After a refusal that is what the edit there gives: the run's.
+    """
+    kept = {}
+    for policy, (_, decision) in decided.items():
+        dtype = result_of(decision, which)
+        if isinstance(dtype, Refusal):
+            dtype = held(policy, run.strong(made))
+        kept[policy.name] = dtype
+    return kept
+
+
+def _differs(decided: Decided, run: Policy, which: int, made: DType) -> bool:
+    """Whether some policy gives another dtype of a result, or refuses."""
+    mine = run.strong(made)
+    return any(
+        _dtype(policy, result_of(decision, which)) is not mine
+        for policy, (_, decision) in decided.items()
+        if policy.name != run.name
+    )
+
+
+def _dtype(policy: Policy, result: DType | Refusal) -> DType | None:
+    """The dtype in memory; None of a refusal."""
+    return None if isinstance(result, Refusal) else policy.strong(result)
+
+
+def _without_data(event: OperationEvent, by_value: bool) -> OperationEvent:
+    """An event that keeps no array alive, but values of 0-d arrays if they are asked for."""
+    given = tuple([without_data(x, by_value) for x in event.operands])
+    options = {name: event.options[name] for name in ("low", "real") if name in event.options}
+    nothing: Any = None
+    bare = event._replace(operands=given, values=(), result=nothing, extra_results=())
+    return bare._replace(options=options)
+
+
+# -- answers --------------------------------------------------------------------------------------
+
+
+def _answers(
+    decided: Decided, event: OperationEvent, which: int, pending: Pending
+) -> dict[str, Answer]:
+    """What is said of one result, the run's first."""
+    run, words = event.policy, words_of(event.seen)
+    mine = run.strong((event.plan.result, *event.plan.extra_results)[which])
+    answers = {run.name: Answer(mine, "", "", words)}
+    for policy, (seen, decision) in decided.items():
+        if policy.name == run.name:
+            continue
+        result = result_of(decision, which)
+        reason = result.reason if isinstance(result, Refusal) else ""
+        dtype, origin = _dtype(policy, result), ""
+        if dtype is not mine:
+            origin = _origin(policy, seen, result, event, which)
+            if origin == "inherits" and dtype is not None and _only_weak(policy, event, seen):
+                origin, reason = "root", WEAK_REASON
+        names = words if seen == event.seen else words_of(seen)
+        hangs_on = pending.get(policy.name, frozenset())
+        answers[policy.name] = Answer(dtype, reason, origin, names, None, hangs_on)
+    return answers
+
+
+def _origin(
+    policy: Policy,
+    seen: tuple[Operand, ...],
+    result: DType | Refusal,
+    event: OperationEvent,
+    which: int,
+) -> str:
+    """Whether the policy answers otherwise for the run's own operands, too, or an earlier line did.
+
+    So roots are what has to be edited, and with their edits nothing is left to inherit; but for a
+    dtype that the policy never holds, which differs from where it comes up.
+    """
+    run = event.policy.strong((event.plan.result, *event.plan.extra_results)[which])
+    given = tuple([_as_stored(policy, event.policy, x) for x in event.operands])
+    if given != seen:
+        result = result_of(ask(policy, event, given), which)
+    answer = _dtype(policy, result)
+    never_held = answer is held(policy, run) and any(_told(policy, x) for x in event.operands)
+    return "inherits" if answer is run or never_held else "root"
+
+
+def _told(policy: Policy, x: Any) -> bool:
+    """Whether a policy has another dtype than the run for an array."""
+    label = None if type(x) in WEAK else x._type
+    return type(label) is ShadowDTypes and policy.name in label.answers
+
+
+def _as_stored(policy: Policy, run: Policy, x: Any) -> Operand:
+    """An operand of the run as a policy sees it; a weakly typed array as the run stores it.
+
+    Where defaults differ, as of JAX with and without x64, it was told where the array was made.
+    """
+    operand = as_held(policy, x)
+    if type(x) in WEAK or not type_of(x._type).weak:
+        return operand
+    stored, seen = run.strong(type_of(x._type)), policy.strong(as_seen_by(policy, x).type)
+    differs = seen is not stored and (_told(policy, x) or policy.weak_arrays)
+    return operand._replace(type=stored) if differs else operand
+
+
+def _only_weak(policy: Policy, event: OperationEvent, seen: tuple[Operand, ...]) -> bool:
+    """Whether the operands have the run's dtypes under a policy, but some are weak there alone.
+
+    No line before has another dtype then, from which this one could inherit it.
+    """
+    if not policy.weak_arrays:
+        return False
+    pairs = [(as_held(policy, x).type, o.type) for x, o in zip(event.operands, seen, strict=True)]
+    alike = all(policy.strong(a) is policy.strong(b) for a, b in pairs)
+    return alike and any(theirs.weak > mine.weak for mine, theirs in pairs)
+
+
+# -- Python scalars, signatures, lazy values ------------------------------------------------------
+
+
+def _scalars(decided: Decided, event: OperationEvent) -> tuple[ScalarChange, ...]:
+    """The Python scalars of which some policies make another number of the same dtype."""
+    found = []
+    every = zip(event.operands, event.values, event.plan.inputs, strict=True)
+    for index, (x, value, dtype) in enumerate(every):
+        if type(x) not in WEAK:
+            continue
+        others = {
+            policy: decision.values[index]
+            for policy, (_, decision) in decided.items()
+            if not isinstance(decision, Refusal) and decision.plan.inputs[index] is dtype
+        }
+        changes = scalar_differences(event.policy, x, value, dtype, others)
+        found += [ScalarChange(WEAK[type(x)], dtype, change) for change in changes]
+    return tuple(found)
+
+
+def _signatures(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[tuple[str, str], ...]:
+    """The policies whose framework's function takes no such call, and why."""
+    if event.form is not Form.FUNCTION or not any(type(x) in WEAK for x in event.operands):
+        return ()
+    refusals = ((p.name, p.signature_refusal(event.name, event.seen)) for p in policies)
+    return tuple((name, refusal.reason) for name, refusal in refusals if refusal is not None)
+
+
+def _is_left_lazy(x: Any) -> bool:
+    """Whether a value is not computed for policies that look at those of 0-d arrays."""
+    return type(x) not in WEAK and not x._buffer.ndim and is_left_lazy(x)
+
+
+def _assumes(policy: Policy, event: OperationEvent) -> bool:
+    """Whether a policy would answer otherwise of other values of lazy 0-d arrays."""
+    seen = tuple(as_seen_by(policy, x) for x in event.operands)
+    answers = {result_of(ask(policy, event, seen))}
+    for end in (0, 1):
+        others = (
+            o._replace(value=_ends(o.type)[end]) if _is_left_lazy(x) else o
+            for o, x in zip(seen, event.operands, strict=True)
+        )
+        answers.add(result_of(ask(policy, event, tuple(others))))
+    return len(answers) > 1
+
+
+def _ends(dtype: DType) -> tuple[Any, Any]:
+    """The smallest and the largest value of a dtype; of floats those of the widest."""
+    if dtype.kind in INTEGERS:
+        return bounds(dtype)
+    if dtype.kind is Kind.BOOL:
+        return False, True
+    most = sys.float_info.max
+    return (-most, most) if dtype.kind is Kind.FLOAT else (complex(-most), complex(most))

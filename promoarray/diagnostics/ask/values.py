@@ -1,0 +1,341 @@
+"""Values that policies make otherwise: of casts, of data that come in, of Python scalars.
+
+They are computed and compared once more at each pass of a place, as no other pass has the same.
+Only policies whose rule differs for the pair of dtypes are looked at, and of those that agree one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from promoarray.backends import backend_of, is_lazy
+from promoarray.core import host
+from promoarray.core.array_base import Array
+from promoarray.core.call_site import sites
+from promoarray.core.cast import convert, scalar
+from promoarray.core.events import CastEvent, SetitemEvent
+from promoarray.diagnostics.edits.routes import routes
+from promoarray.diagnostics.model.divergence import ENTRY
+from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.diagnostics.model.value_changes import (
+    Difference,
+    Example,
+    Place,
+    ValueChange,
+    one_pass,
+)
+from promoarray.diagnostics.model.values import all_beyond, differs, same_bytes
+from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import worded
+
+BLOCK = 1 << 16
+"""So many elements are looked at together, so that large data take no memory of their size."""
+
+
+class Found(Protocol):
+    """What is filled: a report, or a recorded flow."""
+
+    uncomputed: int
+
+    def record_values(self, change: ValueChange) -> None:
+        """Add a place, or what differs in one more pass."""
+
+
+@dataclass(eq=False)
+class ComparedValues:
+    """Casts what the run casts as every policy does, and notes what differs.
+
+    Attributes
+    ----------
+    policies : tuple of Policy
+    found : Found
+    """
+
+    policies: tuple[Policy, ...]
+    found: Found
+
+    def narrowed(
+        self,
+        data: tuple[Any, ...],
+        policy: Policy,
+        source: DType,
+        target: DType,
+        names: tuple[str, ...],
+        *,
+        kept: bool = False,
+    ) -> None:
+        """Note what is lost of data that a policy narrows as they come in; see ``narrowed``."""
+        lost = narrowed(policy, data, source, target, names, kept=kept)
+        if lost is not None:
+            place = Place(*sites(), ENTRY, source.name, target.name)
+            self.found.record_values(one_pass(place, sum(x.size for x in data), [lost]))
+
+    def cast(self, cast: CastEvent) -> None:
+        """Note the policies that make other values of an explicit cast to the same dtype."""
+        self._compare("astype", cast.policy, cast.array, cast.source, cast.target, cast.result)
+
+    def stored(self, assignment: SetitemEvent) -> None:
+        """Note the policies that make other values of an array that is assigned."""
+        run, _, value, source, target = assignment
+        self._compare("setitem", run, value, source, target)
+
+    def may_differ(self, run: Policy, array: Array, target: DType) -> bool:
+        """Whether the rule of some policy differs from the run's, for the dtype it has there."""
+        for policy in self.policies:
+            dtype = policy.strong(as_seen_by(policy, array).type)
+            if dtype is not target and _other_rule(run, (policy,), dtype, target):
+                return True
+        return False
+
+    def _compare(
+        self,
+        operation: str,
+        run: Policy,
+        array: Array,
+        source: DType,
+        target: DType,
+        result: Array | None = None,
+    ) -> None:
+        """Cast an array as every policy does, from the dtype that each of them has.
+
+        Where that is not the run's, both rules cast what the run's array is in it: what differs
+        then is a matter of the rules, and not of the dtype, which differs from an earlier line on.
+        """
+        if array.size == 0:  # arrays of recorded programs have no values here
+            return
+        if is_lazy(backend_of(array._buffer)):  # which is not computed for it
+            exact = source.kind is target.kind and source.bits < target.bits
+            self.found.uncomputed += not exact and _other_rule(run, self.policies, source, target)
+            return
+        found = []
+        for dtype, policies in self._by_dtype(array, result, target).items():
+            buffer = array._buffer
+            if dtype is not source:
+                if not _holds(source, dtype) or run.cast.refuses(source, dtype):
+                    continue
+                if not _other_rule(run, policies, dtype, target):
+                    continue
+                buffer = convert(run, buffer, source, dtype)
+            found += differences(run, tuple(policies), buffer, dtype, target)
+        if found:
+            place = Place(*sites(), operation, source.name, target.name)
+            others = tuple(policy for policy in self.policies if policy is not run)
+            ways = routes(run, others, array, source, target) if operation == "astype" else ()
+            self.found.record_values(one_pass(place, array.size, found, ways))
+
+    def _by_dtype(
+        self, array: Array, result: Array | None, target: DType
+    ) -> dict[DType, list[Policy]]:
+        """The policies by the dtype that an array has under them, but for those whose result has
+        another dtype than the run's."""
+        found: dict[DType, list[Policy]] = {}
+        for policy in self.policies:
+            if result is None or as_seen_by(policy, result).type is target:
+                found.setdefault(policy.strong(as_seen_by(policy, array).type), []).append(policy)
+        return found
+
+
+def _other_rule(run: Policy, policies: Iterable[Policy], source: DType, target: DType) -> bool:
+    """Whether some policy casts by another rule than the run's."""
+    rule = run.cast.plan(source, target)
+    return any(policy.cast.plan(source, target) != rule for policy in policies)
+
+
+def _holds(source: DType, dtype: DType) -> bool:
+    """Whether an array of a dtype can stand for one of another, but for rounding."""
+    return source.kind is dtype.kind or (source.kind in INTEGERS and dtype.kind is Kind.FLOAT)
+
+
+# -- data that come in ----------------------------------------------------------------------------
+
+
+def narrowed(
+    policy: Policy,
+    data: tuple[Any, ...],
+    source: DType,
+    target: DType,
+    names: tuple[str, ...],
+    *,
+    kept: bool = False,
+) -> Difference | None:
+    """Return what a policy's cast of data to a narrower dtype loses; None if nothing.
+
+    Parameters
+    ----------
+    policy : Policy
+        Whose cast rule it is.
+    data : tuple of numpy.ndarray and numpy.generic
+    source, target : DType
+        Of the data, and what the policy makes of them.
+    names : tuple of str
+        The policies that differ from the run in this.
+    kept : bool
+        Whether it is the run that loses it, and they do not.
+    """
+    elements, largest, example = 0, -1.0, Example((), "", "", "")
+    for x in map(np.asarray, data):
+        for start, block in _blocks(x):
+            made = _cast_values(policy, block, source, target)
+            differ = differs(block, made)
+            if not differ.any():
+                continue
+            elements += int(np.count_nonzero(differ))
+            apart = _apart(block, made, differ)
+            i = int(np.argmax(apart))
+            if apart[i] > largest:
+                at = np.unravel_index(start + i, x.shape) if x.ndim else ()
+                given, lost = str(block[i].item()), str(made[i].item())
+                run, other = (lost, given) if kept else (given, lost)
+                example = Example(tuple(int(n) for n in at), given, run, other)
+                largest = float(apart[i])
+    return Difference(names, elements, example, largest=largest) if elements else None
+
+
+def _blocks(data: Any) -> Iterator[tuple[int, Any]]:
+    """Yield the elements of an array in order, a block of them each, and where it begins."""
+    if data.size <= BLOCK:
+        yield 0, data.ravel()
+        return
+    start = 0
+    flags: Any = ["external_loop", "buffered", "zerosize_ok"]
+    blocks: Any = np.nditer(data, flags=flags, order="C", buffersize=BLOCK)
+    for block in blocks:
+        yield start, block
+        start += block.size
+
+
+def _cast_values(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
+    backend = backend_of(buffer)
+    cast = backend.cast(buffer, source, target, *policy.cast.plan(source, target))
+    return host.decoded(backend.to_numpy(cast, target), target)
+
+
+def _apart(given: Any, made: Any, differ: Any) -> Any:
+    """By how much each element changes; less than nothing where it does not."""
+    wide = np.promote_types(given.dtype, np.float64)
+    with np.errstate(all="ignore"):
+        by = np.abs(made.astype(wide) - given.astype(wide))
+    return np.where(differ, np.fmax(by, 0.0), -1.0)  # a part of a complex number may be NaN
+
+
+# -- casts, and Python scalars --------------------------------------------------------------------
+
+
+def differences(
+    run: Policy, policies: tuple[Policy, ...], buffer: Any, source: DType, target: DType
+) -> list[Difference]:
+    """Return where the policies make other values of a buffer than the run's policy.
+
+    Parameters
+    ----------
+    run : Policy
+    policies : tuple of Policy
+        Those that cast these values: what they have seen so far is of the same dtype.
+    buffer : array
+    source, target : DType
+        Of numbers or bools.
+    """
+    own = run.cast.plan(source, target)
+    plans: dict[Any, list[str]] = {}
+    for policy in policies:
+        plan = policy.cast.plan(source, target)
+        if plan != own and policy.cast.refuses(source, target) is None:
+            plans.setdefault(plan, []).append(policy.name)
+    if not plans or not buffer.size:
+        return []
+    backend = backend_of(buffer)
+
+    def cast(plan: Any) -> Any:
+        return backend.to_numpy(backend.cast(buffer, source, target, *plan), target)
+
+    made = cast(own)
+    alike: list[tuple[Any, Any, list[str]]] = []  # the bits, where they differ, under which
+    for plan, names in plans.items():
+        other = cast(plan)
+        if same_bytes(made, other):  # most often, and quickly told
+            continue
+        differ = _differ(made, other, target)
+        same = next((each for each in alike if not _differ(each[0], other, target).any()), None)
+        if same is not None:
+            same[2].extend(names)
+        elif differ.any():
+            alike.append((other, differ, names))
+    if not alike:
+        return []
+    given = host.decoded(backend.to_numpy(buffer, source), source)
+    run_values = host.decoded(made, target)
+    return [
+        _difference(names, differ, given, run_values, host.decoded(other, target))._replace(
+            beyond=all_beyond(given[differ], source, target)
+        )
+        for other, differ, names in alike
+    ]
+
+
+def scalar_differences(
+    run: Policy, given: Any, value: Any, dtype: DType, others: dict[Policy, Any]
+) -> list[Difference]:
+    """Return where the policies compute with another number than the run, of a Python scalar.
+
+    Parameters
+    ----------
+    run : Policy
+    given : bool, int, float or complex
+    value : number
+        What the run's policy makes of it, on its way to ``dtype``.
+    dtype : DType
+    others : dict
+        From the policies that cast it to the same dtype to what they make of it.
+    """
+    wide = host.wide(value, dtype)[1]
+    own = run.cast.plan(wide, dtype) if wide is not dtype else None
+    others = {
+        policy: number
+        for policy, number in others.items()
+        if number is not value or (own and policy.cast.plan(wide, dtype) != own)
+    }
+    if not others:  # as most often: the same number, cast by the same rule
+        return []
+    mine = _made(run, given, value, dtype)
+    found: dict[str, list[str]] = {}
+    for policy, number in others.items():
+        theirs = _made(policy, given, number, dtype)
+        if (mine is theirs) if mine is None or theirs is None else not _differ(mine, theirs, dtype):
+            continue
+        found.setdefault(_worded(given, theirs), []).append(policy.name)
+    words = worded(given), _worded(given, mine)
+    return [
+        Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
+    ]
+
+
+def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
+    """The number of a dtype that a policy makes of a Python scalar.
+
+    None of an int that it compares as it is, though the dtype does not hold it: it stands as an
+    infinity then (``promotion/scalars.py``).
+    """
+    if type(given) is int and type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
+        return None
+    return host.decoded(scalar(policy, value, dtype), dtype)
+
+
+def _worded(given: Any, made: Any) -> str:
+    return worded(given) if made is None else str(made.item())
+
+
+def _difference(names: list[str], differ: Any, given: Any, run: Any, other: Any) -> Difference:
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(differ)), differ.shape))
+    first = (str(each[index].item()) for each in (given, run, other))
+    return Difference(tuple(names), int(np.count_nonzero(differ)), Example(index, *first))
+
+
+def _differ(a: Any, b: Any, dtype: DType) -> Any:
+    """Where two buffers of a dtype differ."""
+    return differs(host.decoded(a, dtype), host.decoded(b, dtype))
