@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -170,7 +170,7 @@ def cast_report(
         policy, array._buffer, source, target, saturate=saturate, round_mode=round_mode
     )
     given, made = _values(array._buffer, source), _values(buffer, target)
-    with np.errstate(invalid="ignore"):  # a signalling NaN
+    with np.errstate(all="ignore"):  # a signalling NaN, Inf - Inf
         counts = _counts(given, made, target)
     note = policy.cast.borrowed(source, target)
     return CastReport(policy.name, source.name, target.name, int(given.size), **counts, note=note)
@@ -178,13 +178,30 @@ def cast_report(
 
 def _values(buffer: Any, dtype: DType) -> Values:
     """The values, exactly: integers in 64 bits, floats in float64; complex ones as they are."""
-    if dtype.kind in INTEGERS:
+    if dtype.kind in (*INTEGERS, Kind.BOOL):
         wide = np.uint64 if dtype is dt.uint64 else np.int64
         return np.asarray(buffer.astype(wide)).reshape(-1)
-    if dtype.kind is Kind.BOOL:
-        return np.asarray(buffer.astype(np.int64)).reshape(-1)
     wide_dtype = dt.complex128 if dtype.kind is Kind.COMPLEX else dt.float64
     return np.asarray(backend_of(buffer).cast(buffer, dtype, wide_dtype)).reshape(-1)
+
+
+class _Exact(NamedTuple):
+    """Real numbers, 64-bit integers among them: sums of two floats, the first the nearest one."""
+
+    high: Values
+    low: Values
+
+    @classmethod
+    def of(cls, numbers: Values) -> _Exact:
+        if numbers.dtype.kind == "f":
+            return cls(numbers, np.zeros(numbers.shape))
+        top, bottom = (numbers >> 32) * 2.0**32, (numbers & 0xFFFFFFFF).astype(np.float64)
+        high = top + bottom
+        return cls(high, bottom - (high - top))
+
+    def minus(self, other: _Exact) -> Values:
+        """The difference: 0 of equal numbers alone, and of the right sign."""
+        return np.asarray((self.high - other.high) + (self.low - other.low))
 
 
 @in_default_float_state
@@ -193,10 +210,12 @@ def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
     given, made, lost_imaginary = _parts(given, made, target)
     if target.kind is Kind.BOOL:
         return _to_bool(given, made, lost_imaginary)
-    classes = _classes(given, made, target)
+    x, y = _Exact.of(given), _Exact.of(made)
+    classes = _classes(x, y, target, wraps=given.dtype.kind != "f")
     measured = classes["exact"] | classes["rounded"] | classes["flushed_to_zero"]
-    measured = (measured | classes["truncated"]) & ~_infinite(given)
-    error = _errors(given, made, target)[measured]
+    measured = (measured | classes["truncated"]) & ~np.isinf(x.high)
+    unit = 1.0 if target.kind in INTEGERS else _last_place(x, target)
+    error = (np.abs(x.minus(y)) / unit)[measured]
     return {
         **{name: int(np.count_nonzero(which)) for name, which in classes.items()},
         "lost_imaginary": lost_imaginary,
@@ -222,42 +241,38 @@ def _parts(given: Values, made: Values, target: DType) -> tuple[Values, Values, 
     return given, made, 0
 
 
-def _classes(given: Values, made: Values, target: DType) -> dict[str, Values]:
+def _classes(given: _Exact, made: _Exact, target: DType, *, wraps: bool) -> dict[str, Values]:
     """Which values belong to which class of the report.
 
-    Every value that is not NaN belongs to one of the first eight.
+    Every value that is not NaN belongs to one of the first eight. Integers that are cast to
+    integers keep their low bits (``wraps``), also where these are an end of the range.
     """
     # 1. What is NaN, before and after.
-    nan_in, nan_out = _nan(given), _nan(made)
-    nothing = np.zeros(given.shape, np.bool)
+    nan_in, nan_out = np.isnan(given.high), np.isnan(made.high)
 
     # 2. Beyond the target: an end of it, Inf, NaN, or something else.
     whole = target.kind in INTEGERS
-    low, high = bounds(target) if whole else (finfo(target).min, finfo(target).max)
-    equal = _equal(given, made)
-    below, above = _beyond(given, target)
+    low, high = map(_number, bounds(target) if whole else (finfo(target).min, finfo(target).max))
+    equal = (given.high == made.high) & (given.low == made.low)
+    below, above = _beyond(given, low, high, target)
     beyond = ~equal & ~nan_in & (below | above)
-    ends = (below & (made == low)) | (above & (made == high))
-    if whole and given.dtype.kind != "f":  # which keep their low bits, whatever those are
-        ends = nothing
-    to_inf = ~nan_in & _infinite(made) & ~_infinite(given)
+    ends = (below & (made.minus(low) == 0)) | (above & (made.minus(high) == 0))
+    ends &= not (whole and wraps)
+    to_inf = ~nan_in & np.isinf(made.high) & ~np.isinf(given.high)
 
     # 3. Inside of it: rounded, flushed or truncated, if it is not the same.
     changed = ~beyond & ~nan_in & ~nan_out & ~equal & ~to_inf
-    flushed = nothing if whole else changed & (made == 0)
-
-    minus_zero = np.signbit(given) & (given == 0) if given.dtype.kind == "f" else nothing
-    kept = np.signbit(made) if made.dtype.kind == "f" else nothing
+    flushed = changed & (made.high == 0) & (not whole)
     return {
-        "exact": equal & ~nan_in,
-        "rounded": nothing if whole else changed & ~flushed,
+        "exact": equal,
+        "rounded": changed & ~flushed & (not whole),
         "saturated": beyond & ends & ~to_inf & ~nan_out,
         "overflowed_to_inf": to_inf,
         "overflowed_to_nan": ~nan_in & nan_out,
         "flushed_to_zero": flushed,
         "wrapped": beyond & ~ends & ~to_inf & ~nan_out,
-        "truncated": changed if whole else nothing,
-        "lost_minus_zero": minus_zero & ~kept,
+        "truncated": changed & whole,
+        "lost_minus_zero": np.signbit(given.high) & (given.high == 0) & ~np.signbit(made.high),
         "nan_in": nan_in,
         "nan_out": nan_out,
     }
@@ -265,91 +280,36 @@ def _classes(given: Values, made: Values, target: DType) -> dict[str, Values]:
 
 def _to_bool(given: Values, made: Values, lost_imaginary: int) -> dict[str, Any]:
     """To bool a value is exact if it is 0 or 1; all others are truncated to one bit."""
-    exact, nan = given == made, _nan(given)
+    exact, nan = given == made, np.isnan(given)
     classes = {"exact": exact, "truncated": ~exact & ~nan, "nan_in": nan}
     counts = {name: int(np.count_nonzero(which)) for name, which in classes.items()}
     counts = dict.fromkeys(_WORDS, 0) | counts | {"lost_imaginary": lost_imaginary}
     return {**counts, "largest_error": 0.0, "mean_error": 0.0}
 
 
-def _nan(x: Values) -> Values:
-    return np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, np.bool)
+def _number(value: float) -> _Exact:
+    return _Exact.of(np.array([value]))
 
 
-def _infinite(x: Values) -> Values:
-    return np.isinf(x) if x.dtype.kind == "f" else np.zeros(x.shape, np.bool)
-
-
-def _equal(a: Values, b: Values) -> Values:
-    """Whether numbers are equal, exactly."""
-    if a.dtype.kind == b.dtype.kind:
-        return np.asarray(a == b)
-    if {a.dtype.kind, b.dtype.kind} == {"i", "u"}:
-        return np.asarray((a == b) & (a >= 0) & (b >= 0))
-    real, whole = (a, b) if a.dtype.kind == "f" else (b, a)
-    with np.errstate(invalid="ignore"):
-        back = real.astype(whole.dtype)
-    limit = 2.0**64 if whole.dtype.kind == "u" else 2.0**63
-    low = 0.0 if whole.dtype.kind == "u" else -limit
-    held = (real >= low) & (real < limit) & (np.trunc(real) == real)
-    return np.asarray(held & (back == whole))
-
-
-def _beyond(x: Values, target: DType) -> tuple[Values, Values]:
+def _beyond(x: _Exact, low: _Exact, high: _Exact, target: DType) -> tuple[Values, Values]:
     """What lies below and above all that is rounded or truncated to a value of the target."""
     if target.kind in INTEGERS:
-        least, most = bounds(target)
-        if x.dtype.kind != "f":
-            return np.asarray(x < least), np.asarray(x > most)
-        return np.asarray(np.trunc(x) < least), np.asarray(np.trunc(x) >= float(most + 1))
+        whole = _Exact(np.trunc(x.high), x.low)
+        return whole.minus(low) < 0, whole.minus(high) > 0
     layout = target.part.format
     assert layout is not None
-    low, high = finfo(target).min, finfo(target).max
-    half = float(_last_place(np.array([high]), target)[0]) / 2
-    size = x.astype(np.float64)
-    with np.errstate(over="ignore"):
-        if layout.largest % 2:  # odd: the tie goes up, and out
-            above, below = size - high >= half, low - size >= half
-        else:
-            above, below = size - high > half, low - size > half
-    return (np.asarray(below) if layout.signed else size < low), np.asarray(above)
+    half = _last_place(high, target) / 2
+    below, above = low.minus(x), x.minus(high)
+    out = np.greater_equal if layout.largest % 2 else np.greater  # odd: the tie goes up, and out
+    return out(below, half) if layout.signed else below > 0, out(above, half)
 
 
-def _errors(given: Values, made: Values, target: DType) -> Values:
-    """How far off each value is, in units of the target's last place at the value given."""
-    with np.errstate(all="ignore"):
-        x, y = given.astype(np.float64), made.astype(np.float64)
-        if given.dtype.kind == made.dtype.kind != "f":
-            return np.where(given == made, 0.0, np.abs(x - y))
-        difference = np.abs(x - y)
-        if given.dtype.kind in "iu":
-            x = _size(given)
-            difference = np.where(_equal(given, made), 0.0, _whole_difference(given, y))
-        unit = 1.0 if target.kind in INTEGERS else _last_place(np.abs(x), target)
-        return np.asarray(difference / unit)
-
-
-def _size(given: Values) -> Values:
-    """The scalar_class of integers as floats that are not rounded up into the next binade."""
-    size = np.abs(given).view(np.uint64)
-    keep = ~np.uint64((1 << 11) - 1)
-    return np.asarray(np.where(size >> np.uint64(53), size & keep, size).astype(np.float64))
-
-
-def _whole_difference(given: Values, made: Values) -> Values:
-    """How far integers of 64 bits are from floats: in Python's integers where float64 is short."""
-    difference: Values = np.abs(given.astype(np.float64) - made)
-    for index in np.flatnonzero((difference != 0) | (np.abs(made) >= 2.0**53)):
-        if np.isfinite(made[index]) and abs(int(given[index])) >= 1 << 53:
-            difference[index] = abs(int(given[index]) - int(made[index]))
-    return difference
-
-
-def _last_place(size: Values, target: DType) -> Values:
-    """The distance of the target's neighbours at a scalar_class, inside its range."""
+def _last_place(x: _Exact, target: DType) -> Values:
+    """The distance of the target's neighbours at a magnitude, inside its range."""
     layout = target.part.format
     assert layout is not None
-    _, exponent = np.frexp(size)
+    fraction, exponent = np.frexp(np.abs(x.high))
+    exponent = exponent - ((fraction == 0.5) & (x.high * x.low < 0))  # rounded up to a power of two
     least = 1 - layout.bias if layout.mantissa else -layout.bias
     top = (layout.largest >> layout.mantissa) - layout.bias
     clipped = np.clip(exponent - 1, least, max(top, least))

@@ -7,7 +7,7 @@ import math
 import re
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from promoarray.console import Matrix, Printable, html_table, visible
 from promoarray.core import host
 from promoarray.core.cast import convert, explicit
 from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
@@ -81,23 +82,81 @@ def _shown(value: Any) -> str:
     return f"{value:.9g}" if type(value) is float and math.isfinite(value) else str(value)
 
 
-def answers(
+@loads_former_pickles
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What policies say of an operation or a cast.
+
+    Attributes
+    ----------
+    policies : tuple of str
+        Those that agree on it, of one family.
+    dtype : str or None
+        The result's; None where it is refused.
+    weak : bool
+        Whether the result is weakly typed.
+    reason : str
+        Why it is refused, or what is raised.
+    values : tuple of CastValue
+        What the values shown become, in a cast.
+    signature : str
+        What the framework's function does not take, though promoarray's does; else "".
+    note : str
+        That the cast is ml_dtypes', where no source of the policies defines it.
+    """
+
+    policies: tuple[str, ...]
+    dtype: str | None
+    weak: bool = False
+    reason: str = ""
+    values: tuple[CastValue, ...] = ()
+    signature: str = ""
+    note: str = ""
+
+    @property
+    def who(self) -> str:
+        """The policies, long runs of editions shortened."""
+        names = self.policies
+        if len(names) < 4:
+            return visible(", ".join(names))
+        return visible(f"{names[0]} … {names[-1]} ({len(names)} editions)")
+
+    @property
+    def why(self) -> str:
+        """Why it is refused, or else what the framework's function does not take."""
+        return self.reason or self.signature
+
+    @property
+    def what(self) -> str:
+        """The result's dtype, or that there is none."""
+        return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as data, without the policies."""
+        said: dict[str, Any] = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
+        said |= {"note": self.note} if self.note else {}
+        return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
+
+
+def cast_answer(
     policy: Policy, values: Buffer, source: DType, target: DType, **settings: Any
-) -> list[CastValue] | str:
+) -> Answer:
     """Return what a policy makes of values, or why it does not cast them.
 
     ``saturate`` and ``round_mode`` apply to the policies that have them; the others ignore them.
     """
+    names = (policy.name,)
     known = {name: value for name, value in settings.items() if name in policy.cast.knobs}
     refused = cast_refusal(policy, source, target)
     if refused:
-        return refused
+        return Answer(names, None, reason=refused)
     try:
-        return cells(explicit(policy, values, source, target, **known), target)
+        made = tuple(cells(explicit(policy, values, source, target, **known), target))
     except (TypeError, ValueError, OverflowError) as error:
         if dt.string not in (source, target):  # else some text is not a number, or does not fit
             raise
-        return str(error)
+        return Answer(names, None, reason=str(error))
+    return Answer(names, target.name, values=made, note=policy.cast.borrowed(source, target))
 
 
 # -- the table ------------------------------------------------------------------------------------
@@ -112,10 +171,7 @@ class CastTable(Printable):
     source, target : str
         Dtypes.
     given : sequence of CastValue
-    made : dict
-        From policy name to what the values become, or to why it refuses.
-    notes : dict
-        From the name of a policy whose sources do not define the cast to what it is then.
+    answers : sequence of Answer
     usual : sequence of CastValue
         What is not marked as other; by default what most policies make of each value.
     """
@@ -123,8 +179,7 @@ class CastTable(Printable):
     source: str
     target: str
     given: Sequence[CastValue]
-    made: Mapping[str, Sequence[CastValue] | str]
-    notes: Mapping[str, str]
+    answers: Sequence[Answer]
     usual: Sequence[CastValue] = ()
 
     @property
@@ -133,38 +188,34 @@ class CastTable(Printable):
         return f"{self.source} to {self.target}"
 
     @property
-    def answered(self) -> dict[str, Sequence[CastValue]]:
+    def answered(self) -> dict[str, tuple[CastValue, ...]]:
         """What the policies that make the cast answer."""
-        return {name: found for name, found in self.made.items() if not isinstance(found, str)}
-
-    @property
-    def refused(self) -> dict[str, str]:
-        """Why the others refuse."""
-        return {name: found for name, found in self.made.items() if isinstance(found, str)}
+        return {each.who: each.values for each in self.answers if each.dtype is not None}
 
     def remarks(self) -> list[str]:
         """Return why policies refuse, and whose casts are not their own, each thing once."""
         said: dict[str, list[str]] = {}
-        for name, why in (*self.refused.items(), *self.notes.items()):
-            said.setdefault(why, []).append(name)
+        for why in ("reason", "note"):
+            for each in self.answers:
+                if getattr(each, why):
+                    said.setdefault(getattr(each, why), []).append(each.who)
         return [visible(f"{', '.join(names)}: {why}") for why, names in said.items()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values as data."""
+        answered = self.answered.items()
         return {
             "source": self.source,
             "target": self.target,
             "values": [
                 {
                     "given": given.to_dict(),
-                    "policies": {
-                        name: found[index].to_dict() for name, found in self.answered.items()
-                    },
+                    "policies": {name: values[index].to_dict() for name, values in answered},
                 }
                 for index, given in enumerate(self.given)
             ],
-            "refused": self.refused,
-            "notes": self.notes,
+            "refused": {each.who: each.reason for each in self.answers if each.reason},
+            "notes": {each.who: each.note for each in self.answers if each.note},
         }
 
     def _rows(self) -> list[list[str | Text]]:
@@ -177,9 +228,9 @@ class CastTable(Printable):
         rows: list[list[str | Text]] = [["", *(cell.value for cell in self.given)]]
         bits = (_BREAK.sub(r"\1 ", cell.bits) for cell in self.given)
         rows.append([self.source, *(Text(each, overflow="fold") for each in bits)])
-        for name, found in self.answered.items():
-            marks = ("" if a == b else "yellow" for a, b in zip(found, usual, strict=True))
-            rows.append([name, *map(Text, map(visible, map(str, found)), marks)])
+        for name, values in self.answered.items():
+            marks = ("" if a == b else "yellow" for a, b in zip(values, usual, strict=True))
+            rows.append([name, *map(Text, map(visible, map(str, values)), marks)])
         return rows
 
     def __rich__(self) -> RenderableType:
@@ -229,10 +280,8 @@ def run(
 ) -> CastTable:
     """Answer the command."""
     settings = {"saturate": args.saturate, "round_mode": args.round_mode}
-    made = {p.name: answers(p, given, source, target, **settings) for p in policies}
-    notes = {p.name: p.cast.borrowed(source, target) for p in policies}
-    shown = {name: note for name, note in notes.items() if note and not isinstance(made[name], str)}
-    return CastTable(source.name, target.name, cells(given, source), made, shown)
+    answers = [cast_answer(p, given, source, target, **settings) for p in policies]
+    return CastTable(source.name, target.name, cells(given, source), answers)
 
 
 def read(texts: list[str], source: DType) -> Buffer:

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Matrix, Printable, console, show, text, visible
@@ -44,17 +43,17 @@ class _Table(Printable):
 
     dtypes: tuple[DType, ...]
 
+    def _marked(self) -> list[list[tuple[str, str]]]:
+        """The cells by code, ``-`` where there is no result, each with what to know about it."""
+        raise NotImplementedError
+
     def summary(self) -> str:
         """Return the counts of a comparison in a sentence, else nothing."""
         return ""
 
     def codes(self) -> list[list[str]]:
         """Return the cells by code, ``-`` where there is no result."""
-        raise NotImplementedError
-
-    def _kinds(self) -> list[list[str]]:
-        """What to know about each cell."""
-        raise NotImplementedError
+        return [[code for code, _ in row] for row in self._marked()]
 
     def _lines(self) -> list[list[str]]:
         """The cells with their rows' and columns' names."""
@@ -77,11 +76,10 @@ class _Table(Printable):
 
     def html(self) -> str:
         """Return the table as a part of a page, cells that differ marked."""
-        (_, *names), *lines = self._lines()
-        head = "".join(f"<th>{name}</th>" for name in ("", *names))
+        head = "".join(f"<th>{name}</th>" for name in ("", *(d.code for d in self.dtypes)))
         rows = "".join(
-            f"<tr><th>{name}</th>{''.join(map(_html_cell, codes, kinds))}</tr>"
-            for (name, *codes), kinds in zip(lines, self._kinds(), strict=True)
+            f"<tr><th>{dtype.code}</th>{''.join(_html_cell(*cell) for cell in row)}</tr>"
+            for dtype, row in zip(self.dtypes, self._marked(), strict=True)
         )
         said = f"<p>{escape(self.summary())}</p>" if self.summary() else ""
         return f'{said}<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
@@ -90,19 +88,16 @@ class _Table(Printable):
         from rich.console import Group
         from rich.text import Text
 
-        head, *lines = self._lines()
-        rows: list[list[str | Text]] = [
-            [name, *(Text(c, _STYLES.get(k, "")) for c, k in zip(codes, kinds, strict=True))]
-            for (name, *codes), kinds in zip(lines, self._kinds(), strict=True)
-        ]
+        rows: list[list[str | Text]] = [["", *(d.code for d in self.dtypes)]]
+        for dtype, row in zip(self.dtypes, self._marked(), strict=True):
+            rows.append([dtype.code, *(Text(code, _STYLES.get(kind, "")) for code, kind in row)])
         summary = (Text(self.summary()),) if self.summary() else ()
-        return Group(Text(self.headline), Matrix([head, *rows]), *summary)
+        return Group(Text(self.headline), Matrix(rows), *summary)
 
     def __str__(self) -> str:
         return text(self, wide=True)
 
-    def __repr__(self) -> str:
-        return text(self, wide=True)
+    __repr__ = __str__
 
 
 def _html_cell(code: str, kind: str) -> str:
@@ -130,18 +125,13 @@ class PolicyTable(_Table):
     dtypes: tuple[DType, ...]
     cells: tuple[tuple[Cell, ...], ...]
 
-    def codes(self) -> list[list[str]]:
-        """Return the cells by code, ``-`` where there is no result."""
-        return [list(map(_code, row)) for row in self.cells]
+    def _marked(self) -> list[list[tuple[str, str]]]:
+        def kind(a: DType, b: DType, cell: Cell) -> str:
+            return REFUSED if cell is None else "" if cell in (a, b) else THIRD
 
-    def _kinds(self) -> list[list[str]]:
-        rows = zip(self.dtypes, self.cells, strict=True)
         return [
-            [
-                REFUSED if cell is None else "" if cell in (a, b) else THIRD
-                for b, cell in zip(self.dtypes, row, strict=True)
-            ]
-            for a, row in rows
+            [(_code(cell), kind(a, b, cell)) for b, cell in zip(self.dtypes, row, strict=True)]
+            for a, row in zip(self.dtypes, self.cells, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,22 +167,17 @@ class TablePair(_Table):
         """Rows and columns of both."""
         return self.first.dtypes
 
-    def pairs(self) -> list[list[tuple[Cell, Cell]]]:
-        """Return both answers of each cell."""
+    def _marked(self) -> list[list[tuple[str, str]]]:
         rows = zip(self.first.cells, self.second.cells, strict=True)
-        return [list(zip(*row, strict=True)) for row in rows]
-
-    def _kinds(self) -> list[list[str]]:
-        return [[_difference(*pair) for pair in row] for row in self.pairs()]
+        return [
+            [("|".join(dict.fromkeys(map(_code, pair))), _difference(*pair)) for pair in cells]
+            for cells in (zip(*row, strict=True) for row in rows)
+        ]
 
     def counts(self) -> dict[str, int]:
         """Return how many cells are the same, of another dtype, and refused by one or both."""
-        found = Counter(chain(*self._kinds()))
+        found = Counter(kind for row in self._marked() for _, kind in row)
         return {kind: found[kind] for kind in (SAME, OTHER, ONE, BOTH)}
-
-    def codes(self) -> list[list[str]]:
-        """Return the cells by code: one where both answer the same, else as ``f32|f64``."""
-        return [["|".join(dict.fromkeys(map(_code, pair))) for pair in row] for row in self.pairs()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return both tables as data, and the cells in which they differ."""
@@ -356,11 +341,13 @@ def show_policies() -> None:
         editions = "" if editions == family else editions  # a name without an edition
         editions += f" … ({len(names)} in all)" if names[4:] else ""
         source = policies[0].sources[0].title if policies[0].sources else ""
-        shown.add_row(*map(_text, (family, editions, policies[0].title, source)))
+        row = family, editions, policies[0].title, source
+        shown.add_row(*(Text(visible(words)) for words in row))
     show(shown)
     quirks = Table("quirk", "what it changes, in which policies (source)", show_edge=False)
     for (name, sentence), where in _quirks(found).items():
-        quirks.add_row(_text(name), Text(visible(sentence)).append(f"\n{visible(where)}", "dim"))
+        said = Text(visible(sentence)).append(f"\n{visible(where)}", "dim")
+        quirks.add_row(Text(visible(name)), said)
     if quirks.row_count:
         print()
         show(quirks)
@@ -368,30 +355,20 @@ def show_policies() -> None:
         console().print(off)
 
 
-def _text(words: str) -> Text:
-    from rich.text import Text
-
-    return Text(visible(words))
-
-
 def _quirks(found: dict[str, list[Policy]]) -> dict[tuple[str, str], str]:
     """From a quirk's name and sentence to the policies that have it, with their sources."""
-    rows: dict[tuple[str, str], dict[tuple[str, str], list[str]]] = {}
+    rows: dict[tuple[str, str], list[str]] = {}
     for family, policies in found.items():
+        having: dict[tuple[str, str, str], list[str]] = {}
         for policy in policies:
             for quirk in policy.cast.quirks:
-                row = rows.setdefault((quirk.name, quirk.sentence), {})
-                row.setdefault((family, quirk.source), []).append(policy.name)
-
-    def those(family: str, names: list[str]) -> str:
-        if len(names) == len(found[family]):
-            return family
-        return ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
-
-    return {
-        key: ", ".join(f"{those(of, names)} ({source})" for (of, source), names in row.items())
-        for key, row in rows.items()
-    }
+                key = quirk.name, quirk.sentence, quirk.source
+                having.setdefault(key, []).append(policy.name)
+        for (name, sentence, source), names in having.items():
+            those = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
+            those = family if len(names) == len(policies) else those
+            rows.setdefault((name, sentence), []).append(f"{those} ({source})")
+    return {key: ", ".join(where) for key, where in rows.items()}
 
 
 def _policies() -> dict[str, list[Policy]]:

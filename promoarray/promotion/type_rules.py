@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -172,14 +172,6 @@ class TypeRule:
         if any(self._types(d) for d in policy.dtypes if d.kind is common.kind):
             return Refusal(f"{name} is not defined for {common.name}")
         return Refusal(f"{name} is not defined for {common.kind.words} dtypes", common=common)
-
-    def answers_by(self, dtypes: tuple[DType, ...]) -> Hashable:
-        """All that its answers hang on besides the operation, where operands promote to one of
-        some dtypes."""
-        parts = self.decomposition, self.kernel
-        own = self.operand_types, self.promote, self.cast, *parts
-        said = self.why, self.note
-        return *map(id, own), *said, tuple(map(self._types, dtypes))
 
     def admits(self, dtype: DType) -> bool:
         """Whether the operation takes operands of this common dtype."""

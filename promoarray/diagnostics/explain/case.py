@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Hashable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
@@ -13,7 +13,8 @@ from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.explain.report import Answer, Cast, Explanation, other_policies
+from promoarray.diagnostics.casts import Answer
+from promoarray.diagnostics.explain.report import Cast, Explanation, other_policies
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Family, Form, operation
@@ -53,8 +54,6 @@ class Case:
     policy : Policy
     supposed : bool
         Whether the arrays were made under another policy.
-    seen : tuple of Operand, optional
-        What the policy sees of the operands, where that is known.
 
     Attributes
     ----------
@@ -72,11 +71,10 @@ class Case:
         policy: Policy,
         *,
         supposed: bool = False,
-        seen: tuple[Operand, ...] | None = None,
     ) -> None:
         self.name, self.form, self.entered, self.policy = name, form, entered, policy
         self.supposed = supposed
-        self.seen = tuple(map(self._see, entered)) if seen is None else seen
+        self.seen = tuple(map(self._see, entered))
         self.plan = self._planned(form)
         self.decided = policy.decided(name, self.plan, self.seen, entered)
 
@@ -351,18 +349,6 @@ class Case:
         more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.extra_results)
         yield f"result{'s' * bool(more)}: {result.name}{weak}{more}"
 
-    def ending_by(self) -> Hashable:
-        """Return all that the answer, the casts and ``ending`` hang on."""
-        if isinstance(self.plan, Refusal):
-            return self.plan.reason
-        decided: Hashable = self.decided
-        if isinstance(self.decided, Refusal):
-            decided = self.decided.reason, type(self.decided.error)
-        else:  # 1 is True, and 1.0
-            decided = decided, tuple(map(type, self.decided.values))
-        variant = self.policy.kernel(self.name, self.plan)
-        return self.plan, decided, self._compares, variant if variant != self.name else ""
-
     @property
     def _compares(self) -> bool:
         return operation(self.name).family in (Family.EQUALITY, Family.ORDER)
@@ -388,9 +374,5 @@ def _doc(step: Any) -> str:
     step = inspect.unwrap(step)
     if not inspect.isfunction(step):
         step = type(step).__dict__.get("__call__")
-    return _first_line(step.__doc__ or "") if inspect.isfunction(step) else ""
-
-
-@lru_cache(maxsize=1024)
-def _first_line(doc: str) -> str:
+    doc = inspect.isfunction(step) and step.__doc__ or ""
     return inspect.cleandoc(doc).partition("\n")[0].replace("``", "")

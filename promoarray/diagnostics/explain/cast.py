@@ -14,8 +14,8 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import convert
-from promoarray.diagnostics.casts import answers, cells, rounded
-from promoarray.diagnostics.explain.report import Answer, Cast, Explanation, other_policies
+from promoarray.diagnostics.casts import Answer, cast_answer, cells, rounded
+from promoarray.diagnostics.explain.report import Cast, Explanation, other_policies
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions.data_types import finfo
@@ -103,16 +103,14 @@ class CastCase:
 
     def answer(self) -> Answer:
         """Return what the values become, or why they are not cast."""
-        names = (self.policy.name,)
         try:
             self.policy.cast.settings(**self.settings)
         except (TypeError, ValueError) as error:  # no such argument, or no such choice of it
-            return Answer(names, None, reason=str(error))
-        made = answers(self.policy, self.given, self.source, self.target, **self.settings)
-        if isinstance(made, str):
-            return Answer(names, None, reason=made)
-        note = self.policy.cast.borrowed(self.source, self.target)
-        return Answer(names, self.target.name, values=tuple(made), note=note)
+            return Answer((self.policy.name,), None, reason=str(error))
+        return self._made(self.given)
+
+    def _made(self, values: Any) -> Answer:
+        return cast_answer(self.policy, values, self.source, self.target, **self.settings)
 
     def steps(self, answer: Answer) -> Iterator[str]:
         """Yield the rule in words."""
@@ -126,9 +124,7 @@ class CastCase:
         yield _rounding(source, target, policy.cast.plan(source, target, chosen).mode)
         values = edges(source, target)
         if self.own and values.size:  # else they are the values shown
-            made = answers(policy, values, source, target, **self.settings)
-            assert not isinstance(made, str)
-            pairs = zip(cells(values, source), made, strict=True)
+            pairs = zip(cells(values, source), self._made(values).values, strict=True)
             yield "at the edges: " + ", ".join(f"{a.value} becomes {b.value}" for a, b in pairs)
         yield from (f"with the quirk {said}" for on, said in self._quirks() if on)
         for name, knob in policy.cast.knobs.items():

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, html_table, visible
-from promoarray.diagnostics.casts import CastTable, CastValue
-from promoarray.diagnostics.former_pickles import loads_former_pickles
+from promoarray.diagnostics.casts import Answer, CastTable, CastValue
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import families
 
@@ -39,62 +38,6 @@ class Cast:
     def __str__(self) -> str:
         lost = self.loss or "every value comes through"
         return f"{self.operand}: {self.source} to {self.target}: {lost}"
-
-
-@loads_former_pickles
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What policies say of an operation.
-
-    Attributes
-    ----------
-    policies : tuple of str
-        Those that agree on it, of one family.
-    dtype : str or None
-        The result's; None where it is refused.
-    weak : bool
-        Whether the result is weakly typed.
-    reason : str
-        Why it is refused, or what is raised.
-    values : tuple of CastValue
-        What the values shown become, in a cast.
-    signature : str
-        What the framework's function does not take, though promoarray's does; else "".
-    note : str
-        That the cast is ml_dtypes', where no source of the policies defines it.
-    """
-
-    policies: tuple[str, ...]
-    dtype: str | None
-    weak: bool = False
-    reason: str = ""
-    values: tuple[CastValue, ...] = ()
-    signature: str = ""
-    note: str = ""
-
-    @property
-    def who(self) -> str:
-        """The policies, long runs of editions shortened."""
-        names = self.policies
-        if len(names) < 4:
-            return visible(", ".join(names))
-        return visible(f"{names[0]} … {names[-1]} ({len(names)} editions)")
-
-    @property
-    def why(self) -> str:
-        """Why it is refused, or else what the framework's function does not take."""
-        return self.reason or self.signature
-
-    @property
-    def what(self) -> str:
-        """The result's dtype, or that there is none."""
-        return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as data, without the policies."""
-        said: dict[str, Any] = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
-        said |= {"note": self.note} if self.note else {}
-        return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,11 +157,9 @@ class Explanation(Printable):
 
     def _values(self) -> CastTable:
         """What every policy makes of the values of a cast, but for the refusal explained."""
-        shown = self.others if self.refused else (self.answer, *self.others)
-        made = {a.who: a.reason if a.dtype is None else a.values for a in shown}
-        notes = {a.who: a.note for a in self.others if a.note}
-        target = self.dtype or ""
-        return CastTable(self.source, target, self.given, made, notes, self.answer.values)
+        own = () if self.refused else (replace(self.answer, note=""),)  # which the steps tell
+        answers = (*own, *self.others)
+        return CastTable(self.source, self.dtype or "", self.given, answers, self.answer.values)
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group

@@ -9,7 +9,6 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 from promoarray import pages
 from promoarray.console import ZERO_D
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.explore.answers import Answers
+from promoarray.diagnostics.explore.answers import Answers, Asked
 from promoarray.diagnostics.explore.casts import Casts
 from promoarray.diagnostics.explore.order import order_of
 from promoarray.diagnostics.explore.questions import (
@@ -123,15 +122,18 @@ def explore_data(
     casts = Casts(answers.lines)
     lost = casts.losses()
     shown = []
-    for number, policy in enumerate(policies):
+    for policy in policies:
         shown.append(_policy(policy))
-        shown[-1]["tables"] = answers.tables(
-            policy, asked, partial(_step, step, number, len(policies))
-        )
+        asking, tables = Asked(answers, policy), []
+        for done, question in enumerate(asked, len(asked) * (len(shown) - 1)):
+            step(done / len(asked) / len(policies))
+            tables.append(asking.table(question))
+        shown[-1]["tables"] = tables
         shown[-1]["casts"] = {
             "dtypes": [NUMBERS[d.name] for d in held(policy)],
             "table": casts.table(policy),
         }
+    step(1)
     return {
         "version": version("promoarray"),
         "legend": ZERO_D,
@@ -153,10 +155,6 @@ def explore_data(
         "values": casts.values.items(),
         "cells": casts.cells.items(),
     }
-
-
-def _step(step: Step, number: int, many: int, part: float) -> None:
-    step((number + part) / many)
 
 
 def _policy(policy: Policy) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
@@ -97,10 +97,6 @@ class ByValue:
 
     borders: tuple[float, ...]
     """Between two of them values have the same answer, whatever the operation."""
-
-    def by_name(self, name: str) -> Hashable:
-        """All that it knows of an operation, the same for most."""
-        return name == "pow", name in AS_ARRAYS, SEARCHED.get(operation(name).family)
 
     def telling(
         self, name: str, operands: tuple[Operand, ...], form: Form, index: int
