@@ -70,6 +70,31 @@ class Asked(NamedTuple):
         return tuple(i for i, o in enumerate(self.operands) if o.rank is Rank.SCALAR)
 
 
+DTYPE, REFUSED, VALUES, HELD_WEAKLY, COMPUTED = "dtype", "refused", "values", "weak", "computed"
+"""How a policy differs at an operation."""
+
+SAME = (HELD_WEAKLY, COMPUTED)
+"""The dtype is the same: the policy holds the array weakly, which the run does not; or it computes
+with other numbers, or by another kernel."""
+
+
+class Differs(NamedTuple):
+    """What a policy does otherwise at an operation.
+
+    Attributes
+    ----------
+    how : str
+    dtype : DType or None
+        What it answers; None where it refuses.
+    words : str
+        Why it refuses; how many values of an explicit cast are others.
+    """
+
+    how: str
+    dtype: DType | None = None
+    words: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """An operation at a place of the program, on operands of some dtypes.
@@ -78,20 +103,10 @@ class Occurrence:
     ----------
     span : Span
     asked : Asked
-    results : tuple of DType
-        Of all of its results.
-    answers : dict
-        From the policies that answer otherwise to what they answer; None where they refuse.
-    reasons : dict
-        From the policies that refuse to why.
-    weak : tuple of str
-        The policies that hold the array weakly, which the run does not.
-    computed : tuple of str
-        The policies that compute other values of the same dtype.
-    values : dict
-        From the policies of whose explicit cast other values come to how many, in words.
+    others : dict
+        From the policies that do something else here to what.
     routes : tuple of DType
-        The dtypes by way of which such a cast gives the same values under all policies.
+        The dtypes by way of which an explicit cast gives the same values under all policies.
     wrapped : tuple of int
         The Python scalars that the run made another number of.
     names : tuple of str
@@ -108,12 +123,7 @@ class Occurrence:
 
     span: Span
     asked: Asked
-    results: tuple[DType, ...]
-    answers: dict[str, DType | None] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    weak: tuple[str, ...] = ()
-    computed: tuple[str, ...] = ()
-    values: dict[str, str] = field(default_factory=dict)
+    others: dict[str, Differs] = field(default_factory=dict)
     routes: tuple[DType, ...] = ()
     wrapped: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
@@ -121,11 +131,6 @@ class Occurrence:
     framework: str = ""
     edited: bool = True
     entering: tuple[int, ...] = ()
-
-    @property
-    def concerned(self) -> tuple[str, ...]:
-        """The policies that do something else here."""
-        return (*self.answers, *self.values, *self.weak, *self.computed)
 
     @property
     def place(self) -> tuple[Span, str]:
