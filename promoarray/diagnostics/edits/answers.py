@@ -23,18 +23,11 @@ WIDEST = {"b*": dt.bool, "i*": dt.int64, "f*": dt.float64, "c*": dt.complex128}
 
 
 class Port(NamedTuple):
-    """From which policy to which others.
-
-    Attributes
-    ----------
-    run : Policy
-    policies : tuple of Policy
-    proved : bool
-        Whether the edited program is run, which finds what an edit changes by another name.
-    """
+    """From which policy to which others."""
 
     run: Policy
     policies: tuple[Policy, ...]
+    # whether the edited program is run, which finds what an edit changes by another name
     proved: bool = False
 
     @property
@@ -44,20 +37,13 @@ class Port(NamedTuple):
 
 
 class Casts(NamedTuple):
-    """Casts of operands and of the result.
+    """Casts of operands and of the result."""
 
-    Attributes
-    ----------
-    operands : mapping
-        From the operands to cast to what they become; of a weak type, the Python number they hold.
-    result : DType or None
-    rows : bool
-        Whether Python scalars that are cast become arrays of one axis.
-    """
-
+    # from the operands to cast to what they become; of a weak type, the Python number they
+    # hold
     operands: Mapping[int, DType] = MappingProxyType({})
     result: DType | None = None
-    rows: bool = False
+    rows: bool = False  # whether Python scalars that are cast become arrays of one axis
 
 
 NO_CASTS = Casts()

@@ -27,26 +27,13 @@ Cases = tuple[tuple[Condition, DType], ...]
 
 
 class Rule(NamedTuple):
-    """What an operand becomes, by the dtypes of a pass.
+    """What an operand becomes, by the dtypes of a pass."""
 
-    Attributes
-    ----------
-    operand : int
-        ``RESULT`` for that.
-    dtype : DType
-        What it becomes in the first pass that needs it.
-    of : int or None
-        The operand whose dtype it takes in every pass.
-    cases : tuple of (Condition, DType)
-    otherwise : DType or None
-        What it becomes else; None if it stays.
-    """
-
-    operand: int
-    dtype: DType
-    of: int | None = None
+    operand: int  # ``RESULT`` for that
+    dtype: DType  # what it becomes in the first pass that needs it
+    of: int | None = None  # the operand whose dtype it takes in every pass
     cases: Cases = ()
-    otherwise: DType | None = None
+    otherwise: DType | None = None  # what it becomes else; None if it stays
 
     @property
     def operands(self) -> set[int]:

@@ -22,23 +22,13 @@ class Unedited(Exception):
 
 @dataclass
 class SourceOperation:
-    """One operation of the source, with all passes through it.
-
-    Attributes
-    ----------
-    port : Port
-    source : SourceText
-    node : ast.AST
-    group : sequence of Occurrence
-    concerned : list of Occurrence
-        Those for which some policy answers otherwise.
-    """
+    """One operation of the source, with all passes through it."""
 
     port: Port
     source: SourceText
     node: Any
     group: Sequence[Occurrence]
-    concerned: list[Occurrence]
+    concerned: list[Occurrence]  # those for which some policy answers otherwise
 
     def __post_init__(self) -> None:
         first = self.concerned[0]

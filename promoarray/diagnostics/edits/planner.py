@@ -33,29 +33,17 @@ Place = tuple[Span, str]
 
 
 class Edit(NamedTuple):
-    """The casts of one operation.
-
-    Attributes
-    ----------
-    span : Span
-    operation : str
-    policies : tuple of str
-        Those that it is for.
-    wraps : tuple of Wrap
-    lossy : str
-        What is lost; "" if nothing.
-    optional : bool
-        Whether the dtypes are the same here: a policy holds an array weakly, or computes otherwise.
-    text : str
-        The expression, or the statement where that is edited, with the casts, in one line.
-    """
+    """The casts of one operation."""
 
     span: Span
     operation: str
-    policies: tuple[str, ...]
+    policies: tuple[str, ...]  # those that it is for
     wraps: tuple[Wrap, ...]
-    lossy: str = ""
+    lossy: str = ""  # what is lost; "" if nothing
+    # whether the dtypes are the same here: a policy holds an array weakly, or computes
+    # otherwise
     optional: bool = False
+    # the expression, or the statement where that is edited, with the casts, in one line
     text: str = ""
 
     def __str__(self) -> str:

@@ -17,17 +17,10 @@ class Unkept(Exception):
 
 
 class Rewritten(NamedTuple):
-    """A source text with casts.
-
-    Attributes
-    ----------
-    source : SourceText
-    origins : dict
-        From where each expression stands to where it stood.
-    """
+    """A source text with casts."""
 
     source: SourceText
-    origins: dict[Position, Position]
+    origins: dict[Position, Position]  # from where each expression stands to where it stood
 
     @property
     def text(self) -> str:

@@ -8,39 +8,24 @@ from promoarray.dtypes import DType
 
 
 class Spelling(NamedTuple):
-    """The words of a framework.
+    """The words of a framework."""
 
-    Attributes
-    ----------
-    module : str
-        What a program imports to have the namespace.
-    namespaces : tuple of str
-        What the namespace is called where it is imported in no such way; the first that is free.
-    cast : str
-        The cast of an array, with ``{ns}``, ``{x}`` and ``{dtype}``.
-    maker : str
-        The function that makes an array of a Python number.
-    boolean : str
-        What the dtype of truth values is called, in every version of the framework.
-    either : str
-        An array made of a Python number, and the cast of an array, whichever it is given; if
-        empty, ``maker`` takes both.
-    typed : frozenset of str
-        The functions that make arrays and take a dtype; if empty, all do.
-    scalars : bool
-        Whether ``int(x)`` of a 0-d array is a number that a person would write there.
-    default : str
-        What makes a dtype the default of the framework's modules; empty if nothing does.
-    """
-
-    module: str
+    module: str  # what a program imports to have the namespace
+    # what the namespace is called where it is imported in no such way; the first that is
+    # free
     namespaces: tuple[str, ...]
-    cast: str
-    maker: str = "asarray"
+    cast: str  # the cast of an array, with ``{ns}``, ``{x}`` and ``{dtype}``
+    maker: str = "asarray"  # the function that makes an array of a Python number
+    # what the dtype of truth values is called, in every version of the framework
     boolean: str = "bool"
+    # an array made of a Python number, and the cast of an array, whichever it is given; if
+    # empty, ``maker`` takes both
     either: str = ""
+    # the functions that make arrays and take a dtype; if empty, all do
     typed: frozenset[str] = frozenset()
+    # whether ``int(x)`` of a 0-d array is a number that a person would write there
     scalars: bool = False
+    # what makes a dtype the default of the framework's modules; empty if nothing does
     default: str = ""
 
     def default_of(self, dtype: DType) -> str:

@@ -13,51 +13,28 @@ from promoarray.dtypes import DType
 
 
 class Wrap(NamedTuple):
-    """One cast.
+    """One cast."""
 
-    Attributes
-    ----------
-    node : ast.AST
-        Around which expression; for a dtype that is asked for, of which call.
-    dtype : DType
-    how : str
-        Of ``Spelling.template``, or ``dtype`` for a keyword, ``retyped`` for a dtype that is named
-        already, ``literal`` for ``2.0``, ``stored`` for a constructor, ``operator`` for ``a & b``;
-        ``result`` and ``target`` of an augmented assignment, which becomes a plain one.
-    text : str
-        What is written for the dtype; "" for its name.
-    name : str
-        The name of the namespace there.
-    operand : int or None
-        Which operand of its operation it casts; None of its result.
-    """
-
-    node: Any
+    node: Any  # around which expression; for a dtype that is asked for, of which call
     dtype: DType
+    # of ``Spelling.template``, or ``dtype`` for a keyword, ``retyped`` for a dtype that is
+    # named already, ``literal`` for ``2.0``, ``stored`` for a constructor, ``operator`` for
+    # ``a & b``; ``result`` and ``target`` of an augmented assignment, which becomes a plain
+    # one
     how: str = "astype"
-    text: str = ""
-    name: str = ""
-    operand: int | None = None
+    text: str = ""  # what is written for the dtype; "" for its name
+    name: str = ""  # the name of the namespace there
+    operand: int | None = None  # which operand of its operation it casts; None of its result
 
 
 class Piece(NamedTuple):
-    """A text in the place of another; of one that is put in, ``start`` is ``end``.
-
-    Attributes
-    ----------
-    start, end : int
-    text : str
-    wrapped : tuple of int
-        The extent of what is cast.
-    opens : bool
-        Whether it stands before that.
-    """
+    """A text in the place of another; of one that is put in, ``start`` is ``end``."""
 
     start: int
     end: int
     text: str
-    wrapped: Extent
-    opens: bool = False
+    wrapped: Extent  # the extent of what is cast
+    opens: bool = False  # whether it stands before that
 
     @property
     def order(self) -> tuple[int, ...]:

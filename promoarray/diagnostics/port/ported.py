@@ -22,20 +22,11 @@ NOTHING_RECORDED = "no operation of it was recorded"
 
 
 class Checked(NamedTuple):
-    """How the edited program ended under one policy.
-
-    Attributes
-    ----------
-    policy : str
-    stopped : str
-        What stopped it, or "".
-    unequal : tuple of Unequal
-        Its globals that are not as in the run.
-    """
+    """How the edited program ended under one policy."""
 
     policy: str
-    stopped: str
-    unequal: tuple[Unequal, ...]
+    stopped: str  # what stopped it, or ""
+    unequal: tuple[Unequal, ...]  # its globals that are not as in the run
 
     @property
     def agrees(self) -> bool:
@@ -66,45 +57,22 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Ported:
-    """What came of it.
-
-    Attributes
-    ----------
-    port : Port
-    edits : tuple of Edit
-    left : tuple of NoEdit
-    changed : tuple of (Source, Source)
-        The files before and after.
-    checked : tuple of Checked
-        Under the policy of the run itself first.
-    final : dict
-        What the run ended with, but for what varies from run to run.
-    varying : tuple of str
-        That.
-    prints : bool
-        Whether the program prints the same each time, so that this was compared, too.
-    runs : int
-        How often the program was run.
-    recorded : Recordings or None
-        Of a program of another framework, whose dtypes under the policies are known from its
-        operations; nothing is computed under them.
-    real : str
-        The NumPy 1 that its values were compared with; "" if none was given.
-    open : tuple of NotExamined
-        What a program that was recorded did besides, of which nothing is known.
-    """
+    """What came of it."""
 
     port: Port
     edits: tuple[Edit, ...]
     left: tuple[NoEdit, ...]
-    changed: tuple[tuple[Source, Source], ...]
-    checked: tuple[Checked, ...]
-    final: dict[str, Final]
-    varying: tuple[str, ...]
-    prints: bool
-    runs: int
+    changed: tuple[tuple[Source, Source], ...]  # the files before and after
+    checked: tuple[Checked, ...]  # under the policy of the run itself first
+    final: dict[str, Final]  # what the run ended with, but for what varies from run to run
+    varying: tuple[str, ...]  # that
+    prints: bool  # whether the program prints the same each time, so that this was compared, too
+    runs: int  # how often the program was run
+    # of a program of another framework, whose dtypes under the policies are known from its
+    # operations; nothing is computed under them
     recorded: Recordings | None = None
-    real: str = ""
+    real: str = ""  # the NumPy 1 that its values were compared with; "" if none was given
+    # what a program that was recorded did besides, of which nothing is known
     open: tuple[NotExamined, ...] = ()
 
     @property

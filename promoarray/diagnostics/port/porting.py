@@ -40,14 +40,9 @@ _OTHERWISE = "with its cast the run itself ends otherwise"
 
 @dataclass
 class EditedText:
-    """The files with edits.
+    """The files with edits."""
 
-    Attributes
-    ----------
-    changed : dict
-        Each file as it is then, and where its expressions stood before.
-    """
-
+    # each file as it is then, and where its expressions stood before
     changed: dict[Path, tuple[Source, Rewritten]] = field(default_factory=dict)
 
     @property
@@ -73,30 +68,16 @@ class EditedText:
 
 @dataclass
 class Work:
-    """Looks for the edits of one program.
-
-    Attributes
-    ----------
-    runner : Runner
-    port : Port
-    named : str or None
-        The policy that the command names; None leaves it to the program.
-    first : Ran
-        The run that all others are compared with.
-    folders : tuple of Path
-        Where the files lie that may be edited.
-    tolerance : float
-        By how much values may differ, as a part of the largest of their array.
-    real : Real or None
-        How the program ended in a real NumPy 1, which is then what the others are compared with.
-    """
+    """Looks for the edits of one program."""
 
     runner: Runner
     port: Port
-    named: str | None
-    first: Ran
-    folders: tuple[Path, ...]
-    tolerance: float = 0.0
+    named: str | None  # the policy that the command names; None leaves it to the program
+    first: Ran  # the run that all others are compared with
+    folders: tuple[Path, ...]  # where the files lie that may be edited
+    tolerance: float = 0.0  # by how much values may differ, as a part of the largest of their array
+    # how the program ended in a real NumPy 1, which is then what the others are compared
+    # with
     real: Real | None = None
     _files: dict[Path, tuple[Source, SourceText]] = field(default_factory=dict)
     _refused: dict[Path, str] = field(default_factory=dict)

@@ -22,20 +22,11 @@ DEPTH = 4
 
 
 class Real(NamedTuple):
-    """How a program ended there.
-
-    Attributes
-    ----------
-    version : str
-    final : dict
-        The values of its globals.
-    error : str
-        What stopped it; "" if it ran to its end.
-    """
+    """How a program ended there."""
 
     version: str
-    final: dict[str, Final]
-    error: str
+    final: dict[str, Final]  # the values of its globals
+    error: str  # what stopped it; "" if it ran to its end
 
 
 def run(python: str, command: tuple[str, ...]) -> Real:

@@ -32,71 +32,34 @@ class Ends(Probe):
 
 
 class Ran(NamedTuple):
-    """How one run went.
+    """How one run went."""
 
-    Attributes
-    ----------
-    policy : str
-        What it ran under.
-    seen : list of Occurrence
-        Of all its processes.
-    final : dict
-        The globals of the program itself.
-    output : str
-    stopped : str
-        What stopped it, and where; "" if it ran to its end.
-    report : Report or None
-        What the other policies would have done, where some were asked.
-    interrupted : bool
-    bugs : list of str
-    """
-
-    policy: str
-    seen: list[Occurrence]
-    final: dict[str, Final]
+    policy: str  # what it ran under
+    seen: list[Occurrence]  # of all its processes
+    final: dict[str, Final]  # the globals of the program itself
     output: str
-    stopped: str
-    report: Report | None = None
+    stopped: str  # what stopped it, and where; "" if it ran to its end
+    report: Report | None = None  # what the other policies would have done, where some were asked
     interrupted: bool = False
     bugs: list[str] = []  # noqa: RUF012 - read alone
 
 
 class Recordings(NamedTuple):
-    """How a program of another framework is run.
-
-    Attributes
-    ----------
-    framework : str
-    wanted : str
-        The policy whose dtypes it shall keep; "" for that of the framework itself.
-    """
+    """How a program of another framework is run."""
 
     framework: str
-    wanted: str = ""
+    wanted: str = ""  # the policy whose dtypes it shall keep; "" for that of the framework itself
 
 
 @dataclass
 class Runner:
-    """Runs a program.
-
-    Attributes
-    ----------
-    program : Program
-    given : StandardInput
-        Its input, the same for each run.
-    count : int
-        How often it was run.
-    recorded : Recordings or None
-        None of a program that computes with promoarray.
-    step : callable
-        Is told of each run, in words.
-    """
+    """Runs a program."""
 
     program: Program
-    given: StandardInput
-    count: int = field(default=0)
-    recorded: Recordings | None = None
-    step: Callable[[str], None] = lambda words: None
+    given: StandardInput  # its input, the same for each run
+    count: int = field(default=0)  # how often it was run
+    recorded: Recordings | None = None  # none of a program that computes with promoarray
+    step: Callable[[str], None] = lambda words: None  # is told of each run, in words
 
     def __call__(
         self, policy: str | None, asked: tuple[str, ...] = (), texts: Texts | None = None
