@@ -160,7 +160,7 @@ args = (x,)
         ("(x \\\n / 2)", "torch@2.13", "xp.astype(x, xp.float64) / 2"),
         ("(z := x) / 2", "torch@2.13", "xp.astype((z := x), xp.float64) / 2"),
         # Truth values.
-        ("z = c * c", "tensorflow", "c & c"),
+        ("z = c * c", "onnx@25", "c & c"),
         ("c + c", "tensorflow", "(c | c)"),
     ],
 )
@@ -192,3 +192,18 @@ def test_no_edit_makes_integers_of_floats() -> None:
     (divergence,) = report.divergences
     assert divergence.answers["onnx@25"].origin == "root"
     assert not edits(divergence)
+
+
+def test_the_cast_of_what_is_assigned_is_one_of_an_operand() -> None:
+    source, file = "w = xp.zeros(3, dtype=xp.int8)\nw[1:] = xp.asarray([1.5])\n", "<assigned>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    with pa.policy("torch"), pa.shadow("array_api") as report:
+        exec(compile(source, file, "exec"), {"xp": pa})
+    (place,) = (d for d in report.divergences if d.name == "setitem")
+    fix = place.answers[next(name for name in place.answers if name != "torch@2.13")].fix
+    assert fix.to_dict() == {
+        "casts": [{"operand": 1, "dtype": "int8"}],
+        "result": None,
+        "dtype": None,
+    }
+    assert fix.text == "w[1:] = xp.astype(xp.asarray([1.5]), xp.int8)"
