@@ -66,8 +66,7 @@ class InProcess:
         named = report.run.name if report else policy or before.name
         wanted = self.recorded.wanted if self.recorded else ""
         found = seen(report, asked, wanted) if report else []
-        ended, status = Ends().ended(names), int(bool(stopped))
-        return Ran(named, found, ended, out.getvalue(), stopped, status, False, [], report)
+        return Ran(named, found, Ends().ended(names), out.getvalue(), stopped, report)
 
     @contextlib.contextmanager
     def _watching(

@@ -115,6 +115,65 @@ def test_a_number_that_does_not_fit_or_stands_on_the_left(expression: str, expec
         assert pa.all(again == made)
 
 
+LINES = """\
+import types
+import promoarray as xp
+from promoarray import where
+x = xp.asarray([1, 2], dtype=xp.uint8)
+y = xp.asarray([1, 2])
+f = xp.asarray([1.5, 2], dtype=xp.float32)
+c = xp.asarray([True, False])
+o = types.SimpleNamespace(v=f)
+args = (x,)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "to", "expected"),
+    [
+        # The first operand, in calls of every kind.
+        ("x.mean(0)", "torch@2.13", "xp.astype(x, xp.float64).mean(0)"),
+        ("xp.mean(x, axis=0)", "torch@2.13", "xp.mean(xp.astype(x, xp.float64), axis=0)"),
+        ("where(c, x, 0.5)", "torch@2.13", "where(c, xp.astype(x, xp.float64), 0.5)"),
+        ("where(c, x, y)", "paddle@3.3", "where(c, xp.astype(x, xp.int64), y)"),
+        (
+            "xp.linalg.vector_norm(x)",
+            "torch@2.13",
+            "xp.linalg.vector_norm(xp.astype(x, xp.float64))",
+        ),
+        ("xp.mean(*args)", "torch@2.13", None),
+        ("xp.sum(*args)", "torch@2.13", "xp.astype(xp.sum(*args), xp.uint64)"),
+        ("(x).mean()", "torch@2.13", "xp.astype(x, xp.float64).mean()"),
+        # Targets stay as they are.
+        ("f += y - 1", "paddle@3.3", "f += xp.astype(y - 1, xp.float32)"),
+        ("o.v -= y - 1", "paddle@3.3", "o.v -= xp.astype(y - 1, xp.float32)"),
+        ("f[:] += y", "paddle@3.3", "f[:] += xp.astype(y, xp.float32)"),
+        ("f -= xp.ones(2)", "jax@x64", None),  # other names may stand for it
+        # Arrays of Python numbers.
+        ("xp.ones((2, 3))", "torch@2.13", "xp.ones((2, 3), dtype=xp.float64)"),
+        ("xp.full((2,), 1.5, )", "torch@2.13", "xp.full((2,), 1.5, dtype=xp.float64, )"),
+        # Whatever stands around it.
+        ("not-x[0]/2", "torch@2.13", "xp.astype(-x[0], xp.float64)/2"),
+        ("f'{x / 2}'", "torch@2.13", "xp.astype(x, xp.float64) / 2"),
+        ("f'{(x / 2) = }'", "torch@2.13", None),  # it would print its cast
+        ("(x  # here\n / 2)", "torch@2.13", "xp.astype(x, xp.float64) / 2"),
+        ("(x \\\n / 2)", "torch@2.13", "xp.astype(x, xp.float64) / 2"),
+        ("(z := x) / 2", "torch@2.13", "xp.astype((z := x), xp.float64) / 2"),
+        # Truth values.
+        ("z = c * c", "onnx@25", "c & c"),
+        ("c + c", "tensorflow", "(c | c)"),
+    ],
+)
+def test_a_line_and_the_edit_that_is_printed(line: str, to: str, expected: str | None) -> None:
+    source, file = f"{LINES}{line}\n", f"<line {line}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    with pa.policy("numpy@2"), pa.shadow(to) as report:
+        exec(compile(source, file, "exec"), {})
+    at = 1 + LINES.count("\n")
+    found = {edit for d in report.divergences if d.program.line == at for edit in edits(d)}
+    assert found == ({expected} if expected else set())
+
+
 def test_one_edit_stands_for_several_policies_where_it_serves_all() -> None:
     x = pa.arange(1, 4)
     with pa.shadow("torch", "paddle@3.3") as report:
@@ -133,3 +192,18 @@ def test_no_edit_makes_integers_of_floats() -> None:
     (divergence,) = report.divergences
     assert divergence.answers["onnx@25"].origin == "root"
     assert not edits(divergence)
+
+
+def test_the_cast_of_what_is_assigned_is_one_of_an_operand() -> None:
+    source, file = "w = xp.zeros(3, dtype=xp.int8)\nw[1:] = xp.asarray([1.5])\n", "<assigned>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    with pa.policy("torch"), pa.shadow("array_api") as report:
+        exec(compile(source, file, "exec"), {"xp": pa})
+    (place,) = (d for d in report.divergences if d.name == "setitem")
+    fix = place.answers[next(name for name in place.answers if name != "torch@2.13")].fix
+    assert fix.to_dict() == {
+        "casts": [{"operand": 1, "dtype": "int8"}],
+        "result": None,
+        "dtype": None,
+    }
+    assert fix.text == "w[1:] = xp.astype(xp.asarray([1.5]), xp.int8)"

@@ -84,6 +84,11 @@ CASES = {
         (3, ["numpy@2", "torch@2.13"], ["jax@x64"]),
         "x[...] = xp.astype(x + 1.5, xp.uint8)",
     ),
+    "in place, of some elements": (
+        (IN_PLACE.replace("x +=", "x[:1] +="), "numpy", "torch,jax"),
+        (3, ["numpy@2", "torch@2.13"], ["jax@x64"]),
+        "x[:1] = xp.astype(x[:1] + 1.5, xp.uint8)",
+    ),
     "an assignment": (
         (ELEMENTS, "torch", "numpy,paddle"),
         (3, ["torch@2.13", "numpy@2"], ["paddle"]),

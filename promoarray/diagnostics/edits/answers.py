@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.diagnostics.edits.occurrence import Asked
 from promoarray.diagnostics.model.fallback_dtype import has
 from promoarray.diagnostics.model.slots import adopted
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.operations import Form
 from promoarray.promotion.cast_losses import gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
-Casts = Mapping[int, DType]
-"""From operands to what they become; of a weak type, the Python number that they hold."""
-
 WIDEST = {"b*": dt.bool, "i*": dt.int64, "f*": dt.float64, "c*": dt.complex128}
 """What holds the values of a Python scalar."""
+
+
+class Port(NamedTuple):
+    """From which policy to which others."""
+
+    run: Policy
+    policies: tuple[Policy, ...]
+    # whether the edited program is run, which finds what an edit changes by another name
+    proved: bool = False
+
+    @property
+    def every(self) -> tuple[Policy, ...]:
+        """All that have to answer as the run did."""
+        return (*self.policies, self.run)
+
+
+class Casts(NamedTuple):
+    """Casts of operands and of the result."""
+
+    # from the operands to cast to what they become; of a weak type, the Python number they
+    # hold
+    operands: Mapping[int, DType] = MappingProxyType({})
+    result: DType | None = None
+    rows: bool = False  # whether Python scalars that are cast become arrays of one axis
+
+
+NO_CASTS = Casts()
 
 
 def strong_of(dtype: DType) -> DType:
@@ -28,10 +54,13 @@ def strong_of(dtype: DType) -> DType:
     return WIDEST.get(dtype.code, dtype)
 
 
-def decided(policy: Policy, asked: Asked, casts: Casts, *, rows: bool = False) -> Plan | Refusal:
+# -- what policies answer -------------------------------------------------------------------------
+
+
+def decided(policy: Policy, asked: Asked, casts: Casts = NO_CASTS) -> Plan | Refusal:
     """Return what a policy does with edited operands, Python numbers among them by their values."""
-    operands = edited(asked.operands, casts, rows=rows)
-    weak = {*asked.weak} - {*casts} if policy.weak_arrays else ()
+    operands = _edited(asked, casts)
+    weak = {*asked.weak} - {*casts.operands} if policy.weak_arrays else ()
     seen = tuple(adopted(policy, o, weak=i in weak) for i, o in enumerate(operands))
     values = tuple(o.value if o.rank is Rank.SCALAR else None for o in operands)
     decide = policy.decide if policy.name == asked.lacking else policy.carried_out
@@ -39,12 +68,25 @@ def decided(policy: Policy, asked: Asked, casts: Casts, *, rows: bool = False) -
     return made if isinstance(made, Refusal) else made.plan
 
 
-def answer_of(policy: Policy, asked: Asked, casts: Casts, *, rows: bool = False) -> DType | None:
+def _edited(asked: Asked, casts: Casts) -> list[Operand]:
+    """The operands with some of them cast, Python scalars among them to 0-d arrays."""
+    operands = list(asked.operands)
+    for index, to in casts.operands.items():
+        _, rank, value = operands[index]
+        if rank is Rank.SCALAR and not to.weak:
+            rank = Rank.ARRAY if casts.rows else Rank.ZERO_D
+        elif to.weak:
+            rank = Rank.SCALAR
+        operands[index] = Operand(to, rank, _become(value, strong_of(to)))
+    return operands
+
+
+def answer_of(policy: Policy, asked: Asked, casts: Casts) -> DType | None:
     """Return a policy's dtype for edited operands; None if it refuses, or has no such cast."""
-    for index, to in casts.items():
+    for index, to in casts.operands.items():
         operand = asked.operands[index]
         if to.weak:
-            if not keeps_value(operand, to):
+            if not _keeps_value(operand, to):
                 return None
         elif not has(policy, to) or (
             operand.rank is not Rank.SCALAR
@@ -52,29 +94,13 @@ def answer_of(policy: Policy, asked: Asked, casts: Casts, *, rows: bool = False)
             and policy.cast.refuses(source, to)
         ):
             return None
-    ranks = {o.rank for o in edited(asked.operands, casts)}
-    if ranks == {Rank.SCALAR} and casts:
+    if casts.operands and all(o.rank is Rank.SCALAR for o in _edited(asked, casts)):
         return None  # Python would compute it
-    plan = decided(policy, asked, casts, rows=rows)
+    plan = decided(policy, asked, casts)
     return policy.strong(plan.result) if isinstance(plan, Plan) else None
 
 
-def edited(
-    operands: tuple[Operand, ...], casts: Casts, *, rows: bool = False
-) -> tuple[Operand, ...]:
-    """Return operands with some of them cast, Python scalars among them to 0-d arrays."""
-    return tuple(_edited(o, casts[i], rows) if i in casts else o for i, o in enumerate(operands))
-
-
-def _edited(operand: Operand, to: DType, rows: bool) -> Operand:
-    value = _become(operand.value, strong_of(to))
-    if to.weak:
-        return Operand(to, Rank.SCALAR, value)
-    scalar = Rank.ARRAY if rows else Rank.ZERO_D
-    return Operand(to, scalar if operand.rank is Rank.SCALAR else operand.rank, value)
-
-
-def keeps_value(operand: Operand, to: DType) -> bool:
+def _keeps_value(operand: Operand, to: DType) -> bool:
     """Whether a Python number of a type is equal to what an operand is."""
     if operand.value is None:
         return False
@@ -96,76 +122,86 @@ def _become(value: Any, dtype: DType) -> Any:
 _LARGE = 1 << 1023
 
 
-def can_become(policy: Policy, answer: DType | None, wanted: DType) -> bool:
-    """Whether a policy has a dtype, and casts an answer to it."""
-    return (
-        answer is not None and has(policy, wanted) and policy.cast.refuses(answer, wanted) is None
-    )
+# -- whether an edit is right ---------------------------------------------------------------------
 
 
-def holds(
-    run: Policy,
-    policies: Sequence[Policy],
-    asked: Asked,
-    casts: Casts,
-    result: DType | None = None,
-    *,
-    rows: bool = False,
-    lossy: bool = False,
-) -> bool:
+def agree(port: Port, asked: Asked, casts: Casts) -> bool:
+    """Whether the run and every policy answer what the run answered, once the result is cast."""
+    for policy in port.every:
+        answer = answer_of(policy, asked, casts)
+        to = casts.result
+        cast = answer and to and has(policy, to) and policy.cast.refuses(answer, to) is None
+        if answer is not asked.wanted and not cast:
+            return False
+    return True
+
+
+def holds(port: Port, asked: Asked, casts: Casts = NO_CASTS, *, lossy: bool = False) -> bool:
     """Whether an edit is right for some operands: all answer as the run did, of the same values.
 
     ``lossy`` admits casts that lose some of them, which is told.
     """
-    if any(index >= len(asked.operands) for index in casts) or result not in (None, asked.wanted):
+    if any(i >= len(asked.operands) for i in casts.operands):
         return False
-    for index, to in casts.items():
-        source = strong_of(asked.operands[index].type)
+    if casts.result not in (None, asked.wanted):
+        return False
+    for index, to in casts.operands.items():
         kept = lossy or to.weak or to is asked.inputs[index]
-        if not kept and gravity(source, to)[0]:
+        if not kept and gravity(strong_of(asked.operands[index].type), to)[0]:
             return False
-    for policy in (*policies, run):
-        answer = answer_of(policy, asked, casts, rows=rows)
-        if answer is not asked.wanted and not (result and can_become(policy, answer, result)):
-            return False
-    return _computes_as_before(run, asked, casts)
+    return agree(port, asked, casts) and _computes_as_before(port.run, asked, casts)
 
 
 def _computes_as_before(run: Policy, asked: Asked, casts: Casts) -> bool:
     """Whether the run makes the same bits of edited operands, where it casts them to the same."""
-    before, after = decided(run, asked, {}), decided(run, asked, casts)
+    before, after = decided(run, asked), decided(run, asked, casts)
     if not isinstance(after, Plan) or after.inputs != asked.inputs:
-        return not any(to.weak for to in casts.values())
-    return not isinstance(before, Plan) or (
-        before.decomposition,
-        run.kernel(asked.name, before),
-    ) == (
-        after.decomposition,
-        run.kernel(asked.name, after),
-    )
+        return not any(to.weak for to in casts.operands.values())
+    return not isinstance(before, Plan) or _kernel(run, asked, before) == _kernel(run, asked, after)
+
+
+def _kernel(policy: Policy, asked: Asked, plan: Plan) -> tuple[Any, ...]:
+    return plan.decomposition, policy.kernel(asked.name, plan)
+
+
+def compute_alike(port: Port, asked: Asked, casts: Casts) -> bool:
+    """Whether all policies compute with the same dtypes and by the same kernel."""
+    plans = [(policy, decided(policy, asked, casts)) for policy in port.every]
+    found = {(p.inputs, *_kernel(policy, asked, p)) for policy, p in plans if isinstance(p, Plan)}
+    return len(found) == 1
 
 
 def fits(operand: Operand, to: DType) -> bool:
     """Whether an array of a dtype can be made of a Python int."""
     if operand.rank is not Rank.SCALAR or type(operand.value) is not int or to.weak:
         return True
-    if to.kind not in INTEGERS:
-        return True
-    low, high = bounds(to)
-    return low <= operand.value <= high
+    return to.kind not in INTEGERS or _within(operand.value, to)
 
 
-def lost(
-    run: Policy, policies: Sequence[Policy], asked: Asked, casts: Casts, result: DType | None
-) -> str:
+def _within(value: int, dtype: DType) -> bool:
+    low, high = bounds(dtype)
+    return low <= value <= high
+
+
+def may_cast_result(run: Policy, asked: Asked) -> bool:
+    """Whether it gives one result, which is the expression's."""
+    plan = run.plan(asked.name, asked.operands, asked.form)
+    several = isinstance(plan, Plan) and bool(plan.extra_results)
+    return asked.form is not Form.INPLACE and not several
+
+
+# -- what it loses --------------------------------------------------------------------------------
+
+
+def lost(port: Port, asked: Asked, casts: Casts) -> str:
     """Say what an edit loses that the run does not; "" if nothing."""
     said: dict[str, list[str]] = {}
-    for index, to in casts.items():
+    for index, to in casts.operands.items():
         source = strong_of(asked.operands[index].type)
         strange = not to.weak and to is not asked.inputs[index]
         if strange and (words := loss(source, to)):
             said.setdefault(f"x{index + 1} to {to.name} {words}", [])
-    for policy in policies if result else ():
+    for policy in port.policies if casts.result else ():
         plan = decided(policy, asked, casts)
         if not isinstance(plan, Plan):
             continue
@@ -184,38 +220,24 @@ def _low_bits(answer: DType, wanted: DType) -> bool:
     return answer.kind in INTEGERS and wanted.kind in INTEGERS and answer.bits >= wanted.bits
 
 
-def cost_of(asked: Asked, every: Sequence[Policy], casts: Casts) -> tuple[float, ...]:
+def cost_of(port: Port, asked: Asked, casts: Casts) -> tuple[float, ...]:
     """Return what is worse about casts than about others: what they lose, then how many.
 
     An int is rather made another int than a float.
     """
     given = [
         (strong_of(asked.operands[i].type), to)
-        for i, to in casts.items()
+        for i, to in casts.operands.items()
         if asked.inputs[i] is not to  # else the run makes that cast, too
     ]
-    lost = [gravity(*each) for each in given]
+    losses = [gravity(*each) for each in given]
     floats = sum(to.kind is Kind.FLOAT and source.kind.category < 2 for source, to in given)
     narrower = 0
-    for policy in every:
+    for policy in port.every:
         plan = decided(policy, asked, casts)
         if isinstance(plan, Plan):
-            lost.append(gravity(policy.strong(plan.result), asked.wanted))
-            narrower += sum(
-                gravity(mine, its)[0] > 0
-                for mine, its in zip(asked.inputs, plan.inputs, strict=True)
-            )
-    levels, bits = zip(*lost, strict=True) if lost else ((0,), (0.0,))
-    return max(levels), narrower, floats, sum(bits), len(casts)
-
-
-def compute_alike(
-    asked: Asked, every: Sequence[Policy], casts: Casts, *, rows: bool = False
-) -> bool:
-    """Whether all policies compute with the same dtypes and by the same kernel."""
-    found = set()
-    for policy in every:
-        plan = decided(policy, asked, casts, rows=rows)
-        if isinstance(plan, Plan):
-            found.add((plan.inputs, plan.decomposition, policy.kernel(asked.name, plan)))
-    return len(found) == 1
+            losses.append(gravity(policy.strong(plan.result), asked.wanted))
+            pairs = zip(asked.inputs, plan.inputs, strict=True)
+            narrower += sum(gravity(mine, its)[0] > 0 for mine, its in pairs)
+    levels, bits = zip(*losses, strict=True) if losses else ((0,), (0.0,))
+    return max(levels), narrower, floats, sum(bits), len(casts.operands)

@@ -5,149 +5,110 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from promoarray.diagnostics.edits.answers import holds
+from promoarray.diagnostics.edits.answers import Casts, Port, holds
 from promoarray.diagnostics.edits.candidates import candidates
 from promoarray.diagnostics.edits.occurrence import Asked
+from promoarray.diagnostics.edits.place import Unedited
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Rank
-from promoarray.promotion.policy import Policy
+
+RESULT = -1
+"""Stands for the result among the operands."""
 
 Types = tuple[DType | None, ...]
-"""The dtypes of all operands in one pass, None of a Python number."""
+"""The dtypes of operands in one pass, None of a Python number."""
 
-Conditions = tuple[tuple[int, tuple[DType | None, ...]], ...]
+Condition = tuple[tuple[int, Types], ...]
 """Operands, and the dtypes of each."""
+
+Cases = tuple[tuple[Condition, DType], ...]
+"""What an operand becomes under which condition."""
 
 
 class Rule(NamedTuple):
-    """What an operand becomes, by the dtypes of a pass.
+    """What an operand becomes, by the dtypes of a pass."""
 
-    Attributes
-    ----------
-    operand : int
-        ``RESULT`` for that.
-    dtype : DType
-        What it becomes in the first pass that needs it.
-    of : int or None
-        The operand whose dtype it takes in every pass.
-    cases : tuple of (Conditions, DType)
-        Conditions on the dtypes of operands, each with what it becomes then.
-    otherwise : DType or None
-        What it becomes else; None if it stays.
-    """
-
-    operand: int
-    dtype: DType
-    of: int | None = None
-    cases: tuple[tuple[Conditions, DType], ...] = ()
-    otherwise: DType | None = None
+    operand: int  # ``RESULT`` for that
+    dtype: DType  # what it becomes in the first pass that needs it
+    of: int | None = None  # the operand whose dtype it takes in every pass
+    cases: Cases = ()
+    otherwise: DType | None = None  # what it becomes else; None if it stays
 
     @property
     def operands(self) -> set[int]:
-        """The operands whose dtypes it asks for."""
-        asked = {index for conditions, _ in self.cases for index, _ in conditions}
-        own = self.operand if self.of is None else self.of
-        return asked | ({own} - {RESULT})
+        """The operands whose text is written."""
+        asked = {index for condition, _ in self.cases for index, _ in condition}
+        return (asked | {self.operand, self.operand if self.of is None else self.of}) - {RESULT}
 
     def written(self, texts: Sequence[str], named: Callable[[DType], str]) -> str:
         """Write the dtype, of operands with some texts."""
         if self.of is not None:
             return f"{texts[self.of]}.dtype"
         text = named(self.otherwise) if self.otherwise else f"{texts[self.operand]}.dtype"
-        for conditions, dtype in reversed(self.cases):
-            when = " and ".join(_condition(texts[i], types, named) for i, types in conditions)
+        for condition, dtype in reversed(self.cases):
+            when = " and ".join(_condition(texts[i], types, named) for i, types in condition)
             text = f"{named(dtype)} if {when} else {text}"
         return text
 
 
-def _condition(text: str, dtypes: tuple[DType | None, ...], named: Callable[[DType], str]) -> str:
-    names = [named(dtype) for dtype in dtypes if dtype is not None]
+def _condition(text: str, types: Types, named: Callable[[DType], str]) -> str:
+    names = [named(dtype) for dtype in types if dtype is not None]
     return f"{text}.dtype " + (f"in ({', '.join(names)})" if names[1:] else f"== {names[0]}")
-
-
-Rules = dict[int, Rule]
-
-RESULT = -1
-"""Stands for the result among the operands."""
 
 
 class _Row(NamedTuple):
     """What an operand has to become in a pass; its own dtype if it stays."""
 
     types: Types
-    own: DType
+    own: DType | None
     wanted: DType
 
 
-def by_dtype(
-    run: Policy, policies: Sequence[Policy], every: list[Asked], needing: list[Asked]
-) -> Rules | str:
-    """Return what each operand becomes by the dtypes of a pass, or why there is no such rule."""
-    rules = _of_operands(run, policies, every, needing)
-    if isinstance(rules, str) and (rule := _of_result(run, policies, every)):
-        return {RESULT: rule}
-    return rules
+def by_dtype(port: Port, every: list[Asked], needing: list[Asked]) -> list[Rule]:
+    """Return what operands, or the result, become by the dtypes of a pass.
+
+    Raises
+    ------
+    Unedited
+        If there is no such rule.
+    """
+    try:
+        return _of_operands(port, every, needing)
+    except Unedited:
+        each = (holds(port, asked, Casts(result=asked.wanted)) for asked in every)
+        rows = [_Row(_types(asked), None, asked.wanted) for asked in every]
+        if every[0].form is Form.INPLACE or not all(each) or not (rule := _rule(RESULT, rows)):
+            raise
+        return [rule]
 
 
-def _of_result(run: Policy, policies: Sequence[Policy], every: list[Asked]) -> Rule | None:
-    """What the result becomes, by the dtype of one operand."""
-    if every[0].form is Form.INPLACE:
-        return None
-    if not all(holds(run, policies, asked, {}, asked.wanted) for asked in every):
-        return None
-    first = every[0].wanted
-    for index in range(len(every[0].operands)):
-        by_type: dict[DType | None, set[DType]] = {}
-        for asked in every:
-            by_type.setdefault(_types(asked)[index], set()).add(asked.wanted)
-        if None in by_type or any(len(wanted) > 1 for wanted in by_type.values()):
-            continue
-        became = {dtype: wanted.pop() for dtype, wanted in by_type.items()}
-        if all(dtype is wanted for dtype, wanted in became.items()):
-            return Rule(RESULT, first, index)
-        *targets, last = dict.fromkeys(became.values())
-        cases = tuple(
-            (((index, tuple(d for d, wanted in became.items() if wanted is target)),), target)
-            for target in targets
-        )
-        return Rule(RESULT, first, None, cases, last)
-    return None
-
-
-def _of_operands(
-    run: Policy, policies: Sequence[Policy], every: list[Asked], needing: list[Asked]
-) -> Rules | str:
-    chosen: list[tuple[Asked, dict[int, DType]]] = []
+def _of_operands(port: Port, every: list[Asked], needing: list[Asked]) -> list[Rule]:
+    chosen: list[tuple[Asked, Casts]] = []
     for asked in every:
-        casts = _arrays_alone(run, policies, asked) if asked in needing else {}
+        casts: Casts | None = Casts()
+        if asked in needing:
+            found = (e for e in candidates(port, asked, {}) if _of_arrays(asked, e))
+            casts = next(found, None)
         if casts is None:
-            return "it is passed with several dtypes, and no cast is right for all of them"
+            raise Unedited("it is passed with several dtypes, and no cast is right for all of them")
         chosen.append((asked, casts))
-    rules: Rules = {}
-    for index in sorted({i for _, casts in chosen for i in casts}):
+    rules = []
+    for index in sorted({i for _, casts in chosen for i in casts.operands}):
         rows = [
-            _Row(
-                _types(asked),
-                asked.operands[index].type,
-                casts.get(index, asked.operands[index].type),
-            )
+            _Row(_types(asked), own := asked.operands[index].type, casts.operands.get(index, own))
             for asked, casts in chosen
             if asked.operands[index].rank is not Rank.SCALAR
         ]
-        rule = _rule(index, [*dict.fromkeys(rows)])
+        rule = _rule(index, rows)
         if rule is None:
-            return "it is passed with several dtypes, which need casts of their own"
-        rules[index] = rule
+            raise Unedited("it is passed with several dtypes, which need casts of their own")
+        rules.append(rule)
     return rules
 
 
-def _arrays_alone(run: Policy, policies: Sequence[Policy], asked: Asked) -> dict[int, DType] | None:
-    """The first casts of arrays after which all answer alike."""
-    for each in candidates(run, policies, asked, {}):
-        if each.casts and not each.result and not {*dict(each.casts)} & {*asked.scalars}:
-            return dict(each.casts)
-    return None
+def _of_arrays(asked: Asked, casts: Casts) -> bool:
+    return bool(casts.operands) and not casts.result and not {*casts.operands} & {*asked.scalars}
 
 
 def _types(asked: Asked) -> Types:
@@ -155,22 +116,25 @@ def _types(asked: Asked) -> Types:
 
 
 def _rule(index: int, rows: list[_Row]) -> Rule | None:
-    needed = [row for row in rows if row.wanted is not row.own]
-    first = needed[0].wanted
+    first = next(row.wanted for row in rows if row.wanted is not row.own)
+    own = () if index == RESULT else (index,)
     others = [i for i in range(len(rows[0].types)) if i != index]
-    if (cases := _cases(rows, (index,))) is not None:
+    if own and (cases := _cases(rows, own)) is not None:
         return Rule(index, first, None, cases)
     for other in others:
         if all(row.wanted is row.types[other] for row in rows):
             return Rule(index, first, other)
     for other in others:
-        for asked in ((other,), (index, other)):
-            if (cases := _cases(rows, asked)) is not None:
+        for asked in dict.fromkeys(((other,), (*own, other))):
+            if (cases := _cases(rows, asked)) is None:
+                continue
+            if own:
                 return Rule(index, first, None, cases)
+            return Rule(index, first, None, cases[:-1], cases[-1][1])
     return None
 
 
-def _cases(rows: list[_Row], asked: tuple[int, ...]) -> tuple[tuple[Conditions, DType], ...] | None:
+def _cases(rows: list[_Row], asked: tuple[int, ...]) -> Cases | None:
     """Conditions on some operands' dtypes that say what becomes of each row; None if none do."""
     found = []
     for target in dict.fromkeys(row.wanted for row in rows if row.wanted is not row.own):
@@ -178,13 +142,13 @@ def _cases(rows: list[_Row], asked: tuple[int, ...]) -> tuple[tuple[Conditions, 
         kept = {_key(row, asked) for row in rows if row.wanted is not target}
         if needed & kept or any(None in key for key in needed):
             return None
-        conditions = tuple(
+        condition = tuple(
             (i, tuple(dict.fromkeys(key[n] for key in sorted(needed, key=str))))
             for n, i in enumerate(asked)
         )
-        if _matching(conditions, kept):
+        if any(_matches(key, condition) for key in kept):
             return None  # of two operands whose dtypes are not free of each other
-        found.append((conditions, target))
+        found.append((condition, target))
     return tuple(found)
 
 
@@ -192,8 +156,5 @@ def _key(row: _Row, asked: Iterable[int]) -> Types:
     return tuple(row.types[i] for i in asked)
 
 
-def _matching(conditions: Conditions, keys: set[Types]) -> bool:
-    return any(
-        all(dtype in types for dtype, (_, types) in zip(key, conditions, strict=True))
-        for key in keys
-    )
+def _matches(key: Types, condition: Condition) -> bool:
+    return all(dtype in types for dtype, (_, types) in zip(key, condition, strict=True))

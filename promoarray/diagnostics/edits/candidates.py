@@ -7,64 +7,45 @@ as before. Where that does not do, casts that a refusal proposes, and a cast of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import NamedTuple
 
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.core.recovery import accepted_for_value
 from promoarray.diagnostics.edits.answers import (
     WIDEST,
     Casts,
-    answer_of,
-    can_become,
+    Port,
+    agree,
     compute_alike,
     cost_of,
     decided,
     holds,
+    may_cast_result,
     strong_of,
 )
 from promoarray.diagnostics.edits.occurrence import Asked
 from promoarray.diagnostics.model.slots import adopted
 from promoarray.dtypes import DType
 from promoarray.operations import OPERATIONS, Family, Form
-from promoarray.promotion.plan import Plan, Rank, Refusal
+from promoarray.promotion.plan import Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 
-class Candidate(NamedTuple):
-    """Casts of operands and of the result.
-
-    Attributes
-    ----------
-    casts : tuple of (int, DType)
-        The operands to cast, and to what; to a weak type, to a Python number.
-    result : DType or None
-    rows : bool
-        Whether Python scalars that are cast become arrays of one axis.
-    """
-
-    casts: tuple[tuple[int, DType], ...] = ()
-    result: DType | None = None
-    rows: bool = False
-
-
 def candidates(
-    run: Policy,
-    policies: Sequence[Policy],
+    port: Port,
     asked: Asked,
     numbers: Mapping[int, DType],
     *,
     alike: bool = False,
     kernels: bool = True,
-) -> Iterator[Candidate]:
+) -> Iterator[Casts]:
     """Yield edits after which the run and every policy answer what the run answered.
 
     Parameters
     ----------
-    run : Policy
-    policies : sequence of Policy
-        Those that answer otherwise, and those that have to answer the same afterwards.
+    port : Port
+        The policies that have to answer the same afterwards.
     asked : Asked
     numbers : mapping
         The operands that may be written as a Python number, and of which weak type.
@@ -73,77 +54,52 @@ def candidates(
     kernels : bool
         Whether those come first after which all compute by the same kernel.
     """
-    every = (*policies, run)
-    if not alike:
-        yield from _of_numbers(run, policies, asked, numbers)
-    bases: list[Casts] = [{}]
-    right: list[tuple[bool, Candidate]] = []
-    for casts in _as_in_the_run(asked):
-        if all(answer_of(p, asked, casts) is asked.wanted for p in every):
-            other = (alike or kernels) and not compute_alike(asked, every, casts)
-            right.append((other, Candidate((*casts.items(),))))
-        bases.append(casts)
-    yield from (fix for other, fix in sorted(right, key=lambda each: each[0]) if not other & alike)
+    as_in_the_run = [Casts(each) for each in _as_in_the_run(asked)]
+    right = [casts for casts in as_in_the_run if agree(port, asked, casts)]
+    same = [each for each in right if compute_alike(port, asked, each)] if alike | kernels else []
     if alike:
-        yield from _with_rows(asked, every)
+        rows = [each._replace(rows=True) for each in as_in_the_run if _has_rows(asked, each)]
+        yield from same
+        yield from (e for e in rows if agree(port, asked, e) and compute_alike(port, asked, e))
         return
-    yield from _losing_least(run, asked, every, bases)
-
-
-def _of_numbers(
-    run: Policy, policies: Sequence[Policy], asked: Asked, numbers: Mapping[int, DType]
-) -> Iterator[Candidate]:
-    """Numbers in place of 0-d arrays, and floats in place of ints."""
     for size in range(1, len(numbers) + 1):
-        for chosen in combinations(numbers.items(), size):
-            if holds(run, policies, asked, dict(chosen)):
-                yield Candidate(chosen)
+        every = (Casts(dict(chosen)) for chosen in combinations(numbers.items(), size))
+        yield from (casts for casts in every if holds(port, asked, casts))
+    yield from (*same, *(each for each in right if each not in same))
+    yield from _losing_least(port, asked, as_in_the_run)
 
 
-def _losing_least(
-    run: Policy, asked: Asked, every: Sequence[Policy], bases: list[Casts]
-) -> Iterator[Candidate]:
+def _losing_least(port: Port, asked: Asked, as_in_the_run: list[Casts]) -> Iterator[Casts]:
     """Other casts that a refusal proposes, and casts of the result, those first that lose least."""
-    in_the_run = [*bases]
-    refusing = [p for p in every if isinstance(decided(p, asked, {}), Refusal)]
-    bases += [casts for p in refusing if (casts := _accepted(p, asked)) is not None]
-    bases += _to_the_widest(asked) if refusing else []
-    kept = [casts for casts in bases if _keeps_sort(asked, casts)]
-    done: list[Casts] = []
-    for casts in sorted(kept, key=lambda casts: cost_of(asked, every, casts)):
-        if casts in done:
+    refusing = [p for p in port.every if isinstance(decided(p, asked), Refusal)]
+    proposed = [casts for policy in refusing for casts in _accepted(policy, asked)]
+    proposed += _to_the_widest(asked) if refusing else []
+    tried: list[Casts] = []
+    every = [Casts(), *as_in_the_run, *map(Casts, proposed)]
+    for casts in sorted(every, key=lambda casts: cost_of(port, asked, casts)):
+        if casts in tried or not _keeps_sort(asked, casts):
             continue
-        done.append(casts)
-        answers = [(p, answer_of(p, asked, casts)) for p in every]
-        if any(answer is None for _, answer in answers):
-            continue
-        if all(answer is asked.wanted for _, answer in answers):
-            if casts not in in_the_run:
-                yield Candidate((*casts.items(),))
-        elif (
-            asked.form is not Form.INPLACE
-            and not _several(run, asked)
-            and all(a is asked.wanted or can_become(p, a, asked.wanted) for p, a in answers)
-        ):
-            yield Candidate((*casts.items(),), asked.wanted)
+        tried.append(casts)
+        if agree(port, asked, casts):
+            if casts.operands and casts not in as_in_the_run:
+                yield casts
+        elif may_cast_result(port.run, asked):
+            with_result = casts._replace(result=asked.wanted)
+            if agree(port, asked, with_result):
+                yield with_result
 
 
-def _accepted(policy: Policy, asked: Asked) -> Casts | None:
+def _accepted(policy: Policy, asked: Asked) -> Iterator[Mapping[int, DType]]:
     """The casts that a refusal proposes."""
     seen = tuple(adopted(policy, o) for o in asked.operands)
-    refusal = decided(policy, asked, {})
+    refusal = decided(policy, asked)
     if isinstance(refusal, Refusal) and refusal.error is not None:
         values = tuple(o.value if o.rank is Rank.SCALAR else None for o in asked.operands)
         found = accepted_for_value(policy, asked.name, seen, values, asked.form)
     else:
         found = accepted_casts(policy, asked.name, seen, asked.form)
-    return None if found is None else dict(found[0])
-
-
-def _several(run: Policy, asked: Asked) -> bool:
-    """Whether it gives several results, of which no one is the expression's."""
-    plan = run.plan(asked.name, asked.operands, asked.form)
-    return isinstance(plan, Plan) and bool(plan.extra_results)
+    if found is not None:
+        yield dict(found[0])
 
 
 def _keeps_sort(asked: Asked, casts: Casts) -> bool:
@@ -152,30 +108,27 @@ def _keeps_sort(asked: Asked, casts: Casts) -> bool:
     What only asks for truth takes bools of anything.
     """
     truth = OPERATIONS[asked.name].family in (Family.LOGICAL, Family.TRUTH)
-    kinds = [(strong_of(asked.operands[i].type).kind, to.kind) for i, to in casts.items()]
+    kinds = [(strong_of(asked.operands[i].type).kind, to.kind) for i, to in casts.operands.items()]
     return truth or all(to.category >= kind.category for kind, to in kinds)
 
 
-def _to_the_widest(asked: Asked) -> list[Casts]:
+def _to_the_widest(asked: Asked) -> list[dict[int, DType]]:
     """Casts of all arrays to int64, and to float64."""
-    arrays = {i: o.type for i, o in enumerate(asked.operands) if o.rank is not Rank.SCALAR}
     first = 1 if asked.form is Form.INPLACE else 0
+    arrays = {i: o.type for i, o in enumerate(asked.operands) if o.rank is not Rank.SCALAR}
     return [
         {i: wide for i, dtype in arrays.items() if dtype is not wide and i >= first}
         for wide in (WIDEST["i*"], WIDEST["f*"])
     ]
 
 
-def _with_rows(asked: Asked, every: Sequence[Policy]) -> Iterator[Candidate]:
-    """Casts of Python scalars to arrays of one axis, where a policy has 0-d ones as scalars."""
-    if not any(o.rank is Rank.ARRAY for o in asked.operands):
-        return  # the result would have an axis more
-    for casts in _as_in_the_run(asked):
-        if not {*casts} & {*asked.scalars}:
-            continue
-        right = all(answer_of(p, asked, casts, rows=True) is asked.wanted for p in every)
-        if right and compute_alike(asked, every, casts, rows=True):
-            yield Candidate((*casts.items(),), rows=True)
+def _has_rows(asked: Asked, casts: Casts) -> bool:
+    """Whether Python scalars are cast that may become arrays of one axis beside another array.
+
+    For policies that have 0-d arrays as scalars; else the result would have an axis more.
+    """
+    arrays = any(operand.rank is Rank.ARRAY for operand in asked.operands)
+    return arrays and not casts.operands.keys().isdisjoint(asked.scalars)
 
 
 def _as_in_the_run(asked: Asked) -> Iterator[dict[int, DType]]:

@@ -9,17 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.edits.occurrence import (
-    ASTYPE,
-    SETITEM,
-    Asked,
-    Occurrence,
-    span_of,
-)
-from promoarray.diagnostics.edits.place import Port, SourceOperation, Unedited
+from promoarray.diagnostics.edits.answers import Port
+from promoarray.diagnostics.edits.occurrence import ASTYPE, SETITEM, Asked, Occurrence, span_of
+from promoarray.diagnostics.edits.place import SourceOperation, Unedited
 from promoarray.diagnostics.edits.planner import written
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.edits.stores import cast_operand, stored_in
+from promoarray.diagnostics.edits.stores import stored_in
 from promoarray.diagnostics.edits.writing import Wrap
 from promoarray.diagnostics.model.value_changes import ValueChange
 from promoarray.diagnostics.model.values import Number, limits
@@ -43,7 +38,7 @@ def _parsed(text: str) -> SourceText | None:
 
 def _operation(site: Site, asked: Asked, framework: str = "") -> SourceOperation | None:
     """The operation at a place of the source; None if it does not stand there."""
-    source, seen = read(site.file), Occurrence(span_of(site), asked, (), framework=framework)
+    source, seen = read(site.file), Occurrence(span_of(site), asked, framework=framework)
     node = None if source is None else source.node(seen)
     if source is None or node is None:
         return None
@@ -76,13 +71,18 @@ def after_refusal(
         That of a program that was recorded.
     """
     place = _operation(site, asked, framework)
-    if place is None:
+    # In place a recorded program may as well mean to make a new array.
+    if place is None or (framework and (result or asked.name == SETITEM)):
         return ""
+    augmented = isinstance(place.node, ast.AugAssign)
+    if bool(result) > augmented or (asked.name == SETITEM and 1 not in casts):
+        return ""
+    given = {1: casts[1]} if asked.name == SETITEM else casts
     try:
-        wraps = [*_of_operands(place, asked, casts, result)]
+        wraps = [_of_operand(place, asked, *cast, rebinds=bool(result)) for cast in given.items()]
         if result is not None:
             wraps.append(place.wrap(place.node, result, "result"))
-        text, _ = written(place, tuple(wraps))
+        text = written(place, tuple(wraps))
     except Unedited:
         return ""
     if result is None or isinstance(place.node.target, ast.Subscript):
@@ -91,31 +91,18 @@ def after_refusal(
     return f"{target}[...]{text.removeprefix(target)}"
 
 
-def _of_operands(
-    place: SourceOperation, asked: Asked, casts: Mapping[int, DType], result: DType | None
-) -> list[Wrap]:
-    node, augmented = place.node, isinstance(place.node, ast.AugAssign)
-    # In place a recorded program may as well mean to make a new array.
-    if (place.words.module != "promoarray" and (result or asked.name == SETITEM)) or (
-        bool(result) > augmented
-    ):
-        raise Unedited
+def _of_operand(
+    place: SourceOperation, asked: Asked, index: int, dtype: DType, *, rebinds: bool
+) -> Wrap:
+    node = place.operand(index)
+    how = "asarray" if asked.operands[index].rank is Rank.SCALAR else "astype"
     if asked.name == SETITEM:
-        _, value = stored_in(place)
-        if value is None or 1 not in casts:
-            raise Unedited
-        return [place.wrap(value, casts[1], outer=True)]
-    wraps = []
-    for index, dtype in casts.items():
-        operand = place.operand(index)
-        if operand is None or (augmented and index == 0 and result is None):
-            raise Unedited
-        scalar = asked.operands[index].rank is Rank.SCALAR
-        if augmented and index == 0:
-            wraps.append(place.wrap(node, dtype, "target"))
-        else:
-            wraps.append(place.wrap(operand, dtype, "asarray" if scalar else "astype", outer=True))
-    return wraps
+        (_, node), how = stored_in(place), "astype"
+    elif isinstance(place.node, ast.AugAssign) and index == 0:
+        node, how = place.node if rebinds else None, "target"
+    if node is None:
+        raise Unedited
+    return place.wrap(node, dtype, how, operand=index)
 
 
 # -- clipped casts --------------------------------------------------------------------------------
@@ -134,27 +121,23 @@ def _clipped(site: Site, source: DType, target: DType) -> str:
     ends = limits(source, target)
     asked = Asked(ASTYPE, Form.FUNCTION, (Operand(source),), (source,), target)
     place = None if ends is None else _operation(site, asked)
-    if ends is None or place is None or not isinstance(place.node.func, ast.Attribute):
+    if ends is None or place is None:
         return ""
-    call = place.node
-    named = call.args if len(call.args) == 1 else [call.func]  # of a method
-    namespace = next(filter(None, map(_owner, named)), "")
-    array = cast_operand(place.node, {*place.source.modules, namespace, "xp"})
-    if array is None or not namespace:
-        return ""
+    match place.node:  # of a method, and of a function
+        case ast.Call(
+            func=ast.Attribute(value=array), args=[ast.Attribute(value=ast.Name(id=name))]
+        ):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[array, _, *_]):
+            pass
+        case _:
+            return ""
     text = ", ".join(map(_written, ends))
-    wrap = Wrap(array, target, "clip", text=text, name=namespace, outer=True)
+    wrap = Wrap(array, target, "clip", text=text, name=name, operand=0)
     try:
-        return written(place, (wrap,))[0]
+        return written(place, (wrap,))
     except Unedited:
         return ""
-
-
-def _owner(node: ast.AST) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name)):
-            return name
-    return ""
 
 
 def _written(number: Number) -> str:

@@ -38,30 +38,15 @@ def span_of(site: Site, part: int = 0) -> Span:
 
 
 class Asked(NamedTuple):
-    """An operation of the run, without its data.
-
-    Attributes
-    ----------
-    name : str
-    form : Form
-    operands : tuple of Operand
-        As the run had them; scalars and 0-d arrays with their values.
-    inputs : tuple of DType
-        What the run made of them.
-    wanted : DType
-        What the run answered.
-    lacking : str
-        The run's policy, if it computed what its framework has no kernel for.
-    weak : tuple of int
-        The arrays that policies hold weakly which do so, and the run does not.
-    """
+    """An operation of the run, without its data."""
 
     name: str
     form: Form
-    operands: tuple[Operand, ...]
-    inputs: tuple[DType, ...]
-    wanted: DType
-    lacking: str = ""
+    operands: tuple[Operand, ...]  # as the run had them; scalars and 0-d arrays with their values
+    inputs: tuple[DType, ...]  # what the run made of them
+    wanted: DType  # what the run answered
+    lacking: str = ""  # the run's policy, if it computed what its framework has no kernel for
+    # the arrays that policies hold weakly which do so, and the run does not
     weak: tuple[int, ...] = ()
 
     @property
@@ -70,62 +55,41 @@ class Asked(NamedTuple):
         return tuple(i for i, o in enumerate(self.operands) if o.rank is Rank.SCALAR)
 
 
+DTYPE, REFUSED, VALUES, HELD_WEAKLY, COMPUTED = "dtype", "refused", "values", "weak", "computed"
+"""How a policy differs at an operation."""
+
+SAME = (HELD_WEAKLY, COMPUTED)
+"""The dtype is the same: the policy holds the array weakly, which the run does not; or it computes
+with other numbers, or by another kernel."""
+
+
+class Differs(NamedTuple):
+    """What a policy does otherwise at an operation."""
+
+    how: str
+    dtype: DType | None = None  # what it answers; None where it refuses
+    words: str = ""  # why it refuses; how many values of an explicit cast are others
+
+
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """An operation at a place of the program, on operands of some dtypes.
-
-    Attributes
-    ----------
-    span : Span
-    asked : Asked
-    results : tuple of DType
-        Of all of its results.
-    answers : dict
-        From the policies that answer otherwise to what they answer; None where they refuse.
-    reasons : dict
-        From the policies that refuse to why.
-    weak : tuple of str
-        The policies that hold the array weakly, which the run does not.
-    computed : tuple of str
-        The policies that compute other values of the same dtype.
-    values : dict
-        From the policies of whose explicit cast other values come to how many, in words.
-    routes : tuple of DType
-        The dtypes by way of which such a cast gives the same values under all policies.
-    wrapped : tuple of int
-        The Python scalars that the run made another number of.
-    names : tuple of str
-        The names by which the namespace is known there.
-    inside : bool
-        Whether the operation is one of a library, which the program called here.
-    framework : str
-        That of a program that was recorded; "" of promoarray's own.
-    edited : bool
-        Whether its operands are those of the call there, so that they can be cast in the source.
-    entering : tuple of int
-        The operands that the framework narrows as they come in; none where it makes an array.
-    """
+    """An operation at a place of the program, on operands of some dtypes."""
 
     span: Span
     asked: Asked
-    results: tuple[DType, ...]
-    answers: dict[str, DType | None] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    weak: tuple[str, ...] = ()
-    computed: tuple[str, ...] = ()
-    values: dict[str, str] = field(default_factory=dict)
+    # from the policies that do something else here to what
+    others: dict[str, Differs] = field(default_factory=dict)
+    # the dtypes by way of which an explicit cast gives the same values under all policies
     routes: tuple[DType, ...] = ()
-    wrapped: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
-    inside: bool = False
-    framework: str = ""
+    wrapped: tuple[int, ...] = ()  # the Python scalars that the run made another number of
+    names: tuple[str, ...] = ()  # the names by which the namespace is known there
+    inside: bool = False  # whether the operation is one of a library, which the program called here
+    framework: str = ""  # that of a program that was recorded; "" of promoarray's own
+    # whether its operands are those of the call there, so that they can be cast in the
+    # source
     edited: bool = True
+    # the operands that the framework narrows as they come in; none where it makes an array
     entering: tuple[int, ...] = ()
-
-    @property
-    def concerned(self) -> tuple[str, ...]:
-        """The policies that do something else here."""
-        return (*self.answers, *self.values, *self.weak, *self.computed)
 
     @property
     def place(self) -> tuple[Span, str]:

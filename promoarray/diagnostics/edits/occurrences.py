@@ -11,12 +11,19 @@ from promoarray.core.cast import scalar
 from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.edits.answers import fits
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
+    COMPUTED,
     DEFAULT_DTYPE,
+    DTYPE,
     ENTRY,
+    HELD_WEAKLY,
+    REFUSED,
     SETITEM,
+    VALUES,
     Asked,
+    Differs,
     Occurrence,
     span_of,
 )
@@ -25,12 +32,11 @@ from promoarray.diagnostics.model.asking import not_stored
 from promoarray.diagnostics.model.divergence import DefaultMade, Divergence, Entered, Operations
 from promoarray.diagnostics.model.slots import adopted, as_given, as_seen_by
 from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
-from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-from promoarray.promotion.scalars import bounds
 
 _BY_VALUE = as_policy("numpy@1")
 """A policy that looks at the values of scalars and of 0-d arrays."""
@@ -88,9 +94,8 @@ class _Occurrences:
             if self.ported and not own:  # which has a policy of its own, whatever the program's
                 continue
             for each in self._of(place, changes):
-                key = each.span, each.asked, each.results
-                if key not in known:
-                    known.add(key)
+                if (each.span, each.asked) not in known:
+                    known.add((each.span, each.asked))
                     yield each
 
     def _of(self, place: Divergence, changes: dict[Any, ValueChange]) -> Iterator[Occurrence]:
@@ -110,6 +115,18 @@ class _Occurrences:
                     if found is not None:
                         yield found
 
+    def _occurrence(self, place: Divergence, asked: Asked, **more: Any) -> Occurrence:
+        """What was recorded at a place."""
+        return Occurrence(
+            span_of(place.program, place.part),
+            asked,
+            names=place.names,
+            inside=place.site != place.program,
+            framework=place.framework.partition(" ")[0],
+            edited=place.edited,
+            **more,
+        )
+
     # -- kinds of operations ----------------------------------------------------------------------
 
     def _operation(
@@ -124,42 +141,34 @@ class _Occurrences:
         operands = tuple(self._operand(x, alone=alone) for x in given)
         done = event.policy.name == run.name
         weak = () if run.weak_arrays else self._weak(given)
-        mine = self._decided(run, event, operands)
+        mine = _decided(run, event, operands)
         lacking = ""
         if done and isinstance(mine, Refusal):  # what the run has done all the same
-            lacking, mine = run.name, self._decided(run, event, operands, kernels=False)
+            lacking, mine = run.name, _decided(run, event, operands, kernels=False)
         if isinstance(mine, Refusal):
             return None
         plan = event.plan if done else mine.plan  # which the policy may not know
-        values = mine.values
-        results = tuple(map(run.strong, (plan.result, *plan.extra_results)))
-        answers: dict[str, DType | None] = {}
-        reasons: dict[str, str] = {}
-        computed = []
+        results = _results(run, plan)
+        others: dict[str, Differs] = {}
+        if not self._stays(event, operands, results[0]):
+            weakly = Differs(HELD_WEAKLY, results[0])
+            others = {policy.name: weakly for policy in self.policies}
         for policy in self.policies:
-            theirs = self._decided(policy, event, operands, weak=weak)
+            theirs = _decided(policy, event, operands, weak=weak)
             if isinstance(theirs, Refusal):
-                answers[policy.name], reasons[policy.name] = None, theirs.reason
-                continue
-            made = (theirs.plan.result, *theirs.plan.extra_results)
-            if tuple(map(policy.strong, made)) != results:
-                answers[policy.name] = policy.strong(made[0])
+                others[policy.name] = Differs(REFUSED, None, theirs.reason)
+            elif (made := _results(policy, theirs.plan)) != results:
+                others[policy.name] = Differs(DTYPE, made[0])
             elif not place.framework:
-                own = _computation(run, event.name, plan, given, values)
-                if own != _computation(policy, event.name, theirs.plan, given, theirs.values):
-                    computed.append(policy.name)
-        pairs = enumerate(zip(given, values, strict=True))
-        wrapped = tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y)
-        return Occurrence(
-            span_of(place.program, place.part),
+                own = _computation(run, event, plan, mine.values)
+                if own != _computation(policy, event, theirs.plan, theirs.values):
+                    others[policy.name] = Differs(COMPUTED, results[0])
+        pairs = enumerate(zip(given, mine.values, strict=True))
+        return self._occurrence(
+            place,
             Asked(event.name, event.form, operands, plan.inputs, results[0], lacking, weak),
-            results,
-            answers,
-            reasons,
-            weak=() if self._stays(event, operands, results[0]) else self._names,
-            computed=tuple(computed),
-            wrapped=wrapped,
-            **self._where(place),
+            others=others,
+            wrapped=tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y),
         )
 
     def _stays(self, event: OperationEvent, operands: tuple[Operand, ...], made: DType) -> bool:
@@ -182,34 +191,31 @@ class _Occurrences:
         """An array of Python numbers with no dtype named."""
         mine = place.answers.get(self.run.name)
         weak, wanted = made.weak, (mine and mine.dtype) or made.dtype(self.run)
-        dtypes = {p.name: made.dtype(p) for p in self.policies}
-        answers = {name: dtype for name, dtype in dtypes.items() if dtype is not wanted}
         stays = made.lone and weak.code != "b*" and not self.run.weak_arrays
-        return Occurrence(
-            span_of(place.program, place.part),
+        others = {}
+        for policy in self.policies:
+            if (dtype := made.dtype(policy)) is not wanted:
+                others[policy.name] = Differs(DTYPE, dtype)
+            elif stays and policy.weak_arrays:
+                others[policy.name] = Differs(HELD_WEAKLY, wanted)
+        return self._occurrence(
+            place,
             Asked(DEFAULT_DTYPE, Form.FUNCTION, (Operand(weak, Rank.SCALAR),), (wanted,), wanted),
-            (wanted,),
-            {**answers},
-            weak=tuple(p.name for p in self.policies if stays and p.weak_arrays),
-            **self._where(place),
+            others=others,
         )
 
     def _cast(self, place: Divergence, change: ValueChange | None) -> Occurrence:
         """An explicit cast, and by which ways its values are the same everywhere."""
         source, target = (BY_NAME[name] for name in place.operands)
         refusals = {p.name: cast_refusal(p, p.strong(source), target) for p in self.policies}
-        reasons = {name: why for name, why in refusals.items() if why}
-        names = {p.name for p in self.policies}
-        values = {} if change is None else change.by_policy(names)
-        return Occurrence(
-            span_of(place.program, place.part),
+        values = change.by_policy(refusals) if change else {}
+        others = {name: Differs(VALUES, target, words) for name, words in values.items()}
+        others |= {n: Differs(REFUSED, None, why) for n, why in refusals.items() if why}
+        return self._occurrence(
+            place,
             Asked(ASTYPE, Form.FUNCTION, (Operand(source), Operand(target)), (source,), target),
-            (target,),
-            dict.fromkeys(reasons),
-            reasons,
-            values=values,
-            routes=change.routes if change is not None and values else (),
-            **self._where(place),
+            others=others,
+            routes=change.routes if change and values else (),
         )
 
     def _stored(self, place: Divergence, event: SetitemEvent) -> Occurrence:
@@ -217,49 +223,25 @@ class _Occurrences:
         _, target, value, _, dtype = event
         operands = self._operand(target), self._operand(value)
         reasons = {p.name: why for p in self.policies if (why := _not_stored(p, target, value))}
-        return Occurrence(
-            span_of(place.program, place.part),
+        return self._occurrence(
+            place,
             Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype),
-            (dtype,),
-            dict.fromkeys(reasons),
-            reasons,
-            wrapped=(1,) if _beyond(value, dtype) else (),
-            **self._where(place),
+            others={name: Differs(REFUSED, None, why) for name, why in reasons.items()},
+            wrapped=() if fits(operands[1], dtype) else (1,),
         )
 
     def _entered(self, place: Divergence, event: Entered) -> Occurrence:
         """Data that the framework narrows as they come in."""
         source, target, operands = event
-        answers = {p.name: place.answers[p.name].dtype for p in self.policies}
-        return Occurrence(
-            span_of(place.program, place.part),
+        answers = [(p.name, place.answers[p.name].dtype) for p in self.policies]
+        return self._occurrence(
+            place,
             Asked(ENTRY, Form.FUNCTION, (Operand(source),), (target,), target),
-            (target,),
-            {name: dtype for name, dtype in answers.items() if dtype is not target},
+            others={name: Differs(DTYPE, to) for name, to in answers if to is not target},
             entering=operands,
-            **self._where(place),
         )
 
     # -- parts ------------------------------------------------------------------------------------
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(p.name for p in self.policies)
-
-    def _decided(
-        self,
-        policy: Policy,
-        event: OperationEvent,
-        operands: tuple[Operand, ...],
-        *,
-        kernels: bool = True,
-        weak: tuple[int, ...] = (),
-    ) -> Any:
-        held = weak if policy.weak_arrays else ()
-        seen = tuple(adopted(policy, o, weak=i in held) for i, o in enumerate(operands))
-        asked = event.name, seen, event.operands, event.form
-        decide = policy.carried_out if kernels else policy.decide
-        return decide(*asked, options=event.options)
 
     def _operand(self, x: Any, *, alone: bool = False) -> Operand:
         """An operand, of arrays with the dtype that they have under the policy to keep.
@@ -273,13 +255,24 @@ class _Occurrences:
         dtype = self.run.strong(as_seen_by(self.run, x).type)
         return Operand(dtype, operand.rank, operand.value if known or alone else None)
 
-    def _where(self, place: Divergence) -> dict[str, Any]:
-        return {
-            "names": place.names,
-            "inside": place.site != place.program,
-            "framework": place.framework.partition(" ")[0],
-            "edited": place.edited,
-        }
+
+def _decided(
+    policy: Policy,
+    event: OperationEvent,
+    operands: tuple[Operand, ...],
+    *,
+    kernels: bool = True,
+    weak: tuple[int, ...] = (),
+) -> Any:
+    """What a policy does with the operands, of which it holds some weakly if it holds arrays so."""
+    held = weak if policy.weak_arrays else ()
+    seen = tuple(adopted(policy, o, weak=i in held) for i, o in enumerate(operands))
+    decide = policy.carried_out if kernels else policy.decide
+    return decide(event.name, seen, event.operands, event.form, options=event.options)
+
+
+def _results(policy: Policy, plan: Plan) -> tuple[DType, ...]:
+    return tuple(map(policy.strong, (plan.result, *plan.extra_results)))
 
 
 def _is_open(x: Any) -> bool:
@@ -288,22 +281,14 @@ def _is_open(x: Any) -> bool:
 
 
 def _computation(
-    policy: Policy, name: str, plan: Plan, given: tuple[Any, ...], values: tuple[Any, ...]
+    policy: Policy, event: OperationEvent, plan: Plan, values: tuple[Any, ...]
 ) -> Hashable:
     """The dtypes and numbers that a policy computes with, and its kernel."""
     inputs = tuple(
         repr(host.decoded(scalar(policy, value, dtype), dtype)) if type(x) in WEAK else dtype
-        for x, value, dtype in zip(given, values, plan.inputs, strict=True)
+        for x, value, dtype in zip(event.operands, values, plan.inputs, strict=True)
     )
-    return inputs, plan.decomposition, policy.kernel(name, plan)
-
-
-def _beyond(value: Any, dtype: DType) -> bool:
-    """Whether a Python int is one that a dtype of integers does not hold."""
-    if type(value) is not int or dtype.kind not in INTEGERS:
-        return False
-    low, high = bounds(dtype)
-    return not low <= value <= high
+    return inputs, plan.decomposition, policy.kernel(event.name, plan)
 
 
 def _not_stored(policy: Policy, target: Any, value: Any) -> str:

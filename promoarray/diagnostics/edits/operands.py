@@ -16,23 +16,6 @@ from promoarray.diagnostics.edits.occurrence import (
 )
 from promoarray.operations import OPERATIONS
 
-
-def operand_nodes(tree: ast.AST, modules: Collection[str]) -> list[Any]:
-    """Return the operands of an operation as they stand in its expression.
-
-    The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
-    names that stand for modules and namespaces.
-    """
-    match tree:
-        case ast.BinOp(left=left, right=right):
-            return [left, right]
-        case ast.UnaryOp(operand=operand):
-            return [operand]
-        case ast.Call():
-            return _given_to(tree, modules)
-    return []
-
-
 MIRRORED: dict[type[ast.cmpop], str] = {
     ast.Lt: "greater",
     ast.LtE: "greater_equal",
@@ -41,14 +24,16 @@ MIRRORED: dict[type[ast.cmpop], str] = {
 }
 
 
-def _given_to(call: ast.Call, modules: Collection[str]) -> list[Any]:
-    """The operands among what a call is given, by position or by name."""
+def given_to(call: ast.Call, modules: Collection[str]) -> list[Any]:
+    """Return the operands among what a call is given, by position or by name.
+
+    The first operand of ``x.sum(0)`` is ``x``, of ``xp.sum(x)`` the argument: ``modules`` are the
+    names that stand for modules and namespaces.
+    """
     if any(word.arg is None for word in call.keywords):
         return []
-    named = sorted(
-        (_RANK[word.arg], i) for i, word in enumerate(call.keywords) if word.arg in _RANK
-    )
-    by_name = [call.keywords[i].value for _, i in named]
+    named = [word for word in call.keywords if word.arg in _RANK]
+    by_name = [word.value for word in sorted(named, key=lambda word: _RANK[word.arg])]
     if array := method_of(call, modules):
         return [array, *call.args, *by_name]
     if any(isinstance(arg, ast.Starred) for arg in call.args):
@@ -191,33 +176,14 @@ MAKERS = frozenset(
 )
 """The functions that take the dtype of what they make."""
 
-_SYMBOLS: dict[type, str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
 _UNARY: dict[type, str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "bitwise_invert"}
 
 
-def symbol_of(op: ast.AST) -> str:
-    """Return how an operator is written."""
-    return _SYMBOLS.get(type(op), "")
+def symbol_of(op: Any) -> str:
+    """Return how an operator between two expressions is written."""
+    a = ast.Name("a")
+    tree = ast.Compare(a, [op], [a]) if isinstance(op, ast.cmpop) else ast.BinOp(a, op, a)
+    return ast.unparse(tree).split()[1]
 
 
 def _symbol(name: str) -> str:

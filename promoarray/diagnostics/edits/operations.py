@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from promoarray.diagnostics.edits.answers import fits, holds, lost
-from promoarray.diagnostics.edits.by_dtype import RESULT, Rules, by_dtype
-from promoarray.diagnostics.edits.candidates import Candidate, candidates
-from promoarray.diagnostics.edits.occurrence import (
-    Asked,
-)
+from promoarray.diagnostics.edits.answers import Casts, fits, holds, lost
+from promoarray.diagnostics.edits.by_dtype import RESULT, by_dtype
+from promoarray.diagnostics.edits.candidates import candidates
+from promoarray.diagnostics.edits.occurrence import DTYPE, REFUSED
 from promoarray.diagnostics.edits.operands import (
     called_name,
     is_fold,
@@ -23,10 +21,9 @@ from promoarray.diagnostics.edits.operands import (
     symbol_of,
 )
 from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
-from promoarray.diagnostics.edits.place import Port as Port
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.writing import Wrap
-from promoarray.dtypes import BY_NAME, WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.plan import Rank
 
@@ -35,80 +32,63 @@ def operation(place: SourceOperation) -> Found:
     """Numbers that fit, casts of operands, or of the result."""
     if (found := _of_bools(place)) is not None:
         return found
-    shared = place.source.shared(place.node, place.concerned[0])
-    alike = not any(s.answers for s in place.concerned)
+    port, first = place.port, place.concerned[0]
+    shared = place.source.shared(place.node, first)
+    alike = not any(d.how in (DTYPE, REFUSED) for s in place.concerned for d in s.others.values())
     numbers = _numbers(place, shared)
     for form in _forms(place, place.needing[0].form):
-        asked, *every = (e._replace(form=form) for e in (place.needing[0], *place.every))
-        port = place.port
-        given = port.run, port.policies, asked, numbers
-        own = not place.concerned[0].framework  # whose kernels are ours
-        for found_one in candidates(*given, alike=alike, kernels=own):
-            casts = dict(found_one.casts)
+        asked = place.needing[0]._replace(form=form)
+        own = not first.framework  # whose kernels are ours
+        for casts in candidates(port, asked, numbers, alike=alike, kernels=own):
             guarded = _guarded(place, casts)
-            if shared & {*casts} or not _hold(place, asked, every, found_one, guarded):
+            if shared & {*casts.operands} or not _hold(place, form, casts, guarded):
                 continue
-            wraps = _wraps(place, found_one, form, guarded)
+            wraps = _wraps(place, casts, form, guarded)
             if wraps is not None:
-                return wraps, lost(port.run, port.policies, asked, casts, found_one.result)
+                return wraps, lost(port, asked, casts)
     if shared:
         raise Unedited(
             f"a cast would change another comparison, too: write {_apart(place.source, place.node)}"
         )
     if len(place.every) > 1:
-        rules = by_dtype(place.port.run, place.port.policies, place.every, place.needing)
-        return _conditional(place, rules), ""
+        return _conditional(place), ""
     if alike:
         raise Unedited(
             "it computes with other numbers, or by another kernel, and no cast changes that"
         )
     if not place.operands:
         raise Unedited("its operands cannot be told apart in the source")
-    reasons = [why for s in place.concerned for why in s.reasons.values()]
+    reasons = [d.words for s in place.concerned for d in s.others.values() if d.how == REFUSED]
     raise Unedited("; ".join(["no cast gives the same dtype", *dict.fromkeys(reasons)]))
 
 
-def _hold(
-    place: SourceOperation,
-    first: Asked,
-    every: Iterable[Asked],
-    found: Candidate,
-    guarded: Mapping[int, str],
-) -> bool:
+def _hold(place: SourceOperation, form: Form, casts: Casts, guarded: Mapping[int, str]) -> bool:
     """Whether casts are right for every pass; of what is guarded Python numbers stay."""
-    run, policies, _ = place.port
-    types = [o.type for o in first.operands]
+    types = [o.type for o in place.needing[0].operands]
     wrapped = {index for seen in place.concerned for index in seen.wrapped}
-    for asked in every:
-        if any(i not in wrapped and not fits(asked.operands[i], to) for i, to in found.casts):
+    for each in place.every:
+        asked, given = each._replace(form=form), casts.operands.items()
+        if any(i not in wrapped and not fits(asked.operands[i], to) for i, to in given):
             return False
-        casts = {
-            i: to
-            for i, to in found.casts
-            if not (guarded.get(i) == "guarded" and asked.operands[i].rank is Rank.SCALAR)
-        }
-        alike = types == [o.type for o in asked.operands]
-        if not holds(run, policies, asked, casts, found.result, rows=found.rows, lossy=alike):
+        stay = {i for i in asked.scalars if guarded.get(i) == "guarded"}
+        cast = casts._replace(operands={i: to for i, to in given if i not in stay})
+        if not holds(place.port, asked, cast, lossy=types == [o.type for o in asked.operands]):
             return False
     return True
 
 
-def _guarded(place: SourceOperation, casts: Mapping[int, DType]) -> dict[int, str]:
+def _guarded(place: SourceOperation, casts: Casts) -> dict[int, str]:
     """The operands that are arrays in one pass and Python numbers in another, and what to write."""
     found = {}
-    for index, to in casts.items():
+    for index, to in casts.operands.items():
         node = place.operand(index)
         if node is None or to.weak:
             continue
         ranks = place.ranks(index)
         if len(ranks) > 1 and Rank.SCALAR in ranks:
-            numbers = {a.operands[index].type for a in place.every if index in a.scalars}
-            stays = all(
-                holds(place.port.run, place.port.policies, a, {})
-                for a in place.every
-                if index in a.scalars
-            )
-            found[index] = "guarded" if stays and is_simple(node) and numbers else "either"
+            of_numbers = (asked for asked in place.every if index in asked.scalars)
+            stays = is_simple(node) and all(holds(place.port, asked) for asked in of_numbers)
+            found[index] = "guarded" if stays else "either"
         elif ranks != {Rank.SCALAR} and place.source.may_be_number(node):
             found[index] = "guarded"
     return found
@@ -122,8 +102,7 @@ def _of_bools(place: SourceOperation) -> Found | None:
         return None
     if any(o.type.code != "b1" for asked in place.every for o in asked.operands):
         return None
-    run, policies, _ = place.port
-    if not all(holds(run, policies, asked._replace(name=name), {}) for asked in place.every):
+    if not all(holds(place.port, asked._replace(name=name)) for asked in place.every):
         return None
     return (place.wrap(node, place.needing[0].wanted, "operator", text=symbol),), ""
 
@@ -147,20 +126,14 @@ def _numbers(place: SourceOperation, shared: set[int]) -> dict[int, DType]:
         if literal and ranks == {Rank.SCALAR} and not place.source.quoted(node).startswith("0x"):
             found[index] = WEAK[float]
         elif ranks == {Rank.ZERO_D} and place.words.scalars and not _is_constructor(node):
-            kinds = {_PYTHON.get(dtype.kind.name) for dtype in types}
-            kind = kinds.pop()
-            if kind is not None and not kinds:
+            kinds = {_PYTHON.get(dtype.kind) for dtype in types}
+            if len(kinds) == 1 and (kind := kinds.pop()) is not None:
                 found[index] = WEAK[kind]
     return found
 
 
-_PYTHON: dict[str, Any] = {
-    "BOOL": bool,
-    "INT": int,
-    "UINT": int,
-    "FLOAT": float,
-    "COMPLEX": complex,
-}
+_PYTHON: dict[Kind, Any] = {Kind.BOOL: bool, Kind.INT: int, Kind.UINT: int}
+_PYTHON |= {Kind.FLOAT: float, Kind.COMPLEX: complex}
 """From kinds of dtypes to Python's types that hold the same numbers."""
 
 
@@ -172,17 +145,13 @@ def _is_constructor(node: ast.AST) -> bool:
 def _forms(place: SourceOperation, form: Form) -> tuple[Form, ...]:
     """How an operation may be written: ``x -= y`` as ``x = x - y``, where that does no harm."""
     node = place.node
-    if (
-        form is not Form.INPLACE
-        or not isinstance(node, ast.AugAssign)
-        or not is_simple(node.target)
-    ):
+    if form is not Form.INPLACE or not isinstance(node, ast.AugAssign):
         return (form,)
-    own = place.port.proved or is_own(place.source, node.target)
-    return (form, Form.OPERATOR) if own else (form,)
+    own = place.port.proved or _is_own(place.source, node.target)
+    return (form, Form.OPERATOR) if own and is_simple(node.target) else (form,)
 
 
-def is_own(source: SourceText, name: ast.AST) -> bool:
+def _is_own(source: SourceText, name: ast.AST) -> bool:
     """Whether no other name may stand for the array of a local name.
 
     Each value that it is given is computed there, and it is only computed with.
@@ -226,49 +195,45 @@ def _makes_anew(value: ast.AST) -> bool:
 
 
 def _wraps(
-    place: SourceOperation, found: Candidate, form: Form, guarded: Mapping[int, str]
+    place: SourceOperation, casts: Casts, form: Form, guarded: Mapping[int, str]
 ) -> tuple[Wrap, ...] | None:
-    """The casts of a candidate, or None if its operands are not in the source."""
+    """The casts as they are written, or None if the operands are not in the source."""
     node, wraps = place.node, []
     augmented = isinstance(node, ast.AugAssign)
-    rebinds = augmented and bool(found.result or 0 in dict(found.casts))
+    rebinds = augmented and bool(casts.result or 0 in casts.operands)
     if rebinds and (form is Form.INPLACE or not is_simple(node.target)):
         return None
-    for index, dtype in found.casts:
-        if (operand := place.operand(index)) is None:
+    for index, dtype in casts.operands.items():
+        operand, how = place.operand(index), guarded.get(index)
+        if operand is None or (how and not is_simple(operand)):
             return None
         if augmented and index == 0:
-            wraps.append(place.wrap(node, dtype, "target", operand=0))
-        elif (how := guarded.get(index)) is not None:
-            if not is_simple(operand):
-                return None
-            wraps.append(place.wrap(operand, dtype, how, outer=True, operand=index))
-        else:
-            wrap = _of_operand(place, operand, index, dtype, rows=found.rows)
-            wraps.append(wrap._replace(operand=index))
-    if found.result:
-        wraps.append(place.wrap(node, found.result, "result" if augmented else "astype"))
+            operand, how = node, "target"
+        elif how is None:
+            operand, how = _of_operand(place, operand, index, dtype, rows=casts.rows)
+        wraps.append(place.wrap(operand, dtype, how, operand=index))
+    if casts.result:
+        wraps.append(place.wrap(node, casts.result, "result" if augmented else "astype"))
     if any(w.how != "guarded" for w in wraps) and place.source.may_be_number(node):
         return None  # which Python computes in another pass
     return tuple(wraps)
 
 
-def _of_operand(place: SourceOperation, node: Any, index: int, dtype: DType, *, rows: bool) -> Wrap:
-    """The cast of an operand, as it is written there."""
+def _of_operand(
+    place: SourceOperation, node: Any, index: int, dtype: DType, *, rows: bool
+) -> tuple[Any, str]:
+    """The expression that is cast for an operand, and how."""
     if dtype.weak:
-        literal = number_text(node) is not None
-        how = "literal" if literal else WEAK_NAMES[dtype]
-        return place.wrap(node, dtype, how, outer=True)
+        return node, "literal" if number_text(node) is not None else _WEAK_NAMES[dtype]
     if any(index in s.wrapped for s in place.concerned):
-        return place.wrap(node, dtype, "wrapped", outer=True)
+        return node, "wrapped"
     if place.ranks(index) == {Rank.SCALAR} or is_fold(place.node):
-        return place.wrap(node, dtype, "row" if rows else "asarray", outer=True)
-    if (named := _named_dtype(place, node, index)) is not None:
-        return place.wrap(named, dtype, "retyped")
-    return place.wrap(node, dtype, outer=True)
+        return node, "row" if rows else "asarray"
+    named = _named_dtype(place, node, index)
+    return (node, "astype") if named is None else (named, "retyped")
 
 
-WEAK_NAMES = {weak: kind.__name__ for kind, weak in WEAK.items()}
+_WEAK_NAMES = {weak: kind.__name__ for kind, weak in WEAK.items()}
 
 
 def _named_dtype(place: SourceOperation, node: Any, index: int) -> Any:
@@ -276,7 +241,7 @@ def _named_dtype(place: SourceOperation, node: Any, index: int) -> Any:
 
     The number is the same in the dtype that is there, so that a cast makes no other of it.
     """
-    if not _is_constructor(node) or not place.words.scalars or not place.name:
+    if not _is_constructor(node) or not place.words.scalars:
         return None
     number = number_text(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     same = number is not None and all(
@@ -300,31 +265,26 @@ def _apart(source: SourceText, node: ast.Compare) -> str:
     )
 
 
-def _conditional(place: SourceOperation, rules: Rules | str) -> tuple[Wrap, ...]:
+def _conditional(place: SourceOperation) -> tuple[Wrap, ...]:
     """Casts of arrays of some dtypes only, where a line is passed with several."""
-    if isinstance(rules, str):
-        raise Unedited(rules)
-    wraps = []
-    for index, rule in rules.items():
-        used = {*rule.operands} | ({index} - {RESULT})
+    wraps, source = [], place.source
+    for rule in by_dtype(place.port, place.every, place.needing):
+        index, used = rule.operand, rule.operands
         if any(place.operand(i) is None for i in used) or is_fold(place.node):
             raise Unedited("it is passed with several dtypes, which need casts of their own")
-        numbers = {i for i in used if place.source.may_be_number(place.operands[i])}
-        if numbers - {index} or (index == RESULT and place.source.may_be_number(place.node)):
+        numbers = {i for i in used if source.may_be_number(place.operands[i])}
+        if numbers - {index} or (index == RESULT and source.may_be_number(place.node)):
             raise Unedited("an operand is a Python number in another pass")
         if not all(is_simple(place.operands[i]) for i in used):
             raise Unedited("it is passed with several dtypes; give its operand a name first")
         if index <= 0 and isinstance(place.node, ast.AugAssign):
             raise Unedited("it is passed with several dtypes, and its target cannot be cast")
-        texts = [place.source.quoted(operand) for operand in place.operands]
-        text = rule.written(texts, lambda dtype: place.words.dtype_of(dtype, place.name or "?"))
-        if "?" in text:
-            raise Unedited("it is passed with several dtypes, and the file has no name for them")
+        texts = [operand and source.quoted(operand) for operand in place.operands]
+        text = rule.written(texts, lambda dtype: place.words.dtype_of(dtype, place.name))
         if index == RESULT:
             wraps.append(place.wrap(place.node, rule.dtype, text=text))
             continue
         number = Rank.SCALAR in place.ranks(index) or bool(numbers)
-        how = "guarded" if number else "astype"
-        wrap = place.wrap(place.operands[index], rule.dtype, how, text=text, outer=True)
-        wraps.append(wrap._replace(operand=index))
+        how, node = "guarded" if number else "astype", place.operands[index]
+        wraps.append(place.wrap(node, rule.dtype, how, text=text, operand=index))
     return tuple(wraps)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from promoarray.diagnostics.edits.answers import Port as Port
 from promoarray.diagnostics.edits.occurrence import (
     ASTYPE,
     DEFAULT_DTYPE,
     ENTRY,
+    SAME,
     SETITEM,
     Occurrence,
     Span,
@@ -18,57 +20,59 @@ from promoarray.diagnostics.edits.occurrence import (
 )
 from promoarray.diagnostics.edits.operations import operation
 from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
-from promoarray.diagnostics.edits.place import Port as Port
 from promoarray.diagnostics.edits.rewriting import spliced
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.edits.spelling import SPELLINGS
 from promoarray.diagnostics.edits.stores import cast, entered, made, stored
 from promoarray.diagnostics.edits.writing import Wrap, Writer
-from promoarray.dtypes import INTEGERS, DType
+from promoarray.dtypes import DType
 from promoarray.promotion.policy import Policy
 
-
-class Change(NamedTuple):
-    """A text to put in the place of another: offsets in the file's text, in characters."""
-
-    start: int
-    end: int
-    text: str
+Place = tuple[Span, str]
+"""Where an operation stands, and its name."""
 
 
 class Edit(NamedTuple):
-    """The casts of one operation.
-
-    Attributes
-    ----------
-    span : Span
-    operation : str
-    wraps : tuple of Wrap
-    policies : tuple of str
-        Those that it is for.
-    lossy : str
-        What is lost; "" if nothing.
-    optional : bool
-        Whether the dtypes are the same here: a policy holds an array weakly, or computes otherwise.
-    text : str
-        The expression, or the statement where that is edited, with the casts; all else as it is.
-    changes : tuple of Change
-        The same for the file.
-    """
+    """The casts of one operation."""
 
     span: Span
     operation: str
+    policies: tuple[str, ...]  # those that it is for
     wraps: tuple[Wrap, ...]
-    policies: tuple[str, ...]
-    lossy: str = ""
+    lossy: str = ""  # what is lost; "" if nothing
+    # whether the dtypes are the same here: a policy holds an array weakly, or computes
+    # otherwise
     optional: bool = False
+    # the expression, or the statement where that is edited, with the casts, in one line
     text: str = ""
-    changes: tuple[Change, ...] = ()
+
+    def __str__(self) -> str:
+        return f"write {self.text}"
+
+    @property
+    def place(self) -> Place:
+        """What it is of."""
+        return self.span, self.operation
 
     @property
     def rebinds(self) -> bool:
         """Whether it makes another array where the program writes into one: ``x = x - y``."""
         return any(wrap.how in ("result", "target") for wrap in self.wraps)
+
+    @property
+    def made(self) -> DType | None:
+        """The dtype that an array of Python numbers is asked for."""
+        return next((w.dtype for w in self.wraps if w.how == "dtype"), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the casts as data."""
+        casts = [w for w in self.wraps if w.operand is not None]
+        results = [w.dtype.name for w in self.wraps if w.operand is None and w.how != "dtype"]
+        return {
+            "casts": [{"operand": w.operand, "dtype": w.dtype.name} for w in casts],
+            "result": next(iter(results), None),
+            "dtype": self.made.name if self.made else None,
+        }
 
 
 class NoEdit(NamedTuple):
@@ -80,8 +84,16 @@ class NoEdit(NamedTuple):
     why: str
     optional: bool = False
 
+    @property
+    def place(self) -> Place:
+        """What it is of."""
+        return self.span, self.operation
 
-def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Edit | NoEdit | None:
+
+Outcome = Edit | NoEdit
+
+
+def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome | None:
     """Find the edit of one operation of the source, for all operands it was passed with.
 
     Parameters
@@ -97,14 +109,14 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Edit | 
     Edit, NoEdit or None
         None if all policies agree.
     """
-    concerned = [s for s in group if s.concerned]
+    concerned = [s for s in group if s.others]
     if not concerned:
         return None
     first = concerned[0]
-    of = {name for s in concerned for name in s.concerned}
+    of = {name for s in concerned for name in s.others}
     policies = tuple(p.name for p in port.policies if p.name in of)
-    optional = not any(s.answers or s.values for s in concerned)
-    at = first.span, first.asked.name, policies
+    optional = all(d.how in SAME for s in concerned for d in s.others.values())
+    at = *first.place, policies
     node = source.node(first)
     if why := _not_in_the_source(source, first, node):
         return NoEdit(*at, why, optional)
@@ -113,16 +125,15 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Edit | 
         wraps, lossy = _BY_NAME.get(first.asked.name, operation)(place)
         if _cast_already(place, wraps):
             return None
-        text, changes = written(place, wraps)
+        return Edit(*at, wraps, lossy, optional, written(place, wraps))
     except Unedited as why_not:
         return NoEdit(*at, str(why_not), optional)
-    return Edit(*at[:2], wraps, policies, lossy, optional, text, changes)
 
 
 def _not_in_the_source(source: SourceText, first: Occurrence, node: Any) -> str:
     if first.inside:
         why = "it is carried out inside of a library"
-        named = SPELLINGS[first.framework].default_of(first.results[0])
+        named = SPELLINGS[first.framework].default_of(first.asked.wanted)
         if first.asked.name == DEFAULT_DTYPE and named:
             why += f": write {named} before it"
         return why
@@ -140,8 +151,8 @@ def _cast_already(place: SourceOperation, wraps: tuple[Wrap, ...]) -> bool:
     return same and cast_dtype(place.source, place.node) == wraps[0].dtype.name
 
 
-def written(place: SourceOperation, wraps: tuple[Wrap, ...]) -> tuple[str, tuple[Change, ...]]:
-    """Return the edited expression, and the same as changes of the text.
+def written(place: SourceOperation, wraps: tuple[Wrap, ...]) -> str:
+    """Return the edited expression in one line, as the source has it but for the casts.
 
     Raises
     ------
@@ -156,11 +167,15 @@ def written(place: SourceOperation, wraps: tuple[Wrap, ...]) -> tuple[str, tuple
     if pieces:
         start, end = min(start, pieces[0].start), max(end, *(p.end for p in pieces))
     text = spliced(source.text, pieces, start, end)
+    whole = text if isinstance(node, ast.stmt) else f"({text}\n)"
     try:
-        ast.parse(text if isinstance(node, ast.stmt) else f"({text}\n)")
+        tree = ast.parse(whole)
     except (SyntaxError, ValueError) as error:
         raise Unedited("its source is written in a way that a cast cannot be put in") from error
-    return text, tuple(Change(p.start, p.end, p.text) for p in pieces)
+    lines = text.splitlines()
+    if len(lines) > 1 and any(mark in text for mark in ("#", '"""', "'''")):
+        return ast.unparse(tree)
+    return " ".join(line.strip().removesuffix("\\").rstrip() for line in lines)
 
 
 _BY_NAME: dict[str, Callable[[SourceOperation], Found]] = {
@@ -171,16 +186,7 @@ _BY_NAME: dict[str, Callable[[SourceOperation], Found]] = {
 }
 
 
-def is_exact(dtype: DType) -> bool:
-    """Whether arithmetic in a dtype is not rounded."""
-    return dtype.kind in INTEGERS or dtype.code == "b1"
-
-
 # -- of a run -------------------------------------------------------------------------------------
-
-
-Place = tuple[Span, str]
-"""Where an operation stands, and its name."""
 
 
 def edits_of(
@@ -188,7 +194,7 @@ def edits_of(
     policies: Sequence[Policy],
     occurrences: Iterable[Occurrence],
     files: Callable[[str], SourceText | None],
-) -> dict[Place, tuple[Edit | NoEdit, ...]]:
+) -> dict[Place, tuple[Outcome, ...]]:
     """Plan the edits of a run, at each operation of the source at which policies differ.
 
     One edit serves all policies where one can, else each has its own.
@@ -203,33 +209,31 @@ def edits_of(
     files : callable
         Answers the text of a file; None if it cannot be read.
     """
-    found: dict[Place, tuple[Edit | NoEdit, ...]] = {}
+    found: dict[Place, tuple[Outcome, ...]] = {}
+    others = tuple(policy for policy in policies if policy is not run)
     for group in grouped(occurrences):
-        concerned = {name for each in group for name in each.concerned}
+        concerned = {name for each in group for name in each.others}
         if not concerned:
             continue
-        span, name = group[0].place
-        source = files(span.file)
+        place = group[0].place
+        source = files(place[0].file)
         if source is None:
             names = tuple(p.name for p in policies if p.name in concerned)
-            found[span, name] = (NoEdit(span, name, names, "its source cannot be read"),)
-        elif planned := _planned(run, [p for p in policies if p is not run], source, group):
-            found[span, name] = planned
+            found[place] = (NoEdit(*place, names, "its source cannot be read"),)
+        elif planned := _planned(Port(run, others), source, group):
+            found[place] = planned
     return found
 
 
-def _planned(
-    run: Policy, policies: Sequence[Policy], source: SourceText, group: Sequence[Occurrence]
-) -> tuple[Edit | NoEdit, ...]:
+def _planned(port: Port, source: SourceText, group: Sequence[Occurrence]) -> tuple[Outcome, ...]:
     """One edit for all policies, or one for each of those that differ."""
-    joint = plan(Port(run, tuple(policies)), source, group)
+    joint = plan(port, source, group)
     if joint is None or isinstance(joint, Edit) or len(joint.policies) == 1:
         return () if joint is None else (joint,)
-    alone: dict[str, Edit | NoEdit] = {}
-    for policy in policies:
-        if policy.name not in joint.policies:
-            continue
-        own = plan(Port(run, (policy,)), source, [_for(policy, each) for each in group])
+    alone: dict[str, Outcome] = {}
+    for policy in port.policies:
+        passes = [_for(policy, each) for each in group]
+        own = plan(port._replace(policies=(policy,)), source, passes)
         if own is not None:
             text = own.text if isinstance(own, Edit) else own.why
             before = alone.get(text)
@@ -240,12 +244,5 @@ def _planned(
 
 def _for(policy: Policy, seen: Occurrence) -> Occurrence:
     """A pass as it concerns one policy."""
-    name = policy.name
-    return replace(
-        seen,
-        answers={n: x for n, x in seen.answers.items() if n == name},
-        reasons={n: x for n, x in seen.reasons.items() if n == name},
-        values={n: x for n, x in seen.values.items() if n == name},
-        weak=tuple(n for n in seen.weak if n == name),
-        computed=tuple(n for n in seen.computed if n == name),
-    )
+    others = {name: each for name, each in seen.others.items() if name == policy.name}
+    return replace(seen, others=others)

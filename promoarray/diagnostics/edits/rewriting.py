@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from promoarray.diagnostics.edits.source import Extent, Position, SourceText, position_of
 from promoarray.diagnostics.edits.spelling import OWN, Spelling
@@ -17,17 +17,15 @@ class Unkept(Exception):
 
 
 class Rewritten(NamedTuple):
-    """A source text with casts.
+    """A source text with casts."""
 
-    Attributes
-    ----------
-    text : str
-    origins : dict
-        From where each expression stands to where it stood.
-    """
+    source: SourceText
+    origins: dict[Position, Position]  # from where each expression stands to where it stood
 
-    text: str
-    origins: dict[Position, Position]
+    @property
+    def text(self) -> str:
+        """The text."""
+        return self.source.text
 
 
 def spliced(text: str, pieces: Sequence[Piece], start: int = 0, end: int | None = None) -> str:
@@ -52,12 +50,11 @@ def rewritten(source: SourceText, wraps: Sequence[Wrap], words: Spelling = OWN) 
     pieces.sort(key=lambda piece: piece.order)
     if any(a.end > b.start for a, b in pairwise(pieces)):
         raise Unkept("two edits of one expression contradict each other")
-    text = spliced(source.text, pieces)
     try:
-        new = SourceText(text)
+        new = SourceText(spliced(source.text, pieces))
     except (SyntaxError, ValueError) as error:
         raise Unkept(f"the edited text is no program: {error}") from error
-    return Rewritten(text, _origins(source, new, pieces, writer.replaced))
+    return Rewritten(new, _origins(source, new, pieces, writer.replaced))
 
 
 def _origins(
@@ -71,25 +68,22 @@ def _origins(
         If an expression is not where it has to be then.
     """
     found: dict[Position, Position] = {}
-    there: dict[Position, list[Any]] = {}
-    for node in ast.walk(new.tree):
-        if isinstance(node, (ast.expr, ast.stmt)):
-            there.setdefault(position_of(node), []).append(node)
     for node in ast.walk(source.tree):
         if not isinstance(node, (ast.expr, ast.stmt)):
             continue
         extent = source.extent(node)
-        if isinstance(node, ast.AugAssign) and extent in replaced:
-            found[_computed(source, new, node, pieces)] = position_of(node)
-            continue
         start, end = _moved(extent, pieces)
         position = (*new.place(start), *new.place(end))
-        if any(a <= extent[0] and extent[1] <= b for a, b in replaced):
-            found[position] = position_of(node)
-            continue
-        if not any(_alike(node, other) for other in there.get(position, ())):
+        if isinstance(node, ast.AugAssign) and extent in replaced:
+            there = _computed(new, node, new.place(start))
+        elif any(a <= extent[0] and extent[1] <= b for a, b in replaced):
+            there = position
+        else:
+            alike = any(_own(node) == _own(other) for other in new.at(position))
+            there = position if alike else None
+        if there is None:
             raise Unkept(f"the edited text is another program at line {node.lineno}")
-        found[position] = position_of(node)
+        found[there] = position_of(node)
     return found
 
 
@@ -110,45 +104,23 @@ def _moved(extent: Extent, pieces: Sequence[Piece]) -> Extent:
     return first, last
 
 
-def _computed(
-    source: SourceText, new: SourceText, node: ast.AugAssign, pieces: Sequence[Piece]
-) -> Position:
-    """Where ``x - y`` stands that has taken the place of ``x -= y``."""
-    line, column = new.place(_moved(source.extent(node), pieces)[0])
-    for each in ast.walk(new.tree):
-        if isinstance(each, ast.Assign) and (each.lineno, each.col_offset) == (line, column):
-            (target,), inner = each.targets, each.value
-            while not (isinstance(inner, ast.BinOp) and type(inner.op) is type(node.op)):
-                inner = _uncast(inner)
-            if ast.unparse(target) == ast.unparse(node.target):
-                return position_of(inner)
-    raise Unkept(f"the edited text is another program at line {node.lineno}")
+def _computed(new: SourceText, node: ast.AugAssign, place: tuple[int, int]) -> Position | None:
+    """Where ``x - y`` stands that has taken the place of ``x -= y``; None if it does not."""
+    wanted = ast.unparse(node.target)
+    for each in new.beginning(*place):
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == wanted:
+            every = (inner for inner in ast.walk(each.value) if isinstance(inner, ast.BinOp))
+            return next((position_of(e) for e in every if type(e.op) is type(node.op)), None)
+    return None
 
 
-def _uncast(node: Any) -> Any:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.BinOp() as inner)):
-            return inner
-        case ast.Call(args=[inner, *_]):
-            return inner
-    raise Unkept(f"the edited text is another program at line {node.lineno}")
-
-
-def _alike(a: Any, b: Any) -> bool:
-    """Whether two nodes are of one sort, whatever is below them."""
-    if type(a) is not type(b):
-        return False
-    for name in a._fields:
-        mine, its = (_below(getattr(x, name, None)) for x in (a, b))
-        if mine != its and not (mine != mine and its != its):  # a NaN
-            return False
-    return True
-
-
-def _below(x: Any) -> Any:
-    """What a field of a node holds: operators by their types, of other nodes nothing."""
-    if isinstance(x, list):
-        return [type(each) for each in x if isinstance(each, ast.cmpop)]
-    if isinstance(x, (ast.operator, ast.unaryop, ast.boolop)):
-        return type(x)
-    return None if isinstance(x, ast.AST) else x
+def _own(node: ast.AST) -> list[str]:
+    """A node's type, and what it has besides other expressions: names, numbers, operators."""
+    found = [type(node).__name__]
+    for _, value in ast.iter_fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
+                found.append(type(each).__name__)
+            elif not isinstance(each, ast.AST):
+                found.append(repr(each))
+    return found

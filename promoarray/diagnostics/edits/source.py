@@ -16,9 +16,9 @@ from promoarray.diagnostics.edits.occurrence import Occurrence
 from promoarray.diagnostics.edits.operands import (
     MIRRORED,
     called_name,
+    given_to,
     is_fold,
     is_operation,
-    operand_nodes,
 )
 from promoarray.promotion.plan import Rank
 
@@ -42,15 +42,18 @@ class SourceText:
         self.tree = ast.parse(text)
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
         self._at: dict[Position, list[Any]] = {}
-        self._calls: dict[tuple[int, ...], Any] = {}
-        self.parents: dict[ast.AST, ast.AST] = {}
+        self._calls: dict[tuple[int, ...], ast.Call] = {}  # by their ends
+        self.parents: dict[Any, Any] = {}
         for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-            if isinstance(node, (ast.expr, ast.AugAssign, ast.Assign)):
+            self.parents |= dict.fromkeys(ast.iter_child_nodes(node), node)
+            if isinstance(node, (ast.expr, ast.stmt)):
                 self._at.setdefault(position_of(node), []).append(node)
             if isinstance(node, ast.Call):
                 self._calls[position_of(node)[2:]] = node
+
+    def at(self, position: Position) -> list[Any]:
+        """Return the expressions and statements of some extent."""
+        return self._at.get(position, [])
 
     @cached_property
     def names(self) -> set[str]:
@@ -115,18 +118,13 @@ class SourceText:
 
     def node(self, seen: Occurrence) -> Any:
         """Return the operation that was recorded, as the source has it; None if it is no such."""
-        line, column, end_line, end_column = seen.span[1:5]
-        call = self._calls.get((end_line, end_column))
+        position = seen.span[1:5]
+        call = self._calls.get(position[2:])
         if not seen.edited:
             return call if call is not None and is_fold(call) else None
-        found = [
-            n
-            for n in self._at.get((line, column, end_line, end_column), [])
-            if is_operation(n, seen)
-        ]
-        if not found and call is not None and is_operation(call, seen):
-            return call  # of a method on a line of its own, which begins there
-        return found[0] if found else None
+        # A method on a line of its own begins there.
+        every = [*self.at(position), *([call] if call else ())]
+        return next((node for node in every if is_operation(node, seen)), None)
 
     def beginning(self, line: int, column: int) -> list[Any]:
         """Return the expressions that begin at a place, whose column is in bytes."""
@@ -137,13 +135,19 @@ class SourceText:
         match node:
             case ast.AugAssign():
                 return [node.target, node.value]
+            case ast.BinOp(left=left, right=right):
+                return [left, right]
+            case ast.UnaryOp(operand=operand):
+                return [operand]
             case ast.Compare(left=left, comparators=comparators):
                 pair = [left, *comparators][seen.span.part :][:2]
                 op = node.ops[seen.span.part]
                 return self._in_order(pair, op, seen) if len(node.ops) == 1 else pair
             case ast.Call() if is_fold(node):
                 return [None, node.args[0]]  # what was computed so far stands nowhere
-        return operand_nodes(node, {*self.modules, *seen.names, "xp"})
+            case ast.Call():
+                return given_to(node, {*self.modules, *seen.names, "xp"})
+        return []
 
     def _in_order(self, pair: list[Any], op: ast.cmpop, seen: Occurrence) -> list[Any]:
         """The operands of a comparison in the operation's order; none where it is not known.
@@ -169,22 +173,13 @@ class SourceText:
 
     def in_debug_text(self, node: ast.AST) -> bool:
         """Whether the source of an expression is printed: ``f"{x / 2=}"``."""
-        inner: ast.AST | None = node
-        while inner is not None and not isinstance(inner, ast.stmt):
-            outer = self.parents.get(inner)
-            if isinstance(outer, ast.FormattedValue) and self._prints_source(outer):
-                return True
-            inner = outer
+        while not isinstance(node, ast.stmt):
+            node, inner = self.parents[node], node
+            if isinstance(node, ast.FormattedValue) and node.value is inner:
+                behind = self.text[self.extent(inner)[1] :].lstrip(" )")
+                if behind.startswith("="):
+                    return True
         return False
-
-    def _prints_source(self, value: ast.FormattedValue) -> bool:
-        segment = ast.get_source_segment(self.text, value.value) or ""
-        joined = self.parents.get(value)
-        if not isinstance(joined, ast.JoinedStr):
-            return False
-        before = joined.values[: joined.values.index(value)][-1:]
-        told = before and isinstance(before[0], ast.Constant) and str(before[0].value)
-        return bool(told and segment and told.rstrip().rstrip("=").rstrip().endswith(segment))
 
     # -- scopes -----------------------------------------------------------------------------------
 
@@ -200,12 +195,17 @@ class SourceText:
         scope = self.scope(node)
         if isinstance(scope, ast.Module):
             return [*known, *self._imported(scope, module)]
-        every = [*ast.walk(scope)]
-        hidden = {n.arg for n in every if isinstance(n, ast.arg)}
-        hidden |= {n.id for n in every if isinstance(n, ast.Name) and not _loads(n)}
+        hidden, own = set(), []
+        for each in ast.walk(scope):
+            match each:
+                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    hidden.add(name)
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Attribute(attr="__array_namespace__")),
+                ) if module == "promoarray":
+                    own.append(name)
         outer = [name for name in self._imported(self.tree, module) if name not in hidden]
-        asked: list[Any] = [n for n in every if module == "promoarray" and _asks_namespace(n)]
-        own = [n.targets[0].id for n in asked]
         return [*self._imported(scope, module), *own, *known, *outer]
 
     def _imported(self, scope: ast.AST, module: str) -> list[str]:
@@ -256,65 +256,46 @@ class SourceText:
                 return any(self.may_be_number(v, known | {name}) for v in every)
         return False
 
-    def _given_together(self, a: ast.AST, b: ast.AST) -> list[list[ast.expr]] | None:
-        """What two arguments of one function are given by position, for each call of it.
+    def _given_together(self, a: ast.AST, b: ast.AST) -> list[tuple[ast.AST, ...]] | None:
+        """What two arguments of one function are given, for each call of it.
 
         None if they are no such arguments, or are given otherwise, too.
         """
         if not isinstance(a, ast.Name) or not isinstance(b, ast.Name):
             return None
-        function = self.scope(a)
-        if not isinstance(function, ast.FunctionDef) or function.args.defaults:
+        bound, function = [*self.bindings(a), *self.bindings(b)], self.scope(a)
+        if len(bound) != 2 or not all(isinstance(each, ast.arg) for each in bound):
             return None
-        names = [argument.arg for argument in function.args.args]
-        bound = [*self.bindings(a), *self.bindings(b)]
-        if len(bound) != 2 or any(n not in function.args.args for n in bound):
-            return None
-        at = [names.index(a.id), names.index(b.id)]
-        calls = [c for c in self._calls.values() if called_name(c) == function.name]
-        if any(c.keywords or len(c.args) != len(names) for c in calls):
-            return None
-        return [[c.args[i] for i in at] for c in calls]
+        columns = [[*self._given(each)] for each in bound]
+        once = all(len(each) == len(self._calls_of(function)) for each in columns)
+        return [*zip(*columns, strict=True)] if once else None
 
     def _given(self, binding: ast.AST) -> Iterator[ast.AST]:
         """What a name is given where it is bound: values, and what functions are called with."""
         parent = self.parents[binding]
-        if isinstance(parent, ast.Assign) and binding in parent.targets:
-            yield parent.value
-        outer = self.parents.get(parent)
-        if isinstance(parent, ast.Tuple) and isinstance(outer, ast.Assign):
-            values = outer.value.elts if isinstance(outer.value, ast.Tuple) else ()
-            if len(values) == len(parent.elts):
-                yield from (x for x, to in zip(values, parent.elts, strict=True) if to is binding)
-        if not isinstance(binding, ast.arg) or not isinstance(parent, ast.arguments):
-            return
-        function = self.parents[parent]
-        positional = [*parent.posonlyargs, *parent.args]
-        at = positional.index(binding) if binding in positional else None
-        if at is not None and (default := at - len(positional) + len(parent.defaults)) >= 0:
-            yield parent.defaults[default]
-        method = bool(positional) and positional[0].arg in ("self", "cls")
-        for call in self._calls.values():
-            if called_name(call) != getattr(function, "name", None):
-                continue
-            yield from (word.value for word in call.keywords if word.arg == binding.arg)
-            index = -1 if at is None else at - method
-            if 0 <= index < len(call.args):
-                yield call.args[index]
+        match parent, self.parents.get(parent):
+            case ast.Assign(value=value), _:
+                yield value
+            case ast.Tuple(elts=to), ast.Assign(value=ast.Tuple(elts=values)):
+                if len(to) == len(values):
+                    yield from (x for x, name in zip(values, to, strict=True) if name is binding)
+            case ast.arguments(defaults=defaults), function if isinstance(binding, ast.arg):
+                positional = [*parent.posonlyargs, *parent.args]
+                at = positional.index(binding) if binding in positional else -1
+                if at >= 0 and (default := at - len(positional) + len(defaults)) >= 0:
+                    yield defaults[default]
+                at -= bool(positional) and positional[0].arg in ("self", "cls")
+                for call in self._calls_of(function):
+                    yield from (word.value for word in call.keywords if word.arg == binding.arg)
+                    yield from call.args[at : at + 1] if at >= 0 else ()
+
+    def _calls_of(self, function: Any) -> list[ast.Call]:
+        name = getattr(function, "name", None)
+        return [call for call in self._calls.values() if called_name(call) == name]
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
-
-
-def _asks_namespace(node: Any) -> bool:
-    """Whether it is ``xp = x.__array_namespace__()``."""
-    match node:
-        case ast.Assign(
-            targets=[ast.Name()], value=ast.Call(func=ast.Attribute(attr="__array_namespace__"))
-        ):
-            return True
-    return False
 
 
 def _loads(name: ast.Name) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import Any
 
+from promoarray.diagnostics.edits.occurrence import REFUSED
 from promoarray.diagnostics.edits.operands import called_name, is_simple
 from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
-from promoarray.diagnostics.edits.place import Port as Port
 from promoarray.diagnostics.edits.writing import dtype_argument
 from promoarray.dtypes import BY_NAME, INTEGERS
 from promoarray.promotion.plan import Rank
@@ -36,44 +35,34 @@ def entered(place: SourceOperation) -> Found:
         if any(word.arg == "dtype" for word in getattr(node, "keywords", ())):
             raise Unedited("it names a dtype")
         return (place.wrap(node, dtype, "dtype"),), ""
-    operands = [place.operand(index) for index in first.entering]
-    if None in operands or any(seen.entering != first.entering for seen in place.group):
+    operands = {index: place.operand(index) for index in first.entering}
+    if None in operands.values() or any(s.entering != first.entering for s in place.group):
         raise Unedited("its operands cannot be told apart in the source")
-    return tuple(place.wrap(each, dtype, outer=True) for each in operands), ""
+    return tuple(place.wrap(each, dtype, operand=i) for i, each in operands.items()), ""
 
 
 def cast(place: SourceOperation) -> Found:
     """A cast by way of another dtype, where policies make other values of an explicit cast."""
-    concerned, node = place.concerned, place.node
-    if refused := [s for s in concerned if s.reasons]:
-        raise Unedited(next(iter(refused[0].reasons.values())))
+    concerned = place.concerned
+    said = [(name, each) for s in concerned for name, each in s.others.items()]
+    if refused := next((each.words for _, each in said if each.how == REFUSED), ""):
+        raise Unedited(refused)
     routes = [r for r in concerned[0].routes if all(r in s.routes for s in concerned)]
-    words = "; ".join(f"{name}: {said}" for s in concerned for name, said in s.values.items())
+    words = "; ".join(f"{name}: {each.words}" for name, each in said)
     if not routes:
         raise Unedited(f"no cast gives the same values ({words})")
     if len({s.asked.operands[0].type for s in place.group}) > 1:
         raise Unedited(f"it casts arrays of several dtypes ({words})")
-    inner = cast_operand(node, {*place.source.modules, *concerned[0].names, "xp"})
-    if inner is None:
+    inner = place.operand(0)
+    if inner is None or isinstance(place.source.parents[inner], (ast.List, ast.Tuple)):
         raise Unedited("its operand cannot be told")
-    return (place.wrap(inner, routes[0], outer=True),), ""
-
-
-def cast_operand(call: Any, modules: Iterable[str]) -> Any:
-    """Return what an explicit cast is of: ``x`` in ``x.astype(...)`` and ``xp.astype(x, ...)``."""
-    if not isinstance(call, ast.Call):
-        return None
-    if isinstance(call.func, ast.Attribute):
-        owner = call.func.value
-        if not (isinstance(owner, ast.Name) and owner.id in {*modules}):
-            return owner
-    return call.args[0] if call.args else None
+    return (place.wrap(inner, routes[0], operand=0),), ""
 
 
 def stored(place: SourceOperation) -> Found:
     """A cast of what is written into an array, or of the array that numbers are stored in."""
     node, concerned = place.node, place.concerned
-    if isinstance(node, ast.Call) and (dtype_argument(node) or _is_scalar_type(node, place)):
+    if isinstance(node, ast.Call) and (dtype_argument(node) or _is_scalar_type(node)):
         return (place.wrap(node, concerned[0].asked.wanted, "stored"),), ""
     target, value = stored_in(place)
     scalars = {s.asked.operands[1].rank is Rank.SCALAR for s in place.group}
@@ -86,13 +75,12 @@ def stored(place: SourceOperation) -> Found:
         if not is_simple(target):
             raise Unedited("it writes to arrays of several dtypes; give its target a name first")
         text = f"{place.source.quoted(target)}.dtype"
-    return (place.wrap(value, concerned[0].asked.wanted, how, text=text, outer=True),), ""
+    return (place.wrap(value, concerned[0].asked.wanted, how, text=text, operand=1),), ""
 
 
-def _is_scalar_type(call: ast.Call, place: SourceOperation) -> bool:
+def _is_scalar_type(call: ast.Call) -> bool:
     """Whether a call is ``np.uint8(x)``."""
-    single = len(call.args) == 1 and not call.keywords
-    return single and called_name(call) in _SCALAR_TYPES and bool(place.name)
+    return len(call.args) == 1 and not call.keywords and called_name(call) in _SCALAR_TYPES
 
 
 _SCALAR_TYPES = {*(name for name, row in BY_NAME.items() if row.kind in INTEGERS)}
@@ -103,26 +91,23 @@ _SCALAR_TYPES |= {"ulonglong", "longlong", "uintp", "intp"}
 def stored_in(place: SourceOperation) -> tuple[Any, Any]:
     """Return the array that is written to, and what is written, as the source has them."""
     node = place.node
-    if isinstance(node, ast.Subscript):
-        parent = place.source.parents.get(node)
-        alone = isinstance(parent, ast.Assign) and parent.targets == [node]
-        return (
-            (node.value, parent.value) if alone and isinstance(parent, ast.Assign) else (node, None)
-        )
-    if isinstance(node, ast.Assign):
-        return node.targets[0].value, node.value  # type: ignore[attr-defined]
-    given = dict(zip(_WRITES.get(called_name(node), ()), node.args, strict=False))
-    given |= {word.arg: word.value for word in node.keywords if word.arg}
-    if called_name(node) == "fill":
-        given = {"a": node.func.value, "v": node.args[0] if node.args else None}
-    target = next((given[n] for n in ("a", "arr") if n in given), node)
-    value = next(
-        (given[n] for n in ("v", "values", "vals", "fill_value", "val") if n in given), None
-    )
-    return target, value
+    match node, place.source.parents.get(node):
+        case ast.Subscript(value=target), ast.Assign(targets=[to], value=value) if to is node:
+            return target, value
+        case ast.Assign(targets=[ast.Subscript(value=target), *_], value=value), _:
+            return target, value
+        case ast.Call(func=ast.Attribute(value=target, attr="fill"), args=args), _:
+            return target, next(iter(args), None)
+        case ast.Call(args=args, keywords=keywords), _:
+            given = dict(zip(_WRITES.get(called_name(node), ()), args, strict=False))
+            given |= {word.arg: word.value for word in keywords}
+            target = next((given[name] for name in ("a", "arr") if name in given), node)
+            values = ("v", "values", "vals", "fill_value", "val")
+            return target, next((given[name] for name in values if name in given), None)
+    return node, None
 
 
-_WRITES = {
+_WRITES: dict[str, tuple[str | None, ...]] = {
     "full_like": ("a", "fill_value"),
     "put": ("a", "ind", "v"),
     "place": ("arr", "mask", "vals"),

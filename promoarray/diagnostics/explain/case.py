@@ -374,5 +374,5 @@ def _doc(step: Any) -> str:
     step = inspect.unwrap(step)
     if not inspect.isfunction(step):
         step = type(step).__dict__.get("__call__")
-    doc = inspect.isfunction(step) and step.__doc__ or ""
+    doc = (inspect.isfunction(step) and step.__doc__) or ""
     return inspect.cleandoc(doc).partition("\n")[0].replace("``", "")

@@ -86,7 +86,7 @@ class Answer:
         line; ``"unknown"`` where an earlier line is refused and has no edit.
     operands : tuple of str
         The operands' dtypes as this policy sees them.
-    fix : PlannedFix or None
+    fix : Edit or None
         Of a root: the edit after which it answers what the run answers.
     pending : frozenset of RefusedOperation
         Earlier refusals, after whose edits it answers this; without one of them it is unknown.

@@ -6,48 +6,45 @@ import argparse
 import json
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
-from promoarray.diagnostics.port.frameworks import refused, wanted, written_for
 from promoarray.diagnostics.port.runs import Recordings, named
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
+from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.run.frameworks import OWN, framework_of
 from promoarray.diagnostics.run.program import as_module, missing
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 
+class _Refused(Exception):
+    """A wrong use of the command."""
+
+
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
-    if args.script and Path(args.script).suffix == ".ipynb":
-        _say(f"{args.script} is a notebook, which is not edited; write its cells into a script")
-        return USAGE
-    if args.script and not Path(args.script).is_file():
-        folder = (Path(args.script) / "__main__.py").is_file()
-        _say(f"{args.script} is a folder; name its __main__.py" if folder else missing(args.script))
-        return USAGE
-    framework = framework_of(args.script, args.module)
-    policies = tuple(dict.fromkeys(as_policy(n.strip()) for n in args.to.split(",") if n.strip()))
-    run = as_policy(args.run) if args.run else None
-    if not policies:
-        _say("--to names no policy; write --to torch@2.13,paddle@3.3")
-        return USAGE
-    recorded = None
-    if framework != OWN:
-        if why := refused(framework, run):
-            _say(why)
-            return USAGE
-        run = run or written_for(framework, policies)
-        recorded = Recordings(framework, wanted(framework, run))
-    if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
-        _say(f"{args.patch} is a folder, or lies in none; write the name of a file")
-        return USAGE
     from promoarray.diagnostics.port.ported import Stopped
 
+    framework = ""
     try:
+        _check(args)
+        framework = framework_of(args.script, args.module)
+        asked = [as_policy(name.strip()) for name in args.to.split(",") if name.strip()]
+        policies, run, recorded = tuple(dict.fromkeys(asked)), None, None
+        if not policies:
+            raise _Refused("--to names no policy; write --to torch@2.13,paddle@3.3")
+        if args.run:
+            run = as_policy(args.run)
+        if framework != OWN:
+            run = _written_for(framework, policies, run)
+            recorded = Recordings(framework, _wanted(framework, run))
         return _port(args, run, policies, recorded)
+    except _Refused as why:
+        _say(str(why))
+        return USAGE
     except Stopped as stopped:
         for bug in stopped.ran.bugs:
             print(bug, file=sys.stderr)
@@ -55,6 +52,47 @@ def main(args: argparse.Namespace) -> int:
         when = f"under {policy}" if policy else f"before it imported {framework}"
         _say(f"the program stopped {when}: {stopped}{as_module(args.script)}")
         return FAILED
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise where there is no such program, or no place for the patch."""
+    if args.script:
+        path = Path(args.script)
+        if path.suffix == ".ipynb":
+            raise _Refused(
+                f"{path} is a notebook, which is not edited; write its cells into a script"
+            )
+        if (path / "__main__.py").is_file():
+            raise _Refused(f"{path} is a folder; name its __main__.py")
+        if not path.is_file():
+            raise _Refused(missing(args.script))
+    if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
+        raise _Refused(f"{args.patch} is a folder, or lies in none; write the name of a file")
+
+
+def _written_for(framework: str, policies: tuple[Policy, ...], run: Policy | None) -> Policy | None:
+    """The policy that a recorded program is ported from; NumPy 1 of NumPy's, if none is named.
+
+    None leaves it to the framework.
+    """
+    if framework not in REWRITTEN:
+        if run is not None:
+            raise _Refused(f"the program runs in {framework} itself; leave out --run and --from")
+        return None
+    editions = [name for _, name in REWRITTEN[framework].editions]
+    every = [as_policy(name) for name in editions]
+    if run is not None and run not in every:
+        names = ", ".join(editions)
+        raise _Refused(f"the program was written for NumPy; --from is one of {names}")
+    return run or (None if every[-1] in policies else every[-1])
+
+
+def _wanted(framework: str, run: Policy | None) -> str:
+    """The policy whose dtypes are kept, if not those that the recorded run itself has."""
+    if run is None:
+        return ""
+    installed = REWRITTEN[framework].home(import_module(framework).__version__)
+    return "" if run is installed else run.name
 
 
 def _port(
@@ -68,7 +106,6 @@ def _port(
     from promoarray.diagnostics.port.ported import Stopped
     from promoarray.diagnostics.port.porting import Work
     from promoarray.diagnostics.port.runs import Runner
-    from promoarray.diagnostics.port.words import as_data, as_lines
     from promoarray.diagnostics.progress import Progress
     from promoarray.diagnostics.run.program import of_module, of_script
     from promoarray.diagnostics.run.standard_input import StandardInput
@@ -102,16 +139,15 @@ def _port(
     if args.write:
         for source in old:
             if source.path.read_bytes() != source.data:
-                _say(f"{source.path} was changed meanwhile; nothing is written")
-                return USAGE
+                raise _Refused(f"{source.path} was changed meanwhile; nothing is written")
         put_all([(new.path, new.data) for _, new in ported.changed])
     elif args.patch:
         put(Path(args.patch), text)
     if args.json:
-        print(json.dumps(as_data(ported, text, folder), indent=2))
+        print(json.dumps(ported.to_dict(text, folder), indent=2))
     elif not args.write and not args.patch:
         _print_bytes(text)
-    for line in as_lines(ported, args, folder):
+    for line in ported.lines(args, folder):
         print(line, file=sys.stderr)
     if not ported.agrees:
         return FINDINGS

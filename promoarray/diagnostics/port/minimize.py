@@ -7,9 +7,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import Occurrence, Span
-from promoarray.diagnostics.edits.planner import Edit, is_exact
+from promoarray.diagnostics.edits.occurrence import (
+    COMPUTED,
+    DTYPE,
+    VALUES,
+    Differs,
+    Occurrence,
+    Span,
+    grouped,
+)
+from promoarray.diagnostics.edits.planner import Edit
 from promoarray.diagnostics.edits.source import SourceText, position_of
+from promoarray.diagnostics.edits.writing import Wrap
+from promoarray.dtypes import INTEGERS
 
 
 def simplified(
@@ -30,11 +40,9 @@ def simplified(
     final : collection of str
         The globals that are compared at the end: they keep their dtypes.
     """
-    by_place: dict[tuple[Span, str], list[Occurrence]] = {}
-    for each in seen:
-        by_place.setdefault(each.place, []).append(each)
-    outer = {id(w.node) for e in edits for w in e.wraps if w.outer and w.how == "astype"}
-    edits = [e for e in edits if not (_cast_again(e, outer) and _is_exact(by_place[e[:2]]))]
+    passes = {group[0].place: group for group in grouped(seen)}
+    outer = {id(w.node) for e in edits for w in e.wraps if _of_operand(w)}
+    edits = [e for e in edits if not (_cast_again(e, outer) and _is_exact(passes[e.place]))]
     for path, source in files.items():
         own = [e for e in edits if Path(e.span.file) == path]
         for several, one in _one_for_several(own, source, final):
@@ -42,22 +50,25 @@ def simplified(
     return edits
 
 
+def _of_operand(wrap: Wrap) -> bool:
+    return wrap.operand is not None and wrap.how == "astype"
+
+
 def _cast_again(edit: Edit, outer: Collection[int]) -> bool:
     """Whether what an edit casts as a result is cast once more as an operand."""
     (wrap, *more) = edit.wraps or (None,)
-    return wrap is not None and not more and not wrap.outer and id(wrap.node) in outer
+    return wrap is not None and not more and wrap.operand is None and id(wrap.node) in outer
 
 
 def _is_exact(own: list[Occurrence]) -> bool:
     """Whether results are exact under all policies, and none has fewer bits of them."""
     return all(
-        is_exact(s.asked.wanted)
-        and not (s.values or s.computed)
-        and all(
-            dtype is not None and is_exact(dtype) and dtype.bits >= s.asked.wanted.bits
-            for dtype in s.answers.values()
-        )
+        each.dtype is not None
+        and each.how not in (VALUES, COMPUTED)
+        and (each.dtype.kind in INTEGERS or each.dtype.code == "b1")
+        and each.dtype.bits >= s.asked.wanted.bits
         for s in own
+        for each in (Differs(DTYPE, s.asked.wanted), *s.others.values())
     )
 
 
@@ -83,19 +94,23 @@ def _one_for_several(
             wrap = several[0].wraps[0]._replace(node=value)
             policies = tuple(dict.fromkeys(p for edit in several for p in edit.policies))
             span = Span(several[0].span.file, *position_of(value))
-            yield several, Edit(span, f"{name} =", (wrap,), policies)
+            yield several, Edit(span, f"{name} =", policies, (wrap,))
 
 
 def _value(source: SourceText, scope: ast.AST, name: str, cast: Collection[int]) -> Any:
     """What a name is given, if that is by one assignment to it alone, and all uses are cast."""
-    given = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name]
-    loads = [n for n in given if isinstance(n.ctx, ast.Load)]
-    stores = [n for n in given if n not in loads]
-    arguments = [n for n in ast.walk(scope) if isinstance(n, ast.arg) and n.arg == name]
-    if len(stores) != 1 or arguments or source.scope(stores[0]) is not scope:
+    stores: list[Any] = []
+    for node in ast.walk(scope):
+        match node:
+            case ast.arg(arg=given) if given == name:
+                return None
+            case ast.Name(id=given, ctx=ast.Load()) if given == name and id(node) not in cast:
+                return None
+            case ast.Name(id=given, ctx=ast.Store() | ast.Del()) if given == name:
+                stores.append(node)
+    if len(stores) != 1 or source.scope(stores[0]) is not scope:
         return None
-    if any(id(n) not in cast for n in loads):
-        return None
-    parent = source.parents[stores[0]]
-    alone = isinstance(parent, ast.Assign) and parent.targets == stores
-    return parent.value if alone and isinstance(parent, ast.Assign) else None
+    match source.parents[stores[0]]:
+        case ast.Assign(targets=[_], value=value):
+            return value
+    return None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from promoarray.console import counted, listed
+from promoarray.diagnostics.edits.occurrence import Span
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port
-from promoarray.diagnostics.findings.verdict import NotExamined
+from promoarray.diagnostics.findings.verdict import NotExamined, open_in_words
 from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.model.final_difference import Unequal
 from promoarray.diagnostics.port.runs import Ran, Recordings
@@ -17,74 +23,136 @@ NOTHING_RECORDED = "no operation of it was recorded"
 
 
 class Checked(NamedTuple):
-    """How the edited program ended under one policy.
-
-    Attributes
-    ----------
-    policy : str
-    stopped : str
-        What stopped it, or "".
-    unequal : tuple of Unequal
-        Its globals that are not as in the run.
-    """
+    """How the edited program ended under one policy."""
 
     policy: str
-    stopped: str
-    unequal: tuple[Unequal, ...]
+    stopped: str  # what stopped it, or ""
+    unequal: tuple[Unequal, ...]  # its globals that are not as in the run
 
     @property
     def agrees(self) -> bool:
         """Whether it ends as the run did."""
         return not self.stopped and not self.unequal
 
+    @property
+    def differences(self) -> Iterator[str]:
+        """What is not as in the run, in words."""
+        if self.stopped:
+            yield f"differs: {self.policy}: stopped: {self.stopped}"
+        for each in self.unequal:
+            yield f"differs: {self.policy}: {each.name}: {each.words}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        differences = [
+            {"name": d.name, "what": "dtype" if d.dtype else "value", "words": d.words}
+            for d in self.unequal
+        ]
+        return {
+            "policy": self.policy,
+            "agrees": self.agrees,
+            "stopped": self.stopped or None,
+            "differences": differences,
+        }
+
 
 @dataclass(frozen=True)
 class Ported:
-    """What came of it.
-
-    Attributes
-    ----------
-    port : Port
-    edits : tuple of Edit
-    left : tuple of NoEdit
-    changed : tuple of (Source, Source)
-        The files before and after.
-    checked : tuple of Checked
-        Under the policy of the run itself first.
-    final : dict
-        What the run ended with, but for what varies from run to run.
-    varying : tuple of str
-        That.
-    prints : bool
-        Whether the program prints the same each time, so that this was compared, too.
-    runs : int
-        How often the program was run.
-    recorded : Recordings or None
-        Of a program of another framework, whose dtypes under the policies are known from its
-        operations; nothing is computed under them.
-    real : str
-        The NumPy 1 that its values were compared with; "" if none was given.
-    open : tuple of NotExamined
-        What a program that was recorded did besides, of which nothing is known.
-    """
+    """What came of it."""
 
     port: Port
     edits: tuple[Edit, ...]
     left: tuple[NoEdit, ...]
-    changed: tuple[tuple[Source, Source], ...]
-    checked: tuple[Checked, ...]
-    final: dict[str, Final]
-    varying: tuple[str, ...]
-    prints: bool
-    runs: int
+    changed: tuple[tuple[Source, Source], ...]  # the files before and after
+    checked: tuple[Checked, ...]  # under the policy of the run itself first
+    final: dict[str, Final]  # what the run ended with, but for what varies from run to run
+    varying: tuple[str, ...]  # that
+    prints: bool  # whether the program prints the same each time, so that this was compared, too
+    runs: int  # how often the program was run
+    # of a program of another framework, whose dtypes under the policies are known from its
+    # operations; nothing is computed under them
     recorded: Recordings | None = None
-    real: str = ""
+    real: str = ""  # the NumPy 1 that its values were compared with; "" if none was given
+    # what a program that was recorded did besides, of which nothing is known
     open: tuple[NotExamined, ...] = ()
 
     @property
     def agrees(self) -> bool:
         """Whether the edited program ends alike under all policies."""
         return all(each.agrees for each in self.checked)
+
+    def lines(self, args: argparse.Namespace, folder: Path) -> Iterator[str]:
+        """Yield what came of it: the edits that lose something, what is left, who agrees."""
+        run = self.port.run.name
+        names = [policy.name for policy in self.port.policies] or [run]
+        casts = sum(len(edit.wraps) for edit in self.edits)
+        lines = {(edit.span.file, edit.span.line) for edit in self.edits}
+        done = f"{counted(casts, 'cast')} in {counted(len(lines), 'line')}" if casts else "no casts"
+        yield f"{args.module or args.script}, from {run} to {listed(names)}: {done}"
+        if casts and args.write:
+            yield f"written: {', '.join(_short(new.path) for _, new in self.changed)}"
+        elif args.patch:
+            yield f"written: {args.patch}"
+        if casts and folder != Path.cwd().resolve() and not args.write:
+            yield f"apply it in {folder}"
+        for edit in self.edits:
+            if edit.lossy:
+                yield f"lossy: {_at(edit.span)} {edit.operation}: {edit.lossy}"
+        for left in self.left:
+            policies = ", ".join(left.policies)
+            yield f"not edited: {_at(left.span)} {left.operation} ({policies}): {left.why}"
+        varying = (*self.varying, *(() if self.prints else ("what it prints",)))
+        if varying:
+            yield f"not compared, as it varies from run to run: {', '.join(varying)}"
+        yield from self._proved() if self.recorded else self._agreeing()
+        for checked in self.checked:
+            yield from checked.differences
+
+    def _agreeing(self) -> Iterator[str]:
+        agree = [each.policy for each in self.checked if each.agrees]
+        if agree:
+            verb = "have" if len(self.final) != 1 else "has"
+            values = f"{counted(len(self.final), 'final value')} {verb}"
+            yield f"agree: {listed(agree)}: {values} the dtypes and values of the run"
+
+    def _proved(self) -> Iterator[str]:
+        """What running the edited program has shown."""
+        assert self.recorded is not None
+        own, *others = self.checked
+        if own.agrees:
+            where = self.recorded.framework
+            if self.recorded.wanted:
+                where = self.real or f"{own.policy}, as the recorded run carries it"
+            prints = "what it prints, and " if self.prints and not self.real else ""
+            values = counted(len(self.final), "final value")
+            yield f"unchanged in {where}: {prints}{values}, bit for bit"
+        agree = [each.policy for each in others if each.agrees]
+        if agree and not any(each.why == NOTHING_RECORDED for each in self.open):
+            and_values = ", and its values" if self.recorded.wanted else ""
+            every = f"every operation recorded has the dtype of {own.policy}{and_values}"
+            yield f"agree: {listed(agree)}: {every}"
+        if self.open:
+            yield f"not examined: {open_in_words(self.open).partition(': ')[2]}"
+        if not self.agrees or self.open:
+            yield "not proved"
+
+    def to_dict(self, patch: bytes, folder: Path) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "run": self.port.run.name,
+            "policies": [policy.name for policy in self.port.policies],
+            "agrees": self.agrees,
+            "edits": [_data(e) | _casts(e) | {"lossy": e.lossy or None} for e in self.edits],
+            "not_edited": [_data(each) | {"why": each.why} for each in self.left],
+            "checked": [each.to_dict() for each in self.checked],
+            "final": {name: str(value) for name, value in self.final.items()},
+            "varying": list(self.varying),
+            "prints_compared": self.prints,
+            "runs": self.runs,
+            "framework": self.recorded.framework if self.recorded else "promoarray",
+            "folder": str(folder),
+            "patch": patch.decode(errors="surrogateescape"),
+        }
 
 
 class Stopped(Exception):
@@ -93,3 +161,26 @@ class Stopped(Exception):
     def __init__(self, ran: Ran) -> None:
         super().__init__(ran.stopped)
         self.ran = ran
+
+
+def _at(span: Span) -> str:
+    return f"{_short(Path(span.file))}:{span.line}"
+
+
+def _short(path: Path) -> str:
+    below = os.path.relpath(path)
+    return str(path) if below.startswith(os.pardir) else below
+
+
+def _data(of: Edit | NoEdit) -> dict[str, Any]:
+    return {
+        "file": of.span.file,
+        "line": of.span.line,
+        "operation": of.operation,
+        "policies": list(of.policies),
+    }
+
+
+def _casts(edit: Edit) -> dict[str, Any]:
+    wraps = edit.wraps
+    return {"casts": [{"line": w.node.lineno, "dtype": w.dtype.name, "how": w.how} for w in wraps]}

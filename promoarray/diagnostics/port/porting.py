@@ -11,81 +11,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import ast
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.known import read
 from promoarray.diagnostics.edits.occurrence import Occurrence, Span, grouped
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
-from promoarray.diagnostics.edits.rewriting import Unkept, rewritten
-from promoarray.diagnostics.edits.source import Position, SourceText
-from promoarray.diagnostics.edits.spelling import OWN, SPELLINGS, Spelling
+from promoarray.diagnostics.edits.rewriting import Rewritten, Unkept, rewritten
+from promoarray.diagnostics.edits.source import SourceText, cast_dtype
+from promoarray.diagnostics.edits.spelling import SPELLINGS
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined
-from promoarray.diagnostics.model.final import NUMPY, PYTHON, Final
 from promoarray.diagnostics.model.final_difference import Unequal, unequal
 from promoarray.diagnostics.port.minimize import simplified
 from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
-from promoarray.diagnostics.port.proof import disputed
 from promoarray.diagnostics.port.real_numpy import Real
 from promoarray.diagnostics.port.runs import Ran, Runner
 from promoarray.diagnostics.port.sources import Source
+from promoarray.diagnostics.report import Report
 
 RUNS = 4
 """So often a program that is recorded is run at most."""
 
+_OTHERWISE = "with its cast the run itself ends otherwise"
+
 
 @dataclass
 class EditedText:
-    """The files with edits, and where each of their expressions stood before."""
+    """The files with edits."""
 
-    changed: dict[Path, Source] = field(default_factory=dict)
-    origins: dict[Path, dict[Position, Position]] = field(default_factory=dict)
-    _sources: dict[str, SourceText | None] = field(default_factory=dict)
+    # each file as it is then, and where its expressions stood before
+    changed: dict[Path, tuple[Source, Rewritten]] = field(default_factory=dict)
 
     @property
     def data(self) -> dict[Path, bytes]:
         """The texts as bytes."""
-        return {path: source.data for path, source in self.changed.items()}
+        return {path: source.data for path, (source, _) in self.changed.items()}
 
     def source(self, file: str) -> SourceText | None:
         """The expressions of a file as it is with the edits; None if it cannot be read."""
-        if file not in self._sources:
-            real = Path(file).resolve()
-            edited = next((s for p, s in self.changed.items() if p.resolve() == real), None)
-            try:
-                self._sources[file] = SourceText((edited or Source.read(real)).text)
-            except (OSError, SyntaxError, ValueError):
-                self._sources[file] = None
-        return self._sources[file]
+        real = Path(file).resolve()
+        edited = (new.source for path, (_, new) in self.changed.items() if path.resolve() == real)
+        return next(edited, None) or read(file)
+
+    def back(self, seen: Occurrence) -> Occurrence | None:
+        """What was recorded of an edited file, where it stood before; None of the edits' casts."""
+        span = seen.span
+        if Path(span.file) not in self.changed:
+            return seen
+        _, new = self.changed[Path(span.file)]
+        at = new.origins.get((span.line, span.column, span.end_line, span.end_column))
+        return at and replace(seen, span=Span(span.file, *at, span.stores, span.part))
 
 
 @dataclass
 class Work:
-    """Looks for the edits of one program.
-
-    Attributes
-    ----------
-    runner : Runner
-    port : Port
-    named : str or None
-        The policy that the command names; None leaves it to the program.
-    first : Ran
-        The run that all others are compared with.
-    folders : tuple of Path
-        Where the files lie that may be edited.
-    tolerance : float
-        By how much values may differ, as a part of the largest of their array.
-    real : Real or None
-        How the program ended in a real NumPy 1, which is then what the others are compared with.
-    """
+    """Looks for the edits of one program."""
 
     runner: Runner
     port: Port
-    named: str | None
-    first: Ran
-    folders: tuple[Path, ...]
-    tolerance: float = 0.0
+    named: str | None  # the policy that the command names; None leaves it to the program
+    first: Ran  # the run that all others are compared with
+    folders: tuple[Path, ...]  # where the files lie that may be edited
+    tolerance: float = 0.0  # by how much values may differ, as a part of the largest of their array
+    # how the program ended in a real NumPy 1, which is then what the others are compared
+    # with
     real: Real | None = None
     _files: dict[Path, tuple[Source, SourceText]] = field(default_factory=dict)
     _refused: dict[Path, str] = field(default_factory=dict)
@@ -97,36 +89,33 @@ class Work:
         """Find the edits, and prove them."""
         self.port = self.port._replace(proved=True)
         if self.real is not None:
-            made = {n: _final(kind, values) for n, (kind, values) in self.real.final.items()}
-            final = {n: made.get(n, value) for n, value in self.first.final.items()}
-            self.first = self.first._replace(final=final)
+            made = {n: v for n, v in self.real.final.items() if n in self.first.final}
+            self.first = self.first._replace(final=self.first.final | made)
         found, left = self._found(self.first.seen)
-        edits = self._simplified([edit for edit in found if not edit.optional])
-        optional = [edit for edit in found if edit.optional]
-        self._known = {each[:2] for each in (*found, *left)}
-        edits, left, text, ran = self._run_edited(edits, left)
+        known = {each.place for each in found} | {each.place for each in left}
+        sources = {path: source for path, (_, source) in self._files.items()}
+        needed = [edit for edit in found if not edit.optional]
+        edits = simplified(needed, self.first.seen, sources, self.first.final)
+        edits, left, text, ran = self._run_edited(edits, left, known)
         checked = self._checked(text, ran)
         failing = {each.policy for each in checked if not each.agrees}
-        more = [e for e in optional if e not in edits and failing & {*e.policies}]
+        more = [e for e in found if e.optional and e not in edits and failing & {*e.policies}]
         if more and not self.runner.recorded:
             edits += more
             text = self._text(edits)
             checked = self._checked(text, self._run(self.named, text))
             failing = {each.policy for each in checked if not each.agrees}
         if not checked[0].agrees and edits:  # which the edits are to leave as it is
-            left += [NoEdit(*e[:2], e.policies, _OTHERWISE) for e in edits]
+            left += [NoEdit(*e.place, e.policies, _OTHERWISE) for e in edits]
             edits, text = [], EditedText()
         left = [each for each in left if not each.optional or failing & {*each.policies}]
-        left += [
-            NoEdit(e.span, e.operation, e.policies, self._refused[Path(e.span.file)])
-            for e in found
-            if Path(e.span.file) in self._refused
-        ]
+        unwritten = [(e, self._refused.get(Path(e.span.file), "")) for e in found]
+        left += [NoEdit(*e.place, e.policies, why) for e, why in unwritten if why]
         return Ported(
             self.port,
             tuple(edits),
             tuple(left),
-            tuple((self._files[path][0], new) for path, new in text.changed.items()),
+            tuple((self._files[path][0], new) for path, (new, _) in text.changed.items()),
             tuple(checked),
             {n: v for n, v in self.first.final.items() if n not in self._varying},
             tuple(sorted(self._varying)),
@@ -139,37 +128,29 @@ class Work:
 
     # -- finding ----------------------------------------------------------------------------------
 
-    @property
-    def _sources(self) -> dict[Path, SourceText]:
-        return {path: source for path, (_, source) in self._files.items()}
-
     def _found(self, seen: Iterable[Occurrence]) -> tuple[list[Edit], list[NoEdit]]:
         """The edits of what was recorded, and what cannot be edited."""
         edits: list[Edit] = []
         left: list[NoEdit] = []
         for group in grouped(seen):
-            found = self._edit(group)
-            if isinstance(found, Edit):  # of two operations of one call, such as divmod, one
-                if not any(found.wraps == other.wraps for other in edits):
-                    edits.append(found)
-            elif found is not None:
+            policies = tuple(dict.fromkeys(name for each in group for name in each.others))
+            if not policies:
+                continue
+            source, place = self._source(Path(group[0].span.file)), group[0].place
+            if isinstance(source, str):
+                left.append(NoEdit(*place, policies, source))
+                continue
+            found = plan(self.port, source, group)
+            if isinstance(found, NoEdit):
                 left.append(found)
+            elif found and not any(found.wraps == other.wraps for other in edits):
+                edits.append(found)  # of two operations of one call, such as divmod, one
         return edits, left
 
-    def _edit(self, group: list[Occurrence]) -> Edit | NoEdit | None:
-        span, name = group[0].place
-        policies = tuple(dict.fromkeys(name for s in group for name in s.concerned))
-        if not policies:
-            return None
-        path = Path(span.file)
-        if why := self._not_editable(path):
-            return NoEdit(span, name, policies, why)
-        return plan(self.port, self._files[path][1], group)
-
-    def _not_editable(self, path: Path) -> str:
+    def _source(self, path: Path) -> SourceText | str:
         """Read a file, or say why it is not edited."""
         if path in self._files:
-            return ""
+            return self._files[path][1]
         if not path.is_file():
             return "it stands in no file"
         if not any(path.resolve().is_relative_to(folder) for folder in self.folders):
@@ -179,16 +160,12 @@ class Work:
             self._files[path] = source, SourceText(source.text)
         except (OSError, SyntaxError, ValueError) as error:
             return f"{path} cannot be read as Python: {error}"
-        return ""
-
-    def _simplified(self, edits: list[Edit]) -> list[Edit]:
-        final = {*self.first.final}
-        return simplified(edits, self.first.seen, self._sources, final)
+        return self._files[path][1]
 
     # -- running ----------------------------------------------------------------------------------
 
     def _run_edited(
-        self, edits: list[Edit], left: list[NoEdit]
+        self, edits: list[Edit], left: list[NoEdit], known: Collection[tuple[Span, str]]
     ) -> tuple[list[Edit], list[NoEdit], EditedText, Ran]:
         """Run with the edits; with those of operations that come up then once more.
 
@@ -198,20 +175,18 @@ class Work:
         if not text.changed:
             return edits, left, text, self.first
         ran = self._run(self.named, text)
-        back = (_back(each, text) for each in ran.seen)
-        new = (each for each in back if each is not None and each.place not in self._known)
-        more, others = self._found(new)
+        back = map(text.back, ran.seen)
+        more, others = self._found(each for each in back if each and each.place not in known)
         more = [edit for edit in more if not edit.optional]
-        kept = [edit for edit in edits if not edit.rebinds]
-        if self._apart(ran) and len(kept) < len(edits):
-            left = left + [NoEdit(*e[:2], e.policies, _OTHERWISE) for e in edits if e.rebinds]
-            edits, more = kept, [edit for edit in more if not edit.rebinds]
-            text = self._text(edits + more)
-            ran = self._run(self.named, text)
-        elif more:
-            text = self._text(edits + more)
-            ran = self._run(self.named, text)
-        return edits + more, left + others, text, ran
+        rebinding = [edit for edit in edits if edit.rebinds]
+        if self._apart(ran) and rebinding:
+            left = left + [NoEdit(*e.place, e.policies, _OTHERWISE) for e in rebinding]
+            edits = [edit for edit in edits if not edit.rebinds]
+            more = [edit for edit in more if not edit.rebinds]
+        elif not more:
+            return edits, left + others, text, ran
+        text = self._text(edits + more)
+        return edits + more, left + others, text, self._run(self.named, text)
 
     def _run(self, policy: str | None, text: EditedText, *, bare: bool = False) -> Ran:
         asked = tuple(p.name for p in self.port.policies) if policy == self.named else ()
@@ -224,24 +199,19 @@ class Work:
             raise KeyboardInterrupt
         return ran
 
-    @property
-    def _words(self) -> Spelling:
-        recorded = self.runner.recorded
-        return SPELLINGS[recorded.framework] if recorded else OWN
-
     def _text(self, edits: Collection[Edit]) -> EditedText:
         """The files with edits; those that cannot be written stay as they are."""
         by_file: dict[Path, list[Edit]] = {}
         for edit in edits:
             by_file.setdefault(Path(edit.span.file), []).append(edit)
         text = EditedText()
+        recorded = self.runner.recorded
         for path, own in by_file.items():
-            source, places = self._files[path]
+            file, source = self._files[path]
             wraps = [wrap for edit in own for wrap in edit.wraps]
             try:
-                found = rewritten(places, wraps, self._words)
-                text.changed[path] = source.with_text(found.text)
-                text.origins[path] = found.origins
+                new = rewritten(source, wraps, SPELLINGS[recorded.framework if recorded else ""])
+                text.changed[path] = file.with_text(new.text), new
             except (Unkept, UnicodeEncodeError) as error:
                 self._refused[path] = str(error)
         return text
@@ -263,8 +233,8 @@ class Work:
             differ: tuple[Unequal, ...] = ()
             if ran.report is not None:
                 differ = disputed(ran.report, run, policy.name, text.source)
-            if recorded.wanted:
-                differ += self._apart(bare) if not bare.stopped else ()
+            if recorded.wanted and not bare.stopped:
+                differ += self._apart(bare)
             found.append(Checked(policy.name, ran.stopped or bare.stopped, differ))
         return [own, *found]
 
@@ -302,20 +272,39 @@ class Work:
         return tuple(found)
 
 
-def _final(kind: str, values: Any) -> Final:
-    """A global of the real NumPy's run: arrays are ``numpy float64`` there, numbers ``float``."""
-    library, _, dtype = kind.rpartition(" ")
-    return Final(dtype, values.shape, values, library=NUMPY if library else PYTHON)
+def disputed(
+    report: Report, wanted: str, policy: str, places: Callable[[str], SourceText | None]
+) -> tuple[Unequal, ...]:
+    """Return the places at which a policy answers otherwise than that whose dtypes are kept.
+
+    No policy computes an edited program that was recorded: each is asked what it would make of its
+    operations, from the first line on, with the dtypes that it has seen so far. A result that the
+    program casts to the dtype at once is none.
+
+    Parameters
+    ----------
+    report : Report
+        Of the edited program.
+    wanted, policy : str
+    places : callable
+        Answers the expressions of a file as it was edited; None if it cannot be read.
+    """
+    found: dict[str, Unequal] = {}
+    for each in report.divergences:
+        mine, its = each.answers.get(wanted), each.answers.get(policy)
+        if mine is None or its is None or mine.dtype is its.dtype:
+            continue
+        if its.dtype and _cast_at_once(each.site, str(mine), places(each.site.file)):
+            continue
+        name = f"{each.shown_at}: {each.shown_at.expression}"
+        dtypes = f"{its} instead of {mine}" if its.dtype else f"refuses {', '.join(its.operands)}"
+        found.setdefault(name, Unequal(name, True, f"{each.name}: {dtypes}"))
+    return tuple(found.values())
 
 
-_OTHERWISE = "with its cast the run itself ends otherwise"
-
-
-def _back(seen: Occurrence, text: EditedText) -> Occurrence | None:
-    """What was recorded of an edited file, where it stood before; None of the edits' own casts."""
-    origins = text.origins.get(Path(seen.span.file))
-    if origins is None:
-        return seen
-    span = seen.span
-    at = origins.get((span.line, span.column, span.end_line, span.end_column))
-    return None if at is None else replace(seen, span=Span(span.file, *at, span.stores, span.part))
+def _cast_at_once(site: Site, dtype: str, source: SourceText | None) -> bool:
+    """Whether the source casts the expression at a place to a dtype."""
+    if source is None:
+        return False
+    at = [n for n in source.beginning(site.line, site.column) if ast.unparse(n) == site.expression]
+    return any(cast_dtype(source, node) == dtype for node in at)

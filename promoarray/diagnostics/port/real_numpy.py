@@ -11,32 +11,22 @@ import runpy
 import subprocess
 import sys
 import tempfile
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-Found = dict[str, tuple[str, str, tuple[int, ...], bytes]]
-"""By name: the type of a value, its NumPy dtype, shape and bytes."""
+if TYPE_CHECKING:
+    from promoarray.diagnostics.model.final import Final
 
 DEPTH = 4
 """How deep containers are looked into."""
 
 
 class Real(NamedTuple):
-    """How a program ended there.
-
-    Attributes
-    ----------
-    version : str
-    final : dict
-        By name: the type, the dtype and the values of its globals.
-    output : str
-    error : str
-        What stopped it; "" if it ran to its end.
-    """
+    """How a program ended there."""
 
     version: str
-    final: dict[str, tuple[str, Any]]
-    output: str
-    error: str
+    final: dict[str, Final]  # the values of its globals
+    error: str  # what stopped it; "" if it ran to its end
 
 
 def run(python: str, command: tuple[str, ...]) -> Real:
@@ -67,14 +57,22 @@ def run(python: str, command: tuple[str, ...]) -> Real:
         )
         lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         if not os.path.exists(kept):
-            return Real("", {}, done.stdout, lines[-1])
+            return Real("", {}, lines[-1])
         with open(kept, "rb") as file:
             version, found = pickle.load(file)
     final = {
-        name: (kind, np.frombuffer(data, dtype).reshape(shape))
-        for name, (kind, dtype, shape, data) in found.items()
+        name: _final(kind, np.frombuffer(data, dtype).reshape(shape))
+        for name, kind, dtype, shape, data in found
     }
-    return Real(version, final, done.stdout, "" if not done.returncode else lines[-1])
+    return Real(version, final, lines[-1] if done.returncode else "")
+
+
+def _final(kind: str, values: Any) -> Final:
+    """A global of the run: arrays are ``numpy float64`` there, numbers ``float``."""
+    from promoarray.diagnostics.model.final import NUMPY, PYTHON, Final
+
+    library, _, dtype = kind.rpartition(" ")
+    return Final(dtype, values.shape, values, library=NUMPY if library else PYTHON)
 
 
 def main() -> None:
@@ -88,32 +86,29 @@ def main() -> None:
     start: Any = runpy.run_module if module else runpy.run_path
     options: dict[str, Any] = {"alter_sys": True} if module else {}
     names = start(sys.argv[0], run_name="__main__", **options)
-    found: Found = {}
-    for name, value in names.items():
-        if not name.startswith("_"):
-            _keep(found, name, value, DEPTH)
+    public = ((name, value) for name, value in names.items() if not name.startswith("_"))
+    found = [each for name, value in public for each in _kept(name, value, DEPTH)]
     with open(kept, "wb") as file:
         pickle.dump((np.__version__, found), file)
 
 
-def _keep(found: Found, name: str, value: Any, depth: int) -> None:
+def _kept(name: str, value: Any, depth: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the name, type, NumPy dtype, shape and bytes of each value."""
     import numpy as np
 
-    if isinstance(value, (np.ndarray, np.generic)):
-        if value.dtype.kind in "biufc":
-            data = np.ascontiguousarray(value)
-            found[name] = f"numpy {value.dtype}", data.dtype.str, value.shape, data.tobytes()
-    elif type(value) in (bool, int, float, complex):
-        made = np.asarray(value)
+    array = isinstance(value, (np.ndarray, np.generic))
+    if array or type(value) in (bool, int, float, complex):
+        made = np.ascontiguousarray(value) if array else np.asarray(value)
         if made.dtype.kind in "biufc":
-            found[name] = type(value).__name__, made.dtype.str, (), made.tobytes()
+            kind = f"numpy {made.dtype}" if array else type(value).__name__
+            yield name, kind, made.dtype.str, np.shape(value), made.tobytes()
     elif depth and type(value) is dict:
         for key, each in value.items():
             if type(key) in (str, int):
-                _keep(found, f"{name}[{key!r}]", each, depth - 1)
+                yield from _kept(f"{name}[{key!r}]", each, depth - 1)
     elif depth and type(value) in (list, tuple):
         for number, each in enumerate(value):
-            _keep(found, f"{name}[{number}]", each, depth - 1)
+            yield from _kept(f"{name}[{number}]", each, depth - 1)
 
 
 if __name__ == "__main__":

@@ -32,73 +32,34 @@ class Ends(Probe):
 
 
 class Ran(NamedTuple):
-    """How one run went.
+    """How one run went."""
 
-    Attributes
-    ----------
-    policy : str
-        What it ran under.
-    seen : list of Occurrence
-        Of all its processes.
-    final : dict
-        The globals of the program itself.
-    output : str
-    stopped : str
-        What stopped it, and where; "" if it ran to its end.
-    status : int
-    interrupted : bool
-    bugs : list of str
-    report : Report or None
-        What the other policies would have done, where some were asked.
-    """
-
-    policy: str
-    seen: list[Occurrence]
-    final: dict[str, Final]
+    policy: str  # what it ran under
+    seen: list[Occurrence]  # of all its processes
+    final: dict[str, Final]  # the globals of the program itself
     output: str
-    stopped: str
-    status: int
-    interrupted: bool
-    bugs: list[str]
-    report: Report | None = None
+    stopped: str  # what stopped it, and where; "" if it ran to its end
+    report: Report | None = None  # what the other policies would have done, where some were asked
+    interrupted: bool = False
+    bugs: list[str] = []  # noqa: RUF012 - read alone
 
 
 class Recordings(NamedTuple):
-    """How a program of another framework is run.
-
-    Attributes
-    ----------
-    framework : str
-    wanted : str
-        The policy whose dtypes it shall keep; "" for that of the framework itself.
-    """
+    """How a program of another framework is run."""
 
     framework: str
-    wanted: str = ""
+    wanted: str = ""  # the policy whose dtypes it shall keep; "" for that of the framework itself
 
 
 @dataclass
 class Runner:
-    """Runs a program.
-
-    Attributes
-    ----------
-    program : Program
-    given : StandardInput
-        Its input, the same for each run.
-    count : int
-        How often it was run.
-    recorded : Recordings or None
-        None of a program that computes with promoarray.
-    step : callable
-        Is told of each run, in words.
-    """
+    """Runs a program."""
 
     program: Program
-    given: StandardInput
-    count: int = field(default=0)
-    recorded: Recordings | None = None
-    step: Callable[[str], None] = lambda words: None
+    given: StandardInput  # its input, the same for each run
+    count: int = field(default=0)  # how often it was run
+    recorded: Recordings | None = None  # none of a program that computes with promoarray
+    step: Callable[[str], None] = lambda words: None  # is told of each run, in words
 
     def __call__(
         self, policy: str | None, asked: tuple[str, ...] = (), texts: Texts | None = None
@@ -107,51 +68,44 @@ class Runner:
         self.count += 1
         casts = " with casts" if texts else ""
         self.step(f"run {self.count}: the program{casts}" + (f" under {policy}" if policy else ""))
-        task = self._task(policy, asked)
-        ended = self.program.run(task, self.given, quiet=True, texts=texts)
-        return _ran(ended, asked, self.recorded)
-
-    def _task(self, policy: str | None, asked: tuple[str, ...]) -> Task:
-        """What a run is asked for."""
         if self.recorded is None:
-            own = (policy,) if policy and asked else ()
-            return Task(_once(*own, *asked), policy, names=(), probe=Ends())
-        framework, wanted = self.recorded
-        policies = _once(*filter(None, (wanted, *asked)))
-        return Task(policies, names=(), probe=Ends(), framework=framework, past=bool(wanted))
+            named = dict.fromkeys((policy, *asked) if policy and asked else asked)
+            task = Task(tuple(named), policy, names=(), probe=Ends())
+        else:
+            framework, wanted = self.recorded
+            named = dict.fromkeys((wanted, *asked) if wanted else asked)
+            past = bool(wanted)
+            task = Task(tuple(named), names=(), probe=Ends(), framework=framework, past=past)
+        return self._ran(self.program.run(task, self.given, quiet=True, texts=texts), asked)
+
+    def _ran(self, ended: Ended, asked: tuple[str, ...]) -> Ran:
+        own = ended.findings[0] if ended.findings else None
+        reports = [each.report for each in ended.findings if each.report is not None]
+        report, run = reports[0] if reports else None, own.run if own else ""
+        if report is not None:
+            for other in reports[1:]:
+                report.merge(other)
+            if self.recorded is None:
+                report.run = named(run)
+            run = report.run.name
+        return Ran(
+            run,
+            seen(report, asked, self.recorded.wanted if self.recorded else ""),
+            (own and own.probed) or {},
+            ended.output,
+            f"{ended.why} at {ended.where}" if ended.where else ended.why,
+            report,
+            ended.interrupted,
+            ended.bugs,
+        )
 
 
-def _once(*names: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
-
-
-def _ran(ended: Ended, asked: tuple[str, ...], recorded: Recordings | None) -> Ran:
-    own = ended.findings[0] if ended.findings else None
-    reports = [each.report for each in ended.findings if each.report is not None]
-    for other in reports[1:]:
-        reports[0].merge(other)
-    report = reports[0] if reports else None
-    if report is not None and recorded is None and own is not None:
-        report.run = named(own.run)
-    run = report.run.name if report else own.run if own else ""
-    stopped = f"{ended.why} at {ended.where}" if ended.where else ended.why
-    return Ran(
-        run,
-        seen(report, asked, recorded.wanted if recorded else "") if report else [],
-        own.probed if own and own.probed else {},
-        ended.output,
-        stopped,
-        ended.status,
-        ended.interrupted,
-        ended.bugs,
-        report,
-    )
-
-
-def seen(report: Report, asked: tuple[str, ...], wanted: str = "") -> list[Occurrence]:
+def seen(report: Report | None, asked: tuple[str, ...], wanted: str = "") -> list[Occurrence]:
     """Return the operations of a run, with the whole paths of the files that they stand in."""
-    policies, run = tuple(map(as_policy, asked)), as_policy(wanted) if wanted else report.run
-    found = occurrences(report, policies, run) if asked else []
+    if report is None or not asked:
+        return []
+    run = as_policy(wanted) if wanted else report.run
+    found = occurrences(report, tuple(map(as_policy, asked)), run)
     return [replace(each, span=each.span._replace(file=_whole(each.span.file))) for each in found]
 
 

@@ -17,13 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Source:
-    """A source file.
-
-    Attributes
-    ----------
-    path : Path
-    data : bytes
-    """
+    """A source file."""
 
     path: Path
     data: bytes

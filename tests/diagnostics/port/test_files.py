@@ -91,9 +91,10 @@ def test_files_are_replaced_all_or_none_and_keep_their_modes(tmp_path: Path) -> 
 
 
 def test_form_feeds_are_kept() -> None:
-    source = SourceText("x = 1\n\x0cz = 1\ny = x\n")
+    source = SourceText("x = xp.ones(1)\n\x0cz = 1\ny = x\n")
     wrap = Wrap(source.tree.body[2].value, BY_NAME["float64"], name="xp")
-    assert rewritten(source, [wrap]).text == "x = 1\n\x0cz = 1\ny = xp.astype(x, xp.float64)\n"
+    edited = "x = xp.ones(1)\n\x0cz = 1\ny = xp.astype(x, xp.float64)\n"
+    assert rewritten(source, [wrap]).text == edited
 
 
 def test_an_edit_that_makes_another_program_is_refused() -> None:

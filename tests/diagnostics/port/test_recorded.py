@@ -179,6 +179,27 @@ def test_a_line_of_numpy_1_gets_its_cast(tmp_path: Path, source: str, expected: 
 
 
 @pytest.mark.parametrize(
+    ("source", "to", "expected"),
+    [
+        ("y = np.zeros((2, 3))", "torch@2.13", "y = np.zeros((2, 3), dtype=np.float64)"),
+        ("y = np.random.randn(2)", "torch@2.13", "y = np.random.randn(2).astype(np.float64)"),
+        ("y = rng.normal(size=2)", "torch@2.13", "y = rng.normal(size=2).astype(np.float64)"),
+        ("y = np.hanning(3)", "torch@2.13", "y = np.hanning(3).astype(np.float64)"),
+        ("y = np.mean(a=x, axis=0)", "torch@2.13", "y = np.mean(a=x.astype(np.float64), axis=0)"),
+        ("y = np.hstack((f, x))", "paddle@3.3", "y = np.hstack((f, x.astype(np.float32)))"),
+        ("y = x.dot(f)", "paddle@3.3", "y = x.astype(np.float32).dot(f)"),
+        ("o.v += x", "paddle@3.3", "o.v += x.astype(np.float32)"),
+        ("f[:] += x", "paddle@3.3", "f[:] += x.astype(np.float32)"),
+        ("y = np.where(x > 1, x, f)", "paddle@3.3", "y = np.where(x > 1, x.astype(np.float32), f)"),
+    ],
+)  # fmt: skip
+def test_a_line_of_numpy_gets_its_cast(tmp_path: Path, source: str, to: str, expected: str) -> None:
+    start = f"{NUMPY}rng = np.random.default_rng(0)\nclass o:\n    v = np.ones(2, np.float32)\n"
+    done = recorded(write(tmp_path, start + source), "numpy", to)
+    assert text(done).splitlines()[-1] == expected
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         ("y = np.uint8(300)", "y = np.asarray(300).astype(np.uint8)[()]"),
