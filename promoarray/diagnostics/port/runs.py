@@ -11,10 +11,9 @@ from promoarray.diagnostics.edits.occurrence import Occurrence
 from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.program import Ended, Program, Texts
 from promoarray.diagnostics.run.standard_input import StandardInput
-from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.run.task import Probe, Task
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -115,10 +114,10 @@ class Runner:
         """What a run is asked for."""
         if self.recorded is None:
             own = (policy,) if policy and asked else ()
-            return Task(_once(*own, *asked), policy, names=(), probe=Ends())
+            return Task(_once(*own, *asked), policy, names=(), probes=(Ends(),))
         framework, wanted = self.recorded
         policies = _once(*filter(None, (wanted, *asked)))
-        return Task(policies, names=(), probe=Ends(), framework=framework, past=bool(wanted))
+        return Task(policies, names=(), probes=(Ends(),), framework=framework, past=bool(wanted))
 
 
 def _once(*names: str) -> tuple[str, ...]:
@@ -138,7 +137,7 @@ def _ran(ended: Ended, asked: tuple[str, ...], recorded: Recordings | None) -> R
     return Ran(
         run,
         seen(report, asked, recorded.wanted if recorded else "") if report else [],
-        own.probed if own and own.probed else {},
+        own.probed[0] if own and own.probed else {},
         ended.output,
         stopped,
         ended.status,
