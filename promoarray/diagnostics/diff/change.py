@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 REFUSES = "refuses"
 
+OPEN = "open"
+"""The kind of what may change in values, of which it is not known."""
+
 
 class Values(NamedTuple):
     """Values that differ though their dtype does not.

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, counted, html_table, listed, wrapped
 from promoarray.core.events import OperationEvent
-from promoarray.diagnostics.diff.change import REFUSES, Change, Values
+from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.edits.of_report import planned
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
 from promoarray.diagnostics.model.answers import OperationAnswers
 from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.places import name_of
 from promoarray.diagnostics.report import Report
 from promoarray.promotion.policy import Policy
 
@@ -165,9 +166,14 @@ def difference(
         *_of_signatures(report, run, after),
         *_noted(report, every),
     ]
-    real = {each: None for each in changes if each.before != each.after}
+    real = {each: None for each in changes if each.before != each.after and each.kind != OPEN}
     ordered = sorted(real, key=lambda each: each.place)
-    return Difference(run, after, report.operations, tuple(ordered), open=(*not_examined(report),))
+    left = [*not_examined(report), *(_not_examined(each) for each in changes if each.kind == OPEN)]
+    return Difference(run, after, report.operations, tuple(ordered), open=tuple(left))
+
+
+def _not_examined(change: Change) -> NotExamined:
+    return NotExamined(change.operation, change.refusal, name_of(change.program), change.count)
 
 
 def _of_dtypes(report: Report, before: Policy, after: Policy) -> Iterator[Change]:

@@ -20,7 +20,7 @@ from promoarray.core.call_site import Site, sites
 from promoarray.core.events import OperationEvent, RefusalEvent, SetitemEvent
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.ask.refusals import refused_of
-from promoarray.diagnostics.diff.change import REFUSES, Change, Values
+from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.diff.reasons import reasons_of
 from promoarray.diagnostics.diff.recompute import (
     as_it_was,
@@ -32,6 +32,8 @@ from promoarray.diagnostics.model.values import differs
 from promoarray.diagnostics.run.task import Probe
 from promoarray.promotion.plan import Decision, Refusal
 from promoarray.promotion.registry import as_policy
+
+_OVERWRITTEN = "values that it read were written over, so it was not carried out again"
 
 
 @dataclass(eq=False)
@@ -78,10 +80,11 @@ class Changes(Probe):
     def on_operation(self, event: OperationEvent) -> None:
         """Compute it again if the other policy gives the same dtype and may have other bits."""
         given = self._as_it_was(event)
-        if given is None:
+        decision = decided_on_the_same(self._policy, given or event)
+        if isinstance(decision, Refusal) or not self._may_differ(decision, given or event):
             return
-        decision = decided_on_the_same(self._policy, given)
-        if isinstance(decision, Refusal) or not self._may_differ(decision, given):
+        if given is None:
+            self._note(event, Change(OPEN, *_at(event), "", "unknown", refusal=_OVERWRITTEN))
             return
         try:
             others = recomputed(self._policy, decision, given)

@@ -233,6 +233,19 @@ def test_values_in_place_are_of_the_target_as_it_was() -> None:
     assert change.site.text == "x -= step"
 
 
+def test_values_that_were_written_over_are_not_said_to_be_the_same() -> None:
+    with _compared("numpy", "jax") as found:
+        x = pa.reshape(pa.arange(1.0, 13.0), (3, 4))
+        x /= x[0]
+        y = pa.asarray([1.0, 2.0])
+        y += y[::-1]
+    (seen,) = found
+    assert seen.changes == ()
+    assert [each.what for each in seen.open] == ["float64 /= float64"]
+    assert "nothing changes from numpy@2 to jax@x64 of what was examined" in seen.summary()
+    assert "written over" in seen.summary()
+
+
 def test_lines_that_only_inherit_are_counted_and_not_shown() -> None:
     with _compared("numpy", "torch") as found:
         x = pa.asarray([1, 2]) / 2
