@@ -103,7 +103,15 @@ class Trial(Probe):
 
 
 class Run(NamedTuple):
-    """One run of the program; ``why`` there is no final value, "" if there is one."""
+    """One run of the program.
+
+    Attributes
+    ----------
+    ended : Ended
+    seen : Seen
+    why : str
+        Why there is no final value; "" if there is.
+    """
 
     ended: Ended
     seen: Seen

@@ -66,7 +66,7 @@ def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
 
 
 def _stopped(ended: Ended) -> dict[str, object]:
-    """How a program ended, as data."""
+    """The end of a program, as data."""
     return {
         "exit_status": ended.status,
         "error": ended.why or None,
