@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,8 @@ import numpy as np
 
 from promoarray.console import Printable, counted, html_table, wrapped
 from promoarray.diagnostics.bisect.rules import worded
-from promoarray.diagnostics.bisect.search import Found
-from promoarray.diagnostics.bisect.trial import EXPRESSION, Line
-from promoarray.diagnostics.bisect.value import shown, where_they_differ
+from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run
+from promoarray.diagnostics.bisect.value import in_words
 from promoarray.diagnostics.diff.change import Change
 from promoarray.promotion.policy import Policy
 
@@ -29,7 +27,14 @@ class Bisection(Printable):
     ----------
     before, after : Policy
     expression : str
-    found : Found
+    ran : tuple of Run
+        Under the first policy, under the other, and with the other's rules on the lines found.
+    lines : dict
+        From each line found to its text.
+    rules : list of str or None
+        None if the rules could not be told apart.
+    runs : int
+        How often the program was run.
     changes : tuple of Change
         What ``promoarray diff`` shows of these lines.
     """
@@ -37,7 +42,10 @@ class Bisection(Printable):
     before: Policy
     after: Policy
     expression: str
-    found: Found
+    ran: tuple[Run, Run, Run]
+    lines: dict[Line, str]
+    rules: list[str] | None
+    runs: int
     changes: tuple[Change, ...]
 
     @property
@@ -46,101 +54,91 @@ class Bisection(Printable):
         return f"What changes {self.expression} from {self.before.name} to {self.after.name}"
 
     @property
-    def rules(self) -> dict[str, str]:
-        """The rules found, each in words."""
-        return {r: worded(r) for r in self.found.rules or ()}
+    def values(self) -> list[Any]:
+        """The final value of each run."""
+        return [run.seen.value for run in self.ran]
 
-    def shown(self, value: Any) -> str:
-        """A value in words; of an array the first element that changes."""
-        first, other = self.found.first.value, self.found.other.value
-        return shown(value, where_they_differ(first, other))
+    def told(self) -> list[tuple[str, str]]:
+        """Return what was run, and the value then."""
+        only = "these lines" if len(self.lines) > 1 else "this line"
+        rules = f"{counted(len(self.rules), 'rule')} of " if self.rules else ""
+        ran = (
+            f"under {self.before.name}",
+            f"under {self.after.name}",
+            f"with {rules}{self.after.name} on {only} only",
+        )
+        return list(zip(ran, in_words(self.values), strict=True))
 
-    def values(self) -> Iterator[tuple[str, str]]:
-        """Yield what was run, and the value then."""
-        found = self.found
-        yield f"under {self.before.name}", self.shown(found.first.value)
-        yield f"under {self.after.name}", self.shown(found.other.value)
-        only = "these lines" if len(found.lines) > 1 else "this line"
-        rules = f"{counted(len(found.rules), 'rule')} of " if found.rules else ""
-        yield f"with {rules}{self.after.name} on {only} only", self.shown(found.last.value)
+    @property
+    def about(self) -> dict[str, str]:
+        """The rules found, each with what it is about."""
+        return {rule: worded(rule) for rule in self.rules or ()}
 
     def summary(self) -> str:
         """Say what was found in a sentence."""
-        lines, rules = self.found.lines, self.found.rules
-        there = f" and {counted(len(rules), 'rule')} there" if rules else ""
-        made = counted(len(lines), "line") + there
-        one = len(lines) == 1 and len(rules or [0]) == 1
+        there = f" and {counted(len(self.rules), 'rule')} there" if self.rules else ""
+        made = counted(len(self.lines), "line") + there
+        one = len(self.lines) == 1 and len(self.rules or [0]) == 1
         less = "" if one else "; without any of them it is another value"
-        values = (self.shown(run.value) for run in (self.found.other, self.found.first))
-        runs = counted(self.found.runs, "run")
-        return (
-            f"{self.expression} is {' instead of '.join(values)} because of {made}{less} ({runs})."
-        )
+        first, other, _ = in_words(self.values)
+        runs = counted(self.runs, "run")
+        return f"{self.expression} is {other} instead of {first} because of {made}{less} ({runs})."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
-        found = self.found
+        rules = [{"rule": rule, "words": words} for rule, words in self.about.items()]
         return {
             "from": self.before.name,
             "to": self.after.name,
             "expression": self.expression,
-            "value": {
-                "from": _data(found.first.value),
-                "to": _data(found.other.value),
-                "minimal": _data(found.last.value),
-            },
+            "value": dict(zip(("from", "to", "minimal"), map(_data, self.values), strict=True)),
             "lines": [
-                {"file": line.file, "line": line.number, "source": line.text}
-                for line in found.lines
+                {"file": file, "line": number, "source": text}
+                for (file, number), text in self.lines.items()
             ],
-            "rules": (
-                None
-                if found.rules is None
-                else [{"rule": rule, "words": words} for rule, words in self.rules.items()]
-            ),
+            "rules": None if self.rules is None else rules,
             "changes": [each.to_dict() for each in self.changes],
             "refusals": [
                 {"file": site.file, "line": site.line, "refused": said, "cast": cast}
-                for (site, said), cast in found.other.casts.items()
+                for (site, said), cast in self.ran[1].ended.refusals.items()
             ],
-            "runs": found.runs,
+            "runs": self.runs,
         }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
 
-        values = list(self.values())
-        names = max(len(what) for what, _ in values)
-        for what, value in values:
-            run = Text(f"{what:<{names}}  ")
+        told = self.told()
+        longest = max(len(what) for what, _ in told)
+        for what, value in told:
+            run = Text(f"{what:<{longest}}  ")
             yield from wrapped(run, Text(value, "bold"), console, options.max_width)
-        told = {(c.program.file, c.program.line) for c in self.changes}
         for each in self.changes:
             yield from each.shown(self.before.name, self.after.name, console, options.max_width)
-        for line in self.found.lines:
-            if line[:2] not in told:
-                yield Text(_place(line), "bold cyan").append(f"  {line.text}", "bold not cyan")
-        for rule, words in self.rules.items():
+        for line in [n for n in self.lines if n not in {each.line for each in self.changes}]:
+            yield Text(_place(line), "bold cyan").append(f"  {self.lines[line]}", "bold not cyan")
+        for rule, words in self.about.items():
             yield Text("rule  ", "green").append(f"{rule}: {words}", "not green")
-        if self.found.rules is None:
+        if self.rules is None:
             yield Text("The rules could not be told apart: only together do they give this value.")
-        for (site, said), cast in self.found.other.casts.items():
+        for (site, said), cast in self.ran[1].ended.refusals.items():
             yield Text(f"{self.after.name} refuses {said} at {site}; cast {cast} to go on", "dim")
         yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
 
     def html(self) -> str:
         """Return it as a part of a page."""
-        lines = [(_place(line), line.text) for line in self.found.lines]
+        lines = [(_place(line), text) for line, text in self.lines.items()]
         return (
             f"<p>{escape(self.summary())}</p>"
-            + html_table(("run", self.expression), list(self.values()))
+            + html_table(("run", self.expression), self.told())
             + html_table(("line", "source"), lines)
-            + html_table(("rule", "what it is"), list(self.rules.items()))
+            + html_table(("rule", "what it is"), list(self.about.items()))
         )
 
 
 def _place(line: Line) -> str:
-    return "the expression itself" if line.file == EXPRESSION else f"{line.file}:{line.number}"
+    file, number = line
+    return "the expression itself" if file == EXPRESSION else f"{file}:{number}"
 
 
 def _data(value: Any) -> Any:

@@ -7,7 +7,7 @@ themselves and with Python scalars; and each operation is one of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,10 @@ PROMOTION = {
 }
 
 
+BY_OPERATION = ("operations", "functions", "signatures", "kernels")
+"""The tables of a policy that have a row for each operation: a rule of its own."""
+
+
 @dataclass(frozen=True)
 class Promotion:
     """A promotion rule of two: one for arrays, one for pairs with a weak dtype."""
@@ -75,9 +79,11 @@ def differing_rules(a: Policy, b: Policy, operations: Collection[str]) -> list[s
     Rules that are functions differ if they are not one and the same function.
     """
     found = [*PROMOTION] if a.promote is not b.promote else []
-    found += [name for name, (_, fields) in FIELDS.items() if _differ(a, b, fields)]
+    for name, (_, fields) in FIELDS.items():
+        if any(getattr(a, field) != getattr(b, field) for field in fields):
+            found.append(name)
     used = (name for name in OPERATIONS if name in operations)
-    return found + [name for name in used if _own(a, name) != _own(b, name)]
+    return found + [name for name in used if _rows(a, name) != _rows(b, name)]
 
 
 def mixed(a: Policy, b: Policy, rules: Collection[str]) -> Policy:
@@ -85,17 +91,17 @@ def mixed(a: Policy, b: Policy, rules: Collection[str]) -> Policy:
 
     With all rules in which they differ it answers as the second.
     """
-    changes: dict[str, Any] = {
-        field: getattr(b, field)
-        for name, (_, fields) in FIELDS.items()
-        if name in rules
-        for field in fields
-    }
-    changes["promote"] = _promotion(a, b, rules)
-    for field in ("operations", "functions", "signatures", "kernels"):
-        changes[field] = dict(_rows(getattr(a, field), getattr(b, field), rules))
-    if set(rules) & {ARRAYS, SCALARS}:
+    named = (fields for name, (_, fields) in FIELDS.items() if name in rules)
+    changes: dict[str, Any] = {field: getattr(b, field) for fields in named for field in fields}
+    arrays, scalars = (b if name in rules else a for name in PROMOTION)
+    changes["promote"] = Promotion(arrays.promote, scalars.promote)
+    if arrays is scalars:
+        changes["promote"] = arrays.promote
+    if arrays is b or scalars is b:
         changes["refusal"] = b.refusal
+    rows = {name: _rows(b if name in rules else a, name) for name in OPERATIONS}
+    for n, table in enumerate(BY_OPERATION):
+        changes[table] = {name: row[n] for name, row in rows.items() if row[n] is not None}
     return a.derive(f"{a.name} with rules of {b.name}", **changes)
 
 
@@ -106,33 +112,8 @@ def worded(rule: str) -> str:
     return PROMOTION.get(rule) or FIELDS[rule][0]
 
 
-def _differ(a: Policy, b: Policy, fields: Iterable[str]) -> bool:
-    return any(getattr(a, field) != getattr(b, field) for field in fields)
-
-
-def _promotion(a: Policy, b: Policy, rules: Collection[str]) -> PromotionRule:
-    arrays, scalars = (b if name in rules else a for name in (ARRAYS, SCALARS))
-    if arrays is scalars:
-        return arrays.promote
-    return Promotion(arrays.promote, scalars.promote)
-
-
-def _rows(
-    a: Mapping[Any, Any], b: Mapping[Any, Any], rules: Collection[str]
-) -> Iterator[tuple[str, Any]]:
-    """Every operation's row of a mapping: the second's for the rules named."""
-    for name in OPERATIONS:
-        row = _row(b if name in rules else a, name)
-        if row is not None:
-            yield name, row
-
-
-def _row(rows: Mapping[Any, Any], name: str) -> Any:
-    return rows[name] if name in rows else rows.get(operation(name).family)
-
-
-def _own(policy: Policy, name: str) -> tuple[Any, ...]:
-    """All that a policy says of one operation."""
-    tables: tuple[Mapping[Any, Any], ...]
-    tables = policy.operations, policy.functions, policy.signatures, policy.kernels
-    return tuple(_row(table, name) for table in tables)
+def _rows(policy: Policy, name: str) -> list[Any]:
+    """What each table of a policy says of one operation; None of those that say nothing."""
+    tables: list[Mapping[Any, Any]] = [getattr(policy, table) for table in BY_OPERATION]
+    family = operation(name).family
+    return [rows[name] if name in rows else rows.get(family) for rows in tables]

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import program_site
-from promoarray.core.events import OperationEvent, SetitemEvent
+from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.bisect.rules import mixed
 from promoarray.diagnostics.bisect.value import plain
-from promoarray.diagnostics.diff.probe import Changes, Noted
-from promoarray.diagnostics.run.probe import Probe
+from promoarray.diagnostics.run.program import Ended
+from promoarray.diagnostics.run.task import Probe
 from promoarray.promotion import in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -23,20 +23,11 @@ from promoarray.promotion.registry import as_policy
 EXPRESSION = "--expr"
 """What stands for a file where the expression itself computes."""
 
-
-LineKey = tuple[str, int]
+Line = tuple[str, int]
 """A file, and the number of a line of it."""
 
 
-class Line(NamedTuple):
-    """A line of a program, and what stands there."""
-
-    file: str
-    number: int
-    text: str = ""
-
-
-class Ended(NamedTuple):
+class Seen(NamedTuple):
     """What a trial has seen.
 
     Attributes
@@ -46,18 +37,15 @@ class Ended(NamedTuple):
     error : str
         Why it has none; else "".
     lines : dict
-        Every line that asked for a policy, from (file, number) to its text.
-    operations : frozenset of (tuple, str)
+        Every line that asked for a policy, with its text.
+    operations : frozenset of (Line, str)
         The operations that were carried out, each after its line.
-    noted : Noted or None
-        What ``promoarray diff`` notes, if that was asked for.
     """
 
     value: Any
     error: str
-    lines: dict[LineKey, str]
-    operations: frozenset[tuple[LineKey, str]]
-    noted: Noted | None
+    lines: dict[Line, str]
+    operations: frozenset[tuple[Line, str]]
 
 
 @dataclass(eq=False)
@@ -70,53 +58,40 @@ class Trial(Probe):
         The two policies' names.
     expression : str
         What to evaluate at the end, among the program's globals.
-    lines : frozenset of (str, int), or None
+    lines : collection of Line, or None
         The lines; None for all of them.
-    rules : tuple of str, or None
+    rules : sequence of str, or None
         The rules, as ``rules.mixed`` takes them; None for all of them.
-    changes : Changes or None
-        Notes what changes, too.
     """
 
     before: str
     after: str
     expression: str
-    lines: frozenset[LineKey] | None = None
+    lines: frozenset[Line] | None = None
     rules: tuple[str, ...] | None = None
-    changes: Changes | None = None
 
     def begin(self) -> None:
         """Have the policy in force looked up by line."""
         self._before, after = as_policy(self.before), as_policy(self.after)
         self._other = after if self.rules is None else mixed(self._before, after, self.rules)
-        self._seen: dict[LineKey, str] = {}
-        self._operations: set[tuple[LineKey, str]] = set()
-        if self.changes is not None:
-            self.changes.begin()
+        self._seen: dict[Line, str] = {}
+        self._operations: set[tuple[Line, str]] = set()
         in_force.process_default = self._in_force
 
     def on_operation(self, event: OperationEvent) -> None:
         """Note which operations there are, and where."""
         self._operations.add((self._line(), event.name))
-        if self.changes is not None:
-            self.changes.on_operation(event)
 
-    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
-        """Pass it on to what notes the changes."""
-        if self.changes is not None:
-            self.changes.on_write(event)
-
-    def ended(self, names: dict[str, Any]) -> Ended:
+    def ended(self, names: dict[str, Any]) -> Seen:
         """Evaluate the expression."""
         value, error = None, ""
         try:
             value = plain(eval(compile(self.expression, EXPRESSION, "eval"), names))
         except Exception as failed:
             error = f"{type(failed).__name__}: {failed}"
-        noted = self.changes.ended(names) if self.changes else None
-        return Ended(value, error, self._seen, frozenset(self._operations), noted)
+        return Seen(value, error, self._seen, frozenset(self._operations))
 
-    def _line(self) -> LineKey:
+    def _line(self) -> Line:
         site = program_site()
         line = site.file, site.line
         self._seen.setdefault(line, site.text)
@@ -125,3 +100,32 @@ class Trial(Probe):
     def _in_force(self) -> Policy:
         line = self._line()
         return self._other if self.lines is None or line in self.lines else self._before
+
+
+class Run(NamedTuple):
+    """One run of the program.
+
+    Attributes
+    ----------
+    ended : Ended
+    seen : Seen
+    why : str
+        Why there is no final value; "" if there is.
+    """
+
+    ended: Ended
+    seen: Seen
+    why: str = ""
+
+    @classmethod
+    def of(cls, ended: Ended) -> Run:
+        """Return how a run ended, with what its trial has seen."""
+        own = ended.findings[0] if ended.findings else None
+        seen: Seen | None = own.probed[0] if own and own.probed else None
+        why = "the program computed nothing with promoarray"
+        if ended.status:
+            at = f" at {ended.where}" if ended.where else ""
+            why = f"the program stopped{at}: {ended.why}"
+        elif seen is not None:
+            why = f"the expression failed: {seen.error}" if seen.error else ""
+        return cls(ended, seen or Seen(None, "", {}, frozenset()), why)

@@ -10,6 +10,8 @@ from promoarray.core.call_site import shortened
 from promoarray.diagnostics.model.final import final_of
 from promoarray.diagnostics.model.values import distance
 
+_NUMBERS = (bool, int, float, complex, np.ndarray)
+
 
 def plain(value: Any) -> Any:
     """Return a value as data that another process reads: numbers, NumPy's arrays, or text."""
@@ -42,15 +44,14 @@ def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
     return bool(tolerance) and apart.finite and (apart.relative or 0.0) <= tolerance
 
 
-_NUMBERS = (bool, int, float, complex, np.ndarray)
-
-
-def where_they_differ(a: Any, b: Any) -> tuple[int, ...]:
-    """Return the index of the first element at which two arrays differ; () of anything else."""
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape):
-        return ()
-    apart = distance(a, b)
-    return apart.first if apart else ()
+def in_words(values: list[Any]) -> list[str]:
+    """Return values in words; of arrays the first element at which the first two differ."""
+    first, other, *_ = values
+    at: tuple[int, ...] = ()
+    if all(isinstance(x, np.ndarray) for x in (first, other)) and first.shape == other.shape:
+        apart = distance(first, other)
+        at = apart.first if apart else ()
+    return [shown(value, at) for value in values]
 
 
 def shown(value: Any, at: tuple[int, ...] = ()) -> str:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.console import wrapped
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons
+from promoarray.diagnostics.diff.reasons import NO_REASONS, Event, Reasons, reasons_of
+from promoarray.diagnostics.findings.finding import spelled
+from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+REFUSES = "refuses"
+
+OPEN = "open"
+"""The kind of what may change in values, of which it is not known."""
 
 
 class Values(NamedTuple):
@@ -31,7 +39,7 @@ class Values(NamedTuple):
     size: int
     elements: int
     at: tuple[int, ...]
-    given: str
+    given: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,10 @@ class Change:
         framework's own function does not take.
     site, program : Site
         Where it is, and the line of the program that led there.
+    name : str
+        The operation.
     operation : str
-        The operation with its operands' dtypes, such as ``"float32 + float64[]"``.
+        The same with its operands' dtypes, such as ``"float32 + float64[]"``.
     before, after : str
         A dtype, a value, or ``"refuses"``.
     reasons : Reasons
@@ -67,6 +77,7 @@ class Change:
     kind: str
     site: Site
     program: Site
+    name: str
     operation: str
     before: str
     after: str
@@ -76,6 +87,47 @@ class Change:
     values: Values | None = None
     inherited: bool = False
     count: int = 1
+
+    @classmethod
+    def of(cls, d: Divergence, event: Event | None, before: Policy, after: Policy) -> Change:
+        """Return what changes at a place at which one policy has another dtype, or refuses."""
+        run, other = d.answers[before.name], d.answers[after.name]
+        inherited = "inherits" in (run.origin, other.origin)  # of a recorded run, either's
+        fix = other.fix or run.fix
+        refusal = other.reason or run.reason
+        return cls(
+            "dtype" if other.dtype and run.dtype else "refusal",
+            d.site,
+            d.program,
+            d.name,
+            spelled(d),
+            str(run),
+            str(other),
+            reasons_of(event, before, after),
+            # Of a framework the rest is how to write it with promoarray.
+            refusal.partition(" Write pa.")[0] if d.framework else refusal,
+            fix.text if fix and d.program == d.site and not inherited else "",
+            inherited=inherited,
+            count=d.count,
+        )
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What changes met at the same place have in common."""
+        return self.program, self.site, self.kind, self.operation
+
+    @property
+    def line(self) -> tuple[str, int]:
+        """The file and line of the program."""
+        return self.program.file, self.program.line
+
+    def again(self, other: Change) -> Change:
+        """Return this one with what further passes have found at its place."""
+        values, its = self.values, other.values
+        if values and its:
+            size, elements = values.size + its.size, values.elements + its.elements
+            values = values._replace(size=size, elements=elements)
+        return replace(self, values=values, count=self.count + other.count)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as data."""
@@ -116,7 +168,12 @@ class Change:
         """
         from rich.text import Text
 
-        yield self.head()
+        times = f"  ×{self.count}" if self.count > 1 else ""
+        yield Text.assemble(
+            (self.site.path, "bold cyan"),
+            (f"  {self.source}", "bold"),
+            (f"  [{self.operation}]{times}", "dim"),
+        )
         if self.program != self.site:
             called = self.program.expression or self.program.text
             yield Text(f"    called from {self.program}: {called}", style="dim")
@@ -131,28 +188,20 @@ class Change:
             edit = Text(self.edit).append(f"  to keep {self.before} under {after}", "dim")
             yield from wrapped(line, edit, console, width)
 
-    def head(self) -> Text:
-        """The place, what stands there, and what is computed of what."""
-        from rich.text import Text
-
-        head = Text(self.site.path, style="bold cyan")
-        head.append(f"  {self.site.expression or self.site.text}", style="bold")
-        times = f"  ×{self.count}" if self.count > 1 else ""
-        return head.append(f"  [{self.operation}]{times}", style="dim")
+    @property
+    def source(self) -> str:
+        """What stands at the place."""
+        return self.site.expression or self.site.text
 
     def why(self, which: str) -> str:
-        """Why one of the policies answers as it does, in a line."""
-        steps = getattr(self.reasons, which)
-        refused = self.refusal if getattr(self, which) == REFUSES else ""
-        said = [*steps, refused] if refused else list(steps)
+        """Say why the policy ``"before"`` or ``"after"`` answers as it does."""
+        said = [*getattr(self.reasons, which)]
+        if self.refusal and getattr(self, which) == REFUSES:
+            said.append(self.refusal)
         if which == "after" and self.values is not None:
-            at = f"; the first at [{', '.join(map(str, self.values.at))}]"
-            at = at if self.values.at else ""
-            of = f", of {self.values.given}" if self.values.given else ""
-            said.append(f"{self.values.elements} of {self.values.size} differ{at}{of}")
+            size, elements, index, given = self.values
+            at = f"; the first at [{', '.join(map(str, index))}]" if index else ""
+            said.append(f"{elements} of {size} differ{at}{f', of {given}' if given else ''}")
         if which == "after" and self.inherited:
             said.append("because of an earlier line")
         return "; ".join(said)
-
-
-REFUSES = "refuses"

@@ -15,39 +15,31 @@ from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import framework_of
-from promoarray.diagnostics.run.program import Ended, Program, as_module, of_module, of_script
+from promoarray.diagnostics.run.program import Ended, as_module, program_of
 from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 
-def program_of(args: argparse.Namespace) -> Program:
-    """Return the program that the arguments name.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none.
-    """
-    return of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
-
-
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
     before, after = as_policy(args.before), as_policy(args.after)
+    names = before.name, after.name
     framework = framework_recorded(args.script, args.module, before, after)
-    program, asked = program_of(args), _asked(before, after, framework, args.packages)
+    program, asked = program_of(args), Task(names, before.name, probes=(Changes(after.name),))
+    if framework:  # which computes as it does, and is recorded
+        asked = Task(names, framework=framework, packages=args.packages, past=True)
     sys.stdout.flush()
     sys.stderr.flush()
     ended = program.run(asked, None, quiet=False, aside=args.json)
-    noted = (each.probed for each in ended.findings if each.probed is not None)
+    noted = (each.probed[0] for each in ended.findings if each.probed)
     compared = difference(report_of(ended, before, after), noted, after, before)
     found = replace(compared, inherited=args.all)
     if args.json:
-        print(json.dumps(found.to_dict() | {"program": stopped(ended)}, indent=2))
+        print(json.dumps(found.to_dict() | {"program": _stopped(ended)}, indent=2))
     else:
         console().print(found)
-    return told(found, ended, args.script)
+    return _told(found, ended, args.script)
 
 
 def framework_recorded(
@@ -60,29 +52,21 @@ def framework_recorded(
     return ""
 
 
-def _asked(before: Policy, after: Policy, framework: str, packages: tuple[str, ...]) -> Task:
-    """What is asked of the program: to run under one policy, or as it is if it is recorded."""
-    names = before.name, after.name
-    if framework:
-        return Task(names, framework=framework, packages=packages, past=True)
-    return Task(names, before.name, probe=Changes(after.name))
-
-
 def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
     """Return what all processes of a run have found."""
     made = [each.report for each in ended.findings if each.report is not None]
-    recorded = next((each for each in made if isinstance(each, RecordedReport)), None)
     report = Report(before, (before, after))
-    if recorded is not None:
-        named = recorded.framework
-        report = RecordedReport(recorded.run, (before, after), framework=named)
+    for each in made:
+        if isinstance(each, RecordedReport):
+            report = RecordedReport(each.run, (before, after), framework=each.framework)
+            break
     for each in made:
         report.merge(each)
     return report
 
 
-def stopped(ended: Ended) -> dict[str, object]:
-    """Return how a program ended, as data."""
+def _stopped(ended: Ended) -> dict[str, object]:
+    """The end of a program, as data."""
     return {
         "exit_status": ended.status,
         "error": ended.why or None,
@@ -90,7 +74,7 @@ def stopped(ended: Ended) -> dict[str, object]:
     }
 
 
-def told(found: Difference, ended: Ended, script: str | None) -> int:
+def _told(found: Difference, ended: Ended, script: str | None) -> int:
     """Say on standard error what went wrong; return the exit status."""
     sys.stdout.flush()
     if ended.status:

@@ -9,18 +9,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import ZERO_D, Printable, counted, html_table, listed, wrapped
-from promoarray.core.call_site import Site
 from promoarray.core.events import OperationEvent
-from promoarray.core.refusals import spelled as written
-from promoarray.diagnostics.diff.change import REFUSES, Change, Values
-from promoarray.diagnostics.diff.probe import At, Noted
-from promoarray.diagnostics.diff.reasons import NO_REASONS, reasons_of
+from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.edits.occurrences import occurrences
-from promoarray.diagnostics.edits.of_report import Planned, planned
-from promoarray.diagnostics.findings.finding import spelled
+from promoarray.diagnostics.edits.of_report import planned
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.value_changes import ValueChange
+from promoarray.diagnostics.model.places import name_of
 from promoarray.diagnostics.report import Report
 from promoarray.promotion.policy import Policy
 
@@ -33,6 +28,9 @@ KINDS = {
     "value": "other values of the same dtype",
     "signature": "calls that the framework's function does not take",
 }
+
+_MOST = 8
+"""So many lines that only inherit are named."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +60,11 @@ class Difference(Printable):
     @property
     def headline(self) -> str:
         """What was compared."""
-        return f"What changes from {self.before.name} to {self.after.name}"
+        return f"What changes {self._way}"
+
+    @property
+    def _way(self) -> str:
+        return f"from {self.before.name} to {self.after.name}"
 
     @property
     def shown(self) -> list[Change]:
@@ -80,29 +82,26 @@ class Difference(Printable):
         }
 
     def summary(self) -> str:
-        """Return the counts in a sentence."""
-        way = f"from {self.before.name} to {self.after.name}"
-        done = counted(self.operations, "operation")
-        left = open_in_words(self.open)
+        """Return the counts in a sentence, and what was not examined in another."""
         if not self.operations:
             return f"No operation ran under {self.before.name}: there is nothing to compare."
+        found = f"{counted(self.operations, 'operation')}: {self._found()}"
+        return " ".join(filter(None, (found, open_in_words(self.open))))
+
+    def _found(self) -> str:
         if not self.changes:
-            examined = " of what was examined" if self.open else ""
-            return " ".join(filter(None, (f"{done}: nothing changes {way}{examined}.", left)))
+            return f"nothing changes {self._way}{' of what was examined' if self.open else ''}."
         roots = [each for each in self.changes if not each.inherited]
-        kinds = Counter(each.kind for each in roots)
-        counts = {words: kinds[kind] for kind, words in KINDS.items() if kinds[kind]}
-        found = [f"{words} at {counted(n, 'place')}" for words, n in counts.items()]
-        lines = counted(len({(c.program.file, c.program.line) for c in roots}), "line")
+        lines = counted(len({each.line for each in roots}), "line")
         verb = "changes" if lines == "1 line" else "change"
-        said = f"{done}: {lines} {verb} {way}: {listed(found)}.{self._rest()}"
-        return " ".join(filter(None, (said, left)))
+        kinds = Counter(each.kind for each in roots)
+        found = [f"{KINDS[k]} at {counted(kinds[k], 'place')}" for k in KINDS if kinds[k]]
+        return f"{lines} {verb} {self._way}: {listed(found)}.{self._rest()}"
 
     def _rest(self) -> str:
         """The lines that are left out, as only their operands differ."""
-        roots = {(c.program.file, c.program.line) for c in self.shown}
-        left = {(c.program.file, c.program.line): c.program for c in self.changes} if roots else {}
-        lines = sorted(line for (file, line) in left if (file, line) not in roots)
+        told = {each.line for each in self.shown}
+        lines = sorted(n for file, n in {each.line for each in self.changes} - told) if told else []
         if not lines:
             return ""
         which = ", ".join(map(str, lines[:_MOST])) + (", …" if lines[_MOST:] else "")
@@ -133,10 +132,10 @@ class Difference(Printable):
         rows = [
             (
                 str(each.site),
-                each.site.expression or each.site.text,
+                each.source,
                 each.operation,
-                " ".join(filter(None, (each.before, each.why("before")))),
-                " ".join(filter(None, (each.after, each.why("after")))),
+                f"{each.before} {each.why('before')}".rstrip(),
+                f"{each.after} {each.why('after')}".rstrip(),
                 each.edit,
             )
             for each in self.changes
@@ -145,12 +144,8 @@ class Difference(Printable):
         return f"<p>{escape(self.summary())}</p>{table}"
 
 
-_MOST = 8
-"""So many lines that only inherit are named."""
-
-
 def difference(
-    report: Report, every: Iterable[Noted], after: Policy, before: Policy | None = None
+    report: Report, every: Iterable[Iterable[Change]], after: Policy, before: Policy | None = None
 ) -> Difference:
     """Ask two policies about a run, and put together what changes from one to the other.
 
@@ -158,77 +153,54 @@ def difference(
     ----------
     report : Report
         Of a run, with both policies asked.
-    every : iterable of Noted
-        What the probes of its processes have found.
+    every : iterable of iterables of Change
+        What the probes of its processes have noted.
     after, before : Policy
         The policies; the first is that of the run, if it is not named.
     """
     run = before or report.run
-    events = {_at(d): d.event for d in report.found if isinstance(d.event, OperationEvent)}
-    places = report.edited(_planned(report, run, after))
-    scalars = {(c.place.site, c.place.operation) for c in report.value_changes}
     changes = [
-        *(_of_dtype(each, events.get(_at(each)), run, after) for each in places),
-        *(c for each in report.value_changes for c in _of_values(each)),
+        *_of_dtypes(report, run, after),
+        *_of_values(report),
         *_of_signatures(report, run, after),
-        *(c for noted in every for c in _noted(noted, scalars)),
+        *_noted(report, every),
     ]
-    real = {each: None for each in changes if each.before != each.after}
-    ordered = sorted(real, key=lambda c: (c.program, c.site, c.kind, c.operation))
-    return Difference(run, after, report.operations, tuple(ordered), open=(*not_examined(report),))
+    real = {each: None for each in changes if each.before != each.after and each.kind != OPEN}
+    ordered = sorted(real, key=lambda each: each.place)
+    left = [*not_examined(report), *(_not_examined(each) for each in changes if each.kind == OPEN)]
+    return Difference(run, after, report.operations, tuple(ordered), open=tuple(left))
 
 
-def _planned(report: Report, before: Policy, after: Policy) -> Planned:
-    """The edits after which the program keeps under the second policy what the first gives."""
+def _not_examined(change: Change) -> NotExamined:
+    return NotExamined(change.operation, change.refusal, name_of(change.program), change.count)
+
+
+def _of_dtypes(report: Report, before: Policy, after: Policy) -> Iterator[Change]:
+    """The places, with edits after which the program keeps what the first policy gives."""
+    events = {_at(d): _event(d) for d in report.found}
     wanted = before if before is not report.run else None
-    return planned(before, (after,), occurrences(report, (after,), wanted))
+    edits = planned(before, (after,), occurrences(report, (after,), wanted))
+    for each in report.edited(edits):
+        yield Change.of(each, events.get(_at(each)), before, after)
 
 
 def _at(d: Divergence) -> tuple[object, ...]:
     return d.site, d.program, d.name, d.part, d.form, d.operands
 
 
-def _of_dtype(d: Divergence, event: OperationEvent | None, before: Policy, after: Policy) -> Change:
-    run, other = d.answers[before.name], d.answers[after.name]
-    inherited = "inherits" in (run.origin, other.origin)  # of a recorded run, either's
-    fix = other.fix or run.fix
-    edit = fix.text if fix and d.program == d.site and not inherited else ""
-    refusal = other.reason or run.reason
-    if d.framework:  # the rest is how to write it with promoarray
-        refusal = refusal.partition(" Write pa.")[0]
-    why = NO_REASONS
-    if event is not None:
-        why = reasons_of(event.name, event.form, event.operands, before, after)
-    return Change(
-        "dtype" if other.dtype and run.dtype else "refusal",
-        d.site,
-        d.program,
-        spelled(d),
-        str(run),
-        str(other),
-        why,
-        refusal,
-        edit,
-        inherited=inherited,
-        count=d.count,
-    )
+def _event(d: Divergence) -> OperationEvent | None:
+    return d.event if isinstance(d.event, OperationEvent) else None
 
 
-def _of_values(change: ValueChange) -> Iterator[Change]:
-    place = change.place
-    for each in change.differences.values():
-        example = each.example
-        values = Values(change.size, each.elements, example.at, example.given)
-        yield Change(
-            "value",
-            place.site,
-            place.program,
-            f"{place.operation}: {change.cast}",
-            example.run,
-            example.other,
-            values=values,
-            count=change.passes,
-        )
+def _of_values(report: Report) -> Iterator[Change]:
+    for change in report.value_changes:
+        site, program, name, *_ = change.place
+        for each in change.differences.values():
+            at, given, run, other = each.example
+            values = Values(change.size, each.elements, at, given)
+            words = f"{name}: {change.cast}"
+            own = "value", site, program, name, words, run, other
+            yield Change(*own, values=values, count=change.passes)
 
 
 def _of_signatures(report: Report, before: Policy, after: Policy) -> Iterator[Change]:
@@ -236,50 +208,16 @@ def _of_signatures(report: Report, before: Policy, after: Policy) -> Iterator[Ch
     taken_by_neither = {c.site for c in report.signatures if c.policy == before.name}
     for call, count in report.signatures.items():
         if call.policy == after.name and call.site not in taken_by_neither:
-            yield Change(
-                "signature",
-                call.site,
-                call.site,
-                "call",
-                "takes it",
-                REFUSES,
-                refusal=call.reason,
-                count=count,
-            )
+            own = "signature", call.site, call.site, "", "call", "takes it", REFUSES
+            yield Change(*own, refusal=call.reason, count=count)
 
 
-def _noted(noted: Noted, scalars: set[tuple[Site, str]]) -> Iterator[Change]:
-    for at, bits in noted.other_bits.items():
-        if (at.site, at.operation) in scalars:  # which says it of the scalar already
-            continue
-        values = Values(bits.size, bits.elements, bits.index, "")
-        yield Change(
-            "value",
-            at.site,
-            at.program,
-            f"{_operation(at)}: {bits.dtype}",
-            bits.before,
-            bits.after,
-            bits.reasons,
-            values=values,
-            count=bits.passes,
-        )
-    for at, refused in noted.refused.items():
-        if refused.before != refused.after:
-            yield Change(
-                "refusal",
-                at.site,
-                at.program,
-                _operation(at),
-                refused.before or REFUSES,
-                refused.after or REFUSES,
-                refused.reasons,
-                refused.reason,
-                count=refused.count,
-            )
-
-
-def _operation(at: At) -> str:
-    if at.operation == "setitem":
-        return "{}[...] = {}".format(*at.operands)
-    return written(at.operation, at.operands, at.form)  # type: ignore[arg-type]
+def _noted(report: Report, every: Iterable[Iterable[Change]]) -> Iterator[Change]:
+    """What the probes of all processes have noted, each place once."""
+    scalars = {(each.place.site, each.place.operation) for each in report.value_changes}
+    found: dict[tuple[object, ...], Change] = {}
+    for change in (change for noted in every for change in noted):
+        if change.kind != "value" or (change.site, change.name) not in scalars:
+            known = found.get(change.place)  # of scalars the report says it already
+            found[change.place] = known.again(change) if known else change
+    yield from found.values()

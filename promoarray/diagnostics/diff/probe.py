@@ -8,9 +8,8 @@ bits of the same dtype, and hears what the run itself refuses.
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +18,10 @@ from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import Site, sites
 from promoarray.core.events import OperationEvent, RefusalEvent, SetitemEvent
-from promoarray.diagnostics.ask.operations import key_of
+from promoarray.core.refusals import spelled
 from promoarray.diagnostics.ask.refusals import refused_of
-from promoarray.diagnostics.diff.reasons import NO_REASONS, Reasons, reasons_of, reasons_of_event
+from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
+from promoarray.diagnostics.diff.reasons import reasons_of
 from promoarray.diagnostics.diff.recompute import (
     as_it_was,
     decided_on_the_same,
@@ -29,91 +29,11 @@ from promoarray.diagnostics.diff.recompute import (
     recomputed,
 )
 from promoarray.diagnostics.model.values import differs
-from promoarray.diagnostics.run.probe import Probe
-from promoarray.operations import OPERATIONS, Form
-from promoarray.promotion.plan import Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.diagnostics.run.task import Probe
+from promoarray.promotion.plan import Decision, Refusal
 from promoarray.promotion.registry import as_policy
 
-
-class At(NamedTuple):
-    """A place of the program, and what is computed there of which dtypes."""
-
-    site: Site
-    program: Site
-    operation: str
-    form: Form
-    operands: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class OtherBits:
-    """A place whose results have the same dtype and other values.
-
-    Attributes
-    ----------
-    at : At
-    dtype : str
-        Of the result.
-    reasons : Reasons
-    size, elements, passes : int
-        How many elements were computed there, how many of them differ, and in how many passes.
-    index : tuple of int
-        Where the first of them is.
-    before, after : str
-        The first of them, under each policy.
-    """
-
-    at: At
-    dtype: str
-    reasons: Reasons
-    index: tuple[int, ...]
-    before: str
-    after: str
-    size: int = 0
-    elements: int = 0
-    passes: int = 0
-
-
-@dataclass(slots=True)
-class Refused:
-    """What one of the policies refuses.
-
-    Attributes
-    ----------
-    at : At
-    reason : str
-        Why.
-    reasons : Reasons
-    before, after : str or None
-        The dtypes that the run's policy and the other have; None of one that refuses.
-    count : int
-    """
-
-    at: At
-    reason: str
-    reasons: Reasons
-    before: str | None
-    after: str | None
-    count: int = 0
-
-
-@dataclass
-class Noted:
-    """What the probe has found.
-
-    Attributes
-    ----------
-    other_bits, refused : dict
-        From a place to what was found there.
-    """
-
-    other_bits: dict[At, OtherBits] = field(default_factory=dict)
-    refused: dict[At, Refused] = field(default_factory=dict)
-
-
-MOST_KNOWN = 1 << 14
-"""So many are remembered."""
+_OVERWRITTEN = "values that it read were written over, so it was not carried out again"
 
 
 @dataclass(eq=False)
@@ -127,29 +47,17 @@ class Changes(Probe):
     """
 
     after: str
-    _noted: Noted = field(default_factory=Noted)
-    _known: dict[Hashable, bool] = field(default_factory=dict)
+    _noted: dict[tuple[object, ...], Change] = field(default_factory=dict)
 
     def begin(self) -> None:
         """Begin with nothing noted."""
-        self._noted, self._known = Noted(), {}
+        self._noted = {}
         self._policy = as_policy(self.after)
         self._overwritten: dict[int, tuple[Array, Array]] = {}
 
-    def ended(self, names: dict[str, Any]) -> Noted:
+    def ended(self, names: dict[str, Any]) -> list[Change]:
         """Return what was noted."""
-        return self._noted
-
-    def on_operation(self, event: OperationEvent) -> None:
-        """Note whether the values differ."""
-        key = key_of(event, self._by_value(event.policy))
-        again = self._known.get(key)
-        if again is None:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            again = self._known[key] = self._computes_otherwise(event)
-        if again:
-            self._compare(event)
+        return list(self._noted.values())
 
     def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Keep what an operation in place is about to overwrite."""
@@ -163,68 +71,55 @@ class Changes(Probe):
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses and the other policy does not."""
         place = refused_of(event, (self._policy,)).place
-        mine, other = place.answers[event.policy.name], place.answers.get(self.after)
-        if other is None or other.dtype is None:
-            return
-        at = At(place.site, place.program, place.name, place.form, place.operands)
-        if at not in self._noted.refused:
-            why = NO_REASONS
-            if event.name in OPERATIONS:
-                asked = event.name, event.form, event.operands
-                why = reasons_of(*asked, event.policy, self._policy)
-            self._noted.refused[at] = Refused(at, mine.reason, why, None, other.dtype.name)
-        self._noted.refused[at].count += 1
+        other = place.answers.get(self.after)
+        if other is not None and other.dtype is not None:
+            change = Change.of(place, event, event.policy, self._policy)
+            known = self._noted.get(change.place)
+            self._noted[change.place] = known.again(change) if known else change
 
-    def _by_value(self, run: Policy) -> bool:
-        return run.by_value is not None or self._policy.by_value is not None
-
-    def _computes_otherwise(self, event: OperationEvent) -> bool:
-        """Whether the other policy gives the same dtype, and may have other bits."""
-        decision = decided_on_the_same(self._policy, event)
-        if isinstance(decision, Refusal):
-            return False
-        run = tuple(map(event.policy.strong, (event.plan.result, *event.plan.extra_results)))
-        made = (decision.plan.result, *decision.plan.extra_results)
-        if tuple(map(self._policy.strong, made)) != run or dt.string in run:
-            return False
-        return may_differ(self._policy, decision, event)
-
-    def _compare(self, event: OperationEvent) -> None:
-        """Compute it again, and note the elements that differ."""
+    def on_operation(self, event: OperationEvent) -> None:
+        """Compute it again if the other policy gives the same dtype and may have other bits."""
         given = self._as_it_was(event)
-        if given is None:
+        decision = decided_on_the_same(self._policy, given or event)
+        if isinstance(decision, Refusal) or not self._may_differ(decision, given or event):
             return
-        decision = decided_on_the_same(self._policy, given)  # of this pass's own scalars
-        if isinstance(decision, Refusal):
+        if given is None:
+            self._note(event, Change(OPEN, *_at(event), "", "unknown", refusal=_OVERWRITTEN))
             return
         try:
             others = recomputed(self._policy, decision, given)
         except Exception as error:  # as of integers divided by zero
-            self._note_raised(event, f"{type(error).__name__}: {error}")
+            made = event.policy.strong(event.plan.result).name
+            why = f"{type(error).__name__}: {error}"
+            self._note(event, Change("refusal", *_at(event), made, REFUSES, refusal=why))
             return
         for mine, other in zip((event.result, *event.extra_results), others, strict=True):
-            if mine.shape != other.shape:
-                continue
-            differ = differs(mine._decoded(), other._decoded())
-            if not differ.any():
-                continue
-            at = _at(event)
-            found = self._noted.other_bits.get(at)
-            if found is None:
-                index = tuple(map(int, np.unravel_index(int(np.argmax(differ)), differ.shape)))
-                before, after = (str(x._decoded()[index].item()) for x in (mine, other))
-                why = reasons_of_event(event, self._policy)
-                found = OtherBits(at, mine.dtype.name, why, index, before, after)
-                self._noted.other_bits[at] = found
-            found.size += mine.size
-            found.elements += int(np.count_nonzero(differ))
-            found.passes += 1
+            if mine.shape == other.shape:
+                self._compare(event, mine, other)
 
-    def _note_raised(self, event: OperationEvent, error: str) -> None:
-        """Note an operation that the other policy has for these dtypes, and not for the values."""
-        at, before = _at(event), event.policy.strong(event.plan.result).name
-        why = reasons_of_event(event, self._policy)
-        self._noted.refused.setdefault(at, Refused(at, error, why, before, None)).count += 1
+    def _may_differ(self, decision: Decision, event: OperationEvent) -> bool:
+        plan = decision.plan
+        run = [event.policy.strong(t) for t in (event.plan.result, *event.plan.extra_results)]
+        made = [self._policy.strong(t) for t in (plan.result, *plan.extra_results)]
+        return made == run and dt.string not in run and may_differ(self._policy, decision, event)
+
+    def _compare(self, event: OperationEvent, mine: Array, other: Array) -> None:
+        """Note the elements that differ."""
+        a, b = mine._decoded(), other._decoded()
+        differ = differs(a, b)
+        elements = int(np.count_nonzero(differ))
+        if elements:
+            first = tuple(map(int, np.unravel_index(int(np.argmax(differ)), differ.shape)))
+            said = str(a[first].item()), str(b[first].item())
+            values = Values(mine.size, elements, first)
+            at = _at(event, f": {mine.dtype.name}")
+            self._note(event, Change("value", *at, *said, values=values))
+
+    def _note(self, event: OperationEvent, change: Change) -> None:
+        known = self._noted.get(change.place)
+        if known is None:
+            change = replace(change, reasons=reasons_of(event, event.policy, self._policy))
+        self._noted[change.place] = known.again(change) if known else change
 
     def _as_it_was(self, event: OperationEvent) -> OperationEvent | None:
         """An operation with the operands it had; None where they are not known any more."""
@@ -236,5 +131,6 @@ class Changes(Probe):
         return as_it_was(event, target, kept)
 
 
-def _at(event: OperationEvent) -> At:
-    return At(*sites(), event.name, event.form, tuple(map(str, event.seen)))
+def _at(event: OperationEvent, made: str = "") -> tuple[Site, Site, str, str]:
+    """Where an operation stands, its name, and how it is written with dtypes."""
+    return *sites(), event.name, spelled(event.name, event.seen, event.form) + made

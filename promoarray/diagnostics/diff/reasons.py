@@ -7,22 +7,23 @@ the report; here is what the operation adds, and else nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from promoarray.core.events import OperationEvent
+from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.diagnostics.explain.case import Case
-from promoarray.operations import Form
+from promoarray.operations import OPERATIONS
 from promoarray.promotion.policy import Policy
+
+Event = OperationEvent | RefusalEvent
+Step = tuple[str, list[str]]
+"""What it is about, such as "promote", and what is said of that."""
+
+_SHOWN = ("result: ", "results: ", "refused: ", "raises ")
+"""Steps that the report shows by itself."""
 
 
 class Reasons(NamedTuple):
-    """The steps of two policies by which they come to other answers.
-
-    Attributes
-    ----------
-    before, after : tuple of str
-        Of the policy that the program runs under, and of the other.
-    """
+    """The steps by which two policies come to other answers, without those that they share."""
 
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -32,26 +33,17 @@ NO_REASONS = Reasons()
 """Where nobody was asked."""
 
 
-def reasons_of(
-    name: str, form: Form, operands: tuple[Any, ...], before: Policy, after: Policy
-) -> Reasons:
-    """Return the steps that two policies take on the same operands, without those they share."""
-    one, other = (_steps(name, form, operands, policy) for policy in (before, after))
+def reasons_of(event: Event | None, before: Policy, after: Policy) -> Reasons:
+    """Return the steps of two policies on the same operands; none of what is no operation."""
+    if event is None or event.name not in OPERATIONS:
+        return NO_REASONS
+    one, other = _steps(event, before), _steps(event, after)
     return Reasons(tuple(_own(one, other)), tuple(_own(other, one)))
 
 
-def reasons_of_event(event: OperationEvent, after: Policy) -> Reasons:
-    """Return why a policy answers otherwise what the run has computed."""
-    return reasons_of(event.name, event.form, event.operands, event.policy, after)
-
-
-Step = tuple[str, list[str]]
-"""What it is about, such as "promote", and what is said of that."""
-
-
-def _steps(name: str, form: Form, operands: tuple[Any, ...], policy: Policy) -> list[Step]:
-    """The steps but the general rule and the result, which the report shows by itself."""
-    steps = Case(name, form, operands, policy, supposed=True).steps()
+def _steps(event: Event, policy: Policy) -> list[Step]:
+    """The steps but the general rule and the result."""
+    steps = Case(event.name, event.form, event.operands, policy, supposed=True).steps()
     own = (step.rstrip(".") for step in steps if step != policy.principle)
     parts = (step.partition(": ") for step in own if not step.startswith(_SHOWN))
     return [(label, said.split("; ")) for label, _, said in parts]
@@ -64,6 +56,3 @@ def _own(steps: list[Step], others: list[Step]) -> Iterator[str]:
         own = [part for part in said if (label, part) not in shared]
         if own:
             yield f"{label}: {'; '.join(own)}" if any(own) else label
-
-
-_SHOWN = ("result: ", "results: ", "refused: ", "raises ")

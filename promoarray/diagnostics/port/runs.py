@@ -11,10 +11,9 @@ from promoarray.diagnostics.edits.occurrence import Occurrence
 from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.probe import Probe
 from promoarray.diagnostics.run.program import Ended, Program, Texts
 from promoarray.diagnostics.run.standard_input import StandardInput
-from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.run.task import Probe, Task
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -70,12 +69,12 @@ class Runner:
         self.step(f"run {self.count}: the program{casts}" + (f" under {policy}" if policy else ""))
         if self.recorded is None:
             named = dict.fromkeys((policy, *asked) if policy and asked else asked)
-            task = Task(tuple(named), policy, names=(), probe=Ends())
+            task = Task(tuple(named), policy, names=(), probes=(Ends(),))
         else:
             framework, wanted = self.recorded
             named = dict.fromkeys((wanted, *asked) if wanted else asked)
             past = bool(wanted)
-            task = Task(tuple(named), names=(), probe=Ends(), framework=framework, past=past)
+            task = Task(tuple(named), names=(), probes=(Ends(),), framework=framework, past=past)
         return self._ran(self.program.run(task, self.given, quiet=True, texts=texts), asked)
 
     def _ran(self, ended: Ended, asked: tuple[str, ...]) -> Ran:
@@ -91,7 +90,7 @@ class Runner:
         return Ran(
             run,
             seen(report, asked, self.recorded.wanted if self.recorded else ""),
-            (own and own.probed) or {},
+            own.probed[0] if own and own.probed else {},
             ended.output,
             f"{ended.why} at {ended.where}" if ended.where else ended.why,
             report,

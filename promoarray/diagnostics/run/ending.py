@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
 from promoarray.core.call_site import Site, is_library, of_library, of_promoarray, site_of
@@ -27,37 +27,36 @@ def in_short(error: BaseException) -> str:
     """Return an error in words; a refusal with the cast to write, without the other policies."""
     if not (isinstance(error, PromotionError) and error.policy and error.operation in OPERATIONS):
         return last_line(error)
-    form = Form(error.form)
-    refused = f"{spelled(error.operation, error.operands, form)}: {error.reason}"
-    refusal = Refusal(error.reason)
-    given = error.operation, form, error.policy, error.operands, error.operands, refusal
-    event = RefusalEvent(*given)
+    form, operands = Form(error.form), error.operands
+    refused = f"{spelled(error.operation, operands, form)}: {error.reason}"
+    asked = error.operation, form, error.policy, operands, operands
+    event = RefusalEvent(*asked, Refusal(error.reason))
     found = recovery(event)
     return f"{refused}; cast {worded(event, found)}" if found else refused
 
 
 def stopped_at(error: BaseException) -> Site | None:
     """Return the line of the program, and of no library, that an error came from last."""
-    entries = [e for e in _entries(error.__traceback__) if not of_library(e.tb_frame)]
-    if not entries:
-        return None
-    last = entries[-1]
-    return site_of(last.tb_frame.f_code, last.tb_lasti, last.tb_lineno)
+    last = [e for e in _entries(error) if not of_library(e.tb_frame)][-1:]
+    return site_of(last[0].tb_frame.f_code, last[0].tb_lasti, last[0].tb_lineno) if last else None
 
 
-def shorten(error: BaseException) -> bool:
-    """Take promoarray's own frames off an error and those it came from; return if there were any.
+def shorten(error: BaseException) -> None:
+    """Take promoarray's own frames off an error and those it came from.
 
     What stays is the way to the last line that promoarray did not run itself, or have run.
     """
-    shortened = False
     for each in _related(error):
-        entries = list(_entries(each.__traceback__))
-        kept = _kept([entry.tb_frame for entry in entries])
+        entries = _entries(each)
+        ends = [n for n, entry in enumerate(entries) if not of_library(entry.tb_frame)]
+        first = ends[-1] + 1 if ends else 0
+        own = (n for n in range(first, len(entries)) if of_promoarray(entries[n].tb_frame))
+        kept = next(own, len(entries))
         if kept < len(entries):
-            each.__traceback__ = _chain(entries[:kept])
-            shortened = True
-    return shortened
+            made: TracebackType | None = None
+            for e in reversed(entries[:kept]):
+                made = TracebackType(made, e.tb_frame, e.tb_lasti, e.tb_lineno)
+            each.__traceback__ = made
 
 
 def own_files() -> tuple[str, ...]:
@@ -76,14 +75,6 @@ def _origin(spec: Any) -> Any:
     return getattr(spec, "has_location", False) and spec.origin
 
 
-def _kept(frames: list[FrameType]) -> int:
-    """How many frames to show: up to the first of promoarray after the program's last."""
-    ends = [n for n, frame in enumerate(frames) if not of_library(frame)]
-    first = ends[-1] + 1 if ends else 0
-    own = (n for n in range(first, len(frames)) if of_promoarray(frames[n]))
-    return next(own, len(frames))
-
-
 def _related(error: BaseException) -> Iterator[BaseException]:
     """Yield an error, its causes and what it was raised in the midst of, and members of groups."""
     seen: set[int] = set()
@@ -99,14 +90,9 @@ def _related(error: BaseException) -> Iterator[BaseException]:
             waiting += each.exceptions
 
 
-def _entries(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    while traceback is not None:
-        yield traceback
-        traceback = traceback.tb_next
-
-
-def _chain(entries: list[TracebackType]) -> TracebackType | None:
-    made: TracebackType | None = None
-    for e in reversed(entries):
-        made = TracebackType(made, e.tb_frame, e.tb_lasti, e.tb_lineno)
-    return made
+def _entries(error: BaseException) -> list[TracebackType]:
+    entries, entry = [], error.__traceback__
+    while entry is not None:
+        entries.append(entry)
+        entry = entry.tb_next
+    return entries

@@ -13,20 +13,14 @@ import json
 import linecache
 import os
 import sys
-import traceback
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.run.ending import shorten
-from promoarray.diagnostics.run.magics import Say, skipping, translator
+from promoarray.diagnostics.run.magics import skipping, translator
 
-COMMAND = "from promoarray.diagnostics.run import notebook; notebook.main()"
-"""What ``python -c`` runs; the notebook and its arguments follow."""
-
-Compile = Callable[[str, str, int], CodeType]
+Compile = Callable[..., CodeType]
 """Makes code of a source, its file, and the flags of ``compile``."""
 
 
@@ -42,6 +36,11 @@ class Cell(NamedTuple):
 
     file: str
     source: str
+
+
+def is_notebook(path: str) -> bool:
+    """Return whether the name of a file says that it is a notebook."""
+    return path.endswith(".ipynb") and os.path.isfile(path)
 
 
 def cells(path: str) -> list[Cell]:
@@ -94,77 +93,26 @@ def _as_python(source: str) -> str:
     return "\n".join(line if line == of else f"{line}  # {of.strip()}" for of, line in pairs)
 
 
-def main(compiled: Compile | None = None) -> None:
-    """Run the notebook that the command line names, in the process that was started for it.
-
-    Parameters
-    ----------
-    compiled : callable, optional
-        What compiles the cells, if not Python itself.
-    """
-    _, path, *arguments = sys.argv
-    sys.argv = [path, *arguments]
-    every = cells(path)
-    keep_sources(every)
-    names = vars(sys.modules["__main__"])
-    names.pop("notebook", None)
-    os.chdir(Path(path).resolve().parent)  # where Jupyter runs it
-    translate = translator(names)
-    for cell in every:
-        source = translate(cell.source, _saying(cell))
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        _run(cell, partial(compiled or _compiled, source, cell.file, flags), names)
-
-
-def _compiled(source: str, file: str, flags: int) -> CodeType:
+def compiled(source: str | bytes, file: str, flags: int = 0) -> CodeType:
+    """Compile a program as Python does."""
     code: CodeType = compile(source, file, "exec", flags, dont_inherit=True)
     return code
 
 
-def _run(cell: Cell, code: Callable[[], CodeType], names: dict[str, Any]) -> None:
-    """Run one cell; an error that leaves it is shown from its line on.
+def run(path: str, names: dict[str, Any], compiled: Compile) -> None:
+    """Run the cells of a notebook in the folder where Jupyter runs it."""
+    every = cells(path)
+    keep_sources(every)
+    os.chdir(Path(path).resolve().parent)
+    translate = translator(names)
+    for cell in every:
 
-    ``code`` compiles it.
-    """
-    try:
-        made = eval(code(), names)
+        def say(line: int, what: str, file: str = os.path.basename(cell.file)) -> None:
+            print(f"{file}:{line}: skipped, {what}", file=sys.stderr)
+
+        source = translate(cell.source, say)
+        made = eval(compiled(source, cell.file, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
         if inspect.iscoroutine(made):
             import asyncio  # takes long, and few notebooks need it
 
-            asyncio.run(_awaited(made))
-    except Exception as error:
-        sys.excepthook = _from_cell(_from_file(error.__traceback__, cell.file))
-        raise
-
-
-def _from_cell(inside: TracebackType | None) -> Callable[..., None]:
-    """``sys.excepthook`` of an error in a cell, whose lines are in no file."""
-    short = sys.excepthook is not sys.__excepthook__
-
-    def hook(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
-        error.__traceback__ = inside
-        if short:
-            shorten(error)
-        traceback.print_exception(error)
-
-    return hook
-
-
-async def _awaited(made: Any) -> None:
-    await made
-
-
-def _from_file(entry: TracebackType | None, file: str) -> TracebackType | None:
-    """The part of a traceback from a file on; None if it never came there, as a syntax error."""
-    while entry is not None and entry.tb_frame.f_code.co_filename != file:
-        entry = entry.tb_next
-    return entry
-
-
-def _saying(cell: Cell) -> Say:
-    """What says on standard error that a line of a cell is skipped."""
-
-    def say(line: int, what: str) -> None:
-        print(f"{os.path.basename(cell.file)}:{line}: skipped, {what}", file=sys.stderr)
-
-    return say
+            asyncio.run(made)

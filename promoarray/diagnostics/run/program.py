@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import os
 import pickle
@@ -17,10 +18,11 @@ from pathlib import Path
 from subprocess import DEVNULL, Popen
 from typing import Any
 
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.run import edited, notebook
+from promoarray.diagnostics.run import launch, notebook
 from promoarray.diagnostics.run.standard_input import StandardInput
-from promoarray.diagnostics.run.task import Findings, Task, found, imported
+from promoarray.diagnostics.run.task import Findings, Task, found, imported, texts_in
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""
@@ -38,7 +40,7 @@ class Program:
     Attributes
     ----------
     command : tuple of str
-        What follows ``python``.
+        What follows ``python``, or the path of a notebook and what follows that.
     """
 
     command: tuple[str, ...]
@@ -66,45 +68,34 @@ class Program:
         texts : mapping, optional
             The text of each file that it shall see otherwise than it is on the disk.
         """
+        rewritten = task.framework if task.framework in REWRITTEN else ""
+        launched = rewritten or texts or notebook.is_notebook(self.command[0])
+        start = ["-c", launch.COMMAND.format(rewritten)] if launched else []
         with tempfile.TemporaryDirectory(
             prefix="promoarray-",
             ignore_cleanup_errors=True,  # a process may still write there
         ) as folder:
-            task.write(folder)
-            with open(os.path.join(folder, "output"), "w+b") as kept, _passing_on() as children:
+            environment = task.write(folder)
+            if texts:
+                kept = {os.path.realpath(file): text for file, text in texts.items()}
+                Path(texts_in(folder)).write_bytes(pickle.dumps(kept))
+            with open(os.path.join(folder, "output"), "w+b") as printed, _passing_on() as children:
                 program = Popen(
-                    [sys.executable, *_flags(), *self._started(task, folder, texts)],
+                    [sys.executable, *_flags(), *start, *self.command],
                     stdin=given.for_run() if given else None,
-                    stdout=kept if quiet else _ERRORS if aside else _OUTPUT,
+                    stdout=printed if quiet else _ERRORS if aside else _OUTPUT,
                     stderr=DEVNULL if quiet else None,
-                    env=os.environ | task.environment(folder),
+                    env=os.environ | environment,
                 )
                 children.append(program)
                 if given:
                     given.feed(program)
                 status = program.wait()
-                kept.seek(0)
-                output = kept.read().decode(errors="replace")
-            own = (task.framework,) if task.framework in REWRITTEN else ()  # which we import first
+                printed.seek(0)
+                output = printed.read().decode(errors="replace")
+            own = (rewritten,) if rewritten else ()  # which we import first
             libraries = dict.fromkeys((*own, *imported(folder)))
             return Ended(status, tuple(found(folder, program.pid)), output, tuple(libraries))
-
-    def _started(self, task: Task, folder: str, texts: Texts | None) -> Iterator[str]:
-        """Yield what follows ``python``: this program, or what takes its place and runs it."""
-        if task.framework in REWRITTEN:  # each run rewrites it anew
-            yield from ("-c", _REWRITTEN.format(task.framework, bool(texts)))
-        elif texts:
-            yield edited.__file__
-        if texts:
-            path = os.path.join(folder, "texts")
-            kept = {os.path.realpath(file): text for file, text in texts.items()}
-            Path(path).write_bytes(pickle.dumps(kept))
-            yield path
-        yield from self.command
-
-
-_REWRITTEN = "from promoarray.diagnostics.run.rewritten import main; main({!r}, texts={})"
-"""What ``python -c`` runs; what ``python`` would be told follows."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +127,6 @@ class Ended:
     @property
     def why(self) -> str:
         """What stopped it: an error as a traceback ends, or its exit status; "" if nothing did."""
-        if not self.status:
-            return ""
         if self.interrupted:
             return STOPPED
         error = self.findings[0].error if self.findings and self.status == 1 else ""
@@ -157,18 +146,34 @@ class Ended:
         return f"{site}: {site.text}" if site else ""
 
     @property
+    def refusals(self) -> dict[tuple[Site, str], str]:
+        """From each place and operation refused to the cast applied there, in words."""
+        return {at: cast for each in self.findings for at, cast in each.refusals.items()}
+
+    @property
     def bugs(self) -> list[str]:
         """Tracebacks of what went wrong in promoarray itself."""
         return [each.bug for each in self.findings if each.bug]
 
     @property
     def _status(self) -> str:
-        if self.status > 0:
-            return f"exit status {self.status}"
+        if self.status >= 0:
+            return f"exit status {self.status}" if self.status else ""
         try:
             return f"killed by {signal.Signals(-self.status).name}"
         except ValueError:
             return f"killed by signal {-self.status}"
+
+
+def program_of(args: argparse.Namespace) -> Program:
+    """Return the program that the arguments of a command name.
+
+    Raises
+    ------
+    OSError
+        If there is none.
+    """
+    return of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
 
 
 def of_script(script: str, arguments: list[str]) -> Program:
@@ -184,10 +189,14 @@ def of_script(script: str, arguments: list[str]) -> Program:
     path = Path(script)
     if not path.is_file() and not (path / "__main__.py").is_file():
         raise FileNotFoundError(missing(script))
-    if path.suffix == ".ipynb" and path.is_file():
+    if notebook.is_notebook(script):
         notebook.keep_sources(notebook.cells(script))  # for the report
-        return Program(("-c", notebook.COMMAND, script, *arguments))
     return Program((script, *arguments))
+
+
+def of_module(module: str, arguments: list[str]) -> Program:
+    """Return the program that ``python -m MODULE ARGUMENTS`` runs."""
+    return Program(("-m", module, *arguments))
 
 
 def missing(script: str) -> str:
@@ -213,11 +222,6 @@ def as_module(script: str | None) -> str:
     package = start.parent.name
     name = package if start.name == "__main__.py" else f"{package}.{start.stem}"
     return f"; it has relative imports: run it as a package, -m {name}"
-
-
-def of_module(module: str, arguments: list[str]) -> Program:
-    """Return the program that ``python -m MODULE ARGUMENTS`` runs."""
-    return Program(("-m", module, *arguments))
 
 
 def _flags() -> list[str]:

@@ -49,10 +49,16 @@ class RecordingWatch(Watch):
         version = import_module(task.framework).__version__
         self._home = RECORDED[task.framework].home(version)
         self._framework = f"{task.framework} {version}"
-        policies = tuple(as_policy(name) for name in task.policies)
         self._ending = False
-        self.recorder: Recorder = _Unfailing(self, self._home, policies)
+        self.recorder: Recorder = _Unfailing(self, task)
         super().__init__(task, folder)
+
+    def _new_report(self, policies: tuple[Policy, ...]) -> RecordedReport:
+        given = self._home, policies
+        limit, framework = self.task.max_sites, self._framework
+        report = RecordedReport(*given, max_sites=limit, framework=framework)
+        self.recorder.begin_again(report)
+        return report
 
     def start(self) -> None:
         """Begin to record."""
@@ -75,16 +81,6 @@ class RecordingWatch(Watch):
         """The framework's own policy."""
         return self._home
 
-    def _begin(self) -> None:
-        super()._begin()
-        self._report = report = RecordedReport(
-            self._home,
-            self._report.policies,
-            max_sites=self.task.max_sites,
-            framework=self._framework,
-        )
-        self.recorder.begin_again(report)
-
     def heard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's calls, and write down what it found."""
         if self._ending:  # what is called then is no part of the program
@@ -104,8 +100,8 @@ class RecordingWatch(Watch):
         self._ending = True
         return super()._ended()
 
-    def _tell_finals(self) -> None:
-        self.recorder.ended(vars(self._main))
+    def _tell_finals(self, names: dict[str, Any]) -> None:
+        self.recorder.ended(names)
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
         super()._tell_stopped(error, findings)
@@ -127,8 +123,8 @@ class RecordingWatch(Watch):
 class _Unfailing(Recorder):
     """A recorder of a program that goes on whatever goes wrong in recording it."""
 
-    def __init__(self, watch: RecordingWatch, home: Policy, policies: tuple[Policy, ...]) -> None:
-        super().__init__(home, policies)
+    def __init__(self, watch: RecordingWatch, task: Task) -> None:
+        super().__init__(watch.run, tuple(as_policy(name) for name in task.policies))
         self._watch = watch
 
     def guarded(self, function: Callable[..., Any], *given: Any) -> Any:

@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
+from promoarray.core.events import Observer
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.probe import Probe
 
 VARIABLE = "PROMOARRAY_COMPARE"
 """Names the folder, in the environment of the program and of the processes that it starts."""
 
-_TASK, _FOUND, _IMPORTED = "task", ".found", "imported"
+STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
+"""The folder with ``sitecustomize``, which reads the files ``hooks`` and ``texts``, too."""
 
-_HOOKS = "hooks"
-"""The file that tells ``sitecustomize`` what to wait for without importing promoarray."""
+_FOUND = ".found"
 
-_STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
+
+class Probe(Observer):
+    """An observer that a task brings along: it begins with the process, and is asked at its end.
+
+    It is pickled on its way there, and what it answers on its way back.
+
+    Attributes
+    ----------
+    observes : bool
+        Whether it hears of what the program does; else it is asked at the end alone.
+    """
+
+    observes = True
+
+    def begin(self) -> None:
+        """Begin with nothing found, in the program's process, or in one forked from it."""
+
+    def ended(self, names: dict[str, Any]) -> Any:
+        """Answer, from the program's globals, when the process ends."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +66,7 @@ class Task:
         At most so many places are kept.
     command : int
         The process of the command.
-    probe : Probe or None
+    probes : tuple of Probe
         What else observes the run, and is asked at its end.
     framework : str
         The framework that is recorded; "" of a program written against promoarray.
@@ -68,29 +87,25 @@ class Task:
     all_frames: bool = False
     max_sites: int = MAX_SITES
     command: int = field(default_factory=os.getpid)
-    probe: Probe | None = None
+    probes: tuple[Probe, ...] = ()
     framework: str = ""
     others: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     past: bool = False
     recorded: bool = False
 
-    def write(self, folder: str) -> None:
-        """Put it where the program finds it."""
-        Path(folder, _TASK).write_bytes(pickle.dumps(self))
-        Path(folder, _HOOKS).write_text(" ".join((self.framework or "-", *self.others)))
-
-    @staticmethod
-    def environment(folder: str) -> dict[str, str]:
-        """Return what the environment of the program has besides."""
-        paths = filter(None, (_STARTUP, os.environ.get("PYTHONPATH")))
+    def write(self, folder: str) -> dict[str, str]:
+        """Put it where the program finds it; return what its environment has to have besides."""
+        Path(folder, "task").write_bytes(pickle.dumps(self))
+        Path(folder, "hooks").write_text(" ".join((self.framework or "-", *self.others)))
+        paths = filter(None, (STARTUP, os.environ.get("PYTHONPATH")))
         return {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
 
     @staticmethod
     def read(folder: str) -> Task | None:
         """Return the task of a folder; None if the command that wrote it has ended."""
         try:
-            task: Task = pickle.loads(Path(folder, _TASK).read_bytes())
+            task: Task = pickle.loads(Path(folder, "task").read_bytes())
         except OSError:
             return None
         return task
@@ -118,8 +133,8 @@ class Findings:
         The traceback of what went wrong in promoarray itself while it observed.
     files : tuple of str
         Those of the program that it imported.
-    probed : object
-        What the task's probe has found.
+    probed : tuple
+        What each of the task's probes has found, once the process has ended.
     """
 
     run: str
@@ -131,17 +146,19 @@ class Findings:
     stopped: Site | None = None
     bug: str = ""
     files: tuple[str, ...] = ()
-    probed: Any = None
+    probed: tuple[Any, ...] = ()
+
+
+def texts_in(folder: str) -> str:
+    """Return the path of what ``startup/edited.py`` reads; it is there if some text is edited."""
+    return os.path.join(folder, "texts")
 
 
 def new_file(folder: str) -> str:
     """Return a path for what this process finds; it may import promoarray more than once."""
-    for n in range(1000):
-        path = os.path.join(folder, f"{os.getpid()}-{n}{_FOUND}")
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            return path
-    raise FileExistsError(path)
+    file, path = tempfile.mkstemp(_FOUND, f"{os.getpid()}-", folder)
+    os.close(file)
+    return path
 
 
 def write(path: str, findings: Findings) -> None:
@@ -171,8 +188,5 @@ def found(folder: str, pid: int) -> Iterator[Findings]:
 
 def imported(folder: str) -> tuple[str, ...]:
     """Return the array libraries that the program itself has imported, in that order."""
-    try:
-        names = Path(folder, _IMPORTED).read_text().split()
-    except FileNotFoundError:
-        return ()
-    return tuple(dict.fromkeys(names))
+    path = Path(folder, "imported")
+    return tuple(dict.fromkeys(path.read_text().split())) if path.exists() else ()

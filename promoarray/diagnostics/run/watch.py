@@ -22,27 +22,17 @@ from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from promoarray.core.call_site import keep_source
-from promoarray.core.events import (
-    Observer,
-    OperationEvent,
-    Recovery,
-    RefusalEvent,
-    Repeat,
-    Repeats,
-    SetitemEvent,
-)
+from promoarray.core.events import Observer, OperationEvent, Repeat
 from promoarray.core.observers import notify_lock, observing
-from promoarray.core.passes import Passes
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.model.final import final_dtypes, finals
-from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.casting import AutoCast
 from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at
-from promoarray.diagnostics.run.task import VARIABLE, Findings, Task, new_file, write
+from promoarray.diagnostics.run.task import STARTUP, VARIABLE, Findings, Task, new_file, write
 from promoarray.promotion import in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -56,13 +46,11 @@ SHARE = 50
 AT_ONCE = 8
 """So many places are written down as soon as they are found, whatever time that takes."""
 
-PAUSE = 1.0
-"""Seconds after which counts are written down, where no new place was found."""
+PAUSE = 0.2
+"""Seconds after which all else is written down, at the earliest."""
 
 PATIENCE = 5.0
 """Seconds to wait for a thread that is being observed, when the process ends."""
-
-_STARTUP = os.path.join(os.path.dirname(__file__), "startup", "sitecustomize.py")
 
 _watches: list[Watch] = []
 """The watch of this process, if there is one."""
@@ -80,8 +68,7 @@ def begin(module: ModuleType) -> None:
     if task is None or task.framework or _for_recording():  # which begins as it is recorded
         return
     if task.policy is not None:
-        policy = as_policy(task.policy)
-        in_force.set_policy(policy)
+        in_force.set_policy(as_policy(task.policy))
         module.set_policy = in_force.set_policy = _set_nothing  # type: ignore[attr-defined]
     if not _watches:
         keep_watching(Watch(task, os.environ[VARIABLE]))
@@ -106,8 +93,7 @@ def keep_watching(watch: Watch) -> None:
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, _closing_first(getattr(os, name)))
     if not watch.task.all_frames:
-        sys.excepthook = _Shortened(sys.excepthook)
-        threading.excepthook = _shortened_in_thread(threading.excepthook)
+        _shorten_tracebacks()
 
 
 def watched() -> Watch | None:
@@ -118,7 +104,7 @@ def watched() -> Watch | None:
 def _for_recording() -> bool:
     """Whether promoarray is imported to record a framework, and not by the program."""
     frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_filename != _STARTUP:
+    while frame is not None and not frame.f_code.co_filename.startswith(STARTUP):
         frame = frame.f_back
     return frame is not None
 
@@ -128,11 +114,13 @@ def _set_nothing(policy: str | Policy) -> None:
     as_policy(policy)
 
 
+# -- the end of a process -------------------------------------------------------------------------
+
+
 def _close(*, finally_: bool = False) -> None:
-    watch = _watches[0]
-    watch.close()
+    _watches[0].close()
     if finally_:
-        watch.leave()
+        _watches[0].leave()
 
 
 def _closing_first(leave: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,43 +161,36 @@ def _uninterrupted() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-class _Shortened:
-    """``sys.excepthook``, of tracebacks that end at the user's line."""
+def _shorten_tracebacks() -> None:
+    """Have tracebacks end at the user's line."""
+    hook, in_thread = sys.excepthook, threading.excepthook
 
-    def __init__(self, hook: Callable[..., Any]) -> None:
-        self._hook = hook
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, tb: TracebackType | None
-    ) -> None:
+    def shown(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
         with contextlib.suppress(Exception):
             shorten(error)
             tb = error.__traceback__
-        self._hook(kind, error, tb)
+        hook(kind, error, tb)
 
-
-def _shortened_in_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
-    def shortened(args: Any) -> None:
+    def shown_in_thread(args: Any) -> None:
         with contextlib.suppress(Exception):
             shorten(args.exc_value)
             told = (args.exc_type, args.exc_value, args.exc_value.__traceback__, args.thread)
             args = threading.ExceptHookArgs(told)
-        hook(args)
+        in_thread(args)
 
-    return shortened
+    sys.excepthook, threading.excepthook = shown, shown_in_thread
+
+
+# -- what happens until then ----------------------------------------------------------------------
 
 
 def _passed_on(what: str) -> Any:
     """Make a method that passes on what it is told to all who observe."""
 
-    def told(self: Watch, *heard: Any) -> None:
-        self._tell(what, *heard)
+    def told(self: Watch, *heard: Any) -> Any:
+        return self._tell(what, *heard)
 
     return told
-
-
-def _nothing_new() -> bool:
-    return False
 
 
 class Watch(Observer):
@@ -221,7 +202,7 @@ class Watch(Observer):
     ----------
     task : Task
     quiet_until : float
-        The time at which counts are to be written down.
+        The time at which what is known by then is to be written down.
     """
 
     def __init__(self, task: Task, folder: str) -> None:
@@ -232,35 +213,34 @@ class Watch(Observer):
         self._begin()
 
     def _begin(self) -> None:
-        policies = tuple(as_policy(name) for name in self.task.policies)
-        run, limit = as_policy(self.task.policy or "numpy"), self.task.max_sites
-        kind = RecordedReport if self.task.recorded else Report
-        self._report = kind(run, policies, max_sites=limit)
+        task = self.task
+        self._report = self._new_report(tuple(as_policy(name) for name in task.policies))
         self._casting = AutoCast()
         self._observers: list[Observer] = []
-        if self.task.recorded:
+        if task.recorded:
             self._observers.append(FlowRecorder(self._report))
-        elif policies:
+        elif task.policies and not task.framework:
             self._observers.append(ShadowObserver(self._report))
-        if self.task.probe is not None:
-            self.task.probe.begin()
-            if self.task.probe.observes:
-                self._observers.append(self.task.probe)
-        # A probe hears of every operation; a shadow alone, of those that are alike but once.
-        if not self._observers:
-            self.repeats = Repeats(scalar_class, by_value=self.run.by_value is not None)
-        else:
-            self.repeats = self._observers[0].repeats if len(self._observers) == 1 else None
-        self._passes: Passes[Any] = Passes()
-        self._bug, self._due, self._places, self.quiet_until = "", 0.0, 0, 0.0
+        for probe in task.probes:
+            probe.begin()
+            self._observers += [probe] if probe.observes else []
+        self._observers += [self._casting] if task.casts else []
+        # Several hear of every operation; a shadow alone, of those that are alike but once.
+        self.repeats = self._observers[0].repeats if len(self._observers) == 1 else None
+        self._bug, self._places, self.quiet_until = "", 0, 0.0
         self._closed = False
         self._file: str | None = None
         with contextlib.suppress(OSError):  # the command has ended
             self._file = new_file(self._folder)
 
+    def _new_report(self, policies: tuple[Policy, ...]) -> Report:
+        kind = RecordedReport if self.task.recorded else Report
+        return kind(as_policy(self.task.policy or "numpy"), policies, max_sites=self.task.max_sites)
+
     def start(self) -> None:
-        """Begin to observe."""
-        self._entered.enter_context(observing(self, everywhere=True))
+        """Begin to observe, if there is anything to look for before the end."""
+        if self._observers:
+            self._entered.enter_context(observing(self, everywhere=True))
 
     def stop(self) -> None:
         """Observe no more, and have nothing found: another watch takes its place."""
@@ -284,8 +264,6 @@ class Watch(Observer):
         """The policy that the process runs under."""
         return as_policy(self.task.policy) if self.task.policy else in_force.process_default()
 
-    # -- what observers are told ------------------------------------------------------------------
-
     on_default = _passed_on("on_default")
     on_cast = _passed_on("on_cast")
     on_made = _passed_on("on_made")
@@ -293,12 +271,11 @@ class Watch(Observer):
     on_question = _passed_on("on_question")
     on_setitem = _passed_on("on_setitem")
     on_escape = _passed_on("on_escape")
+    on_write = _passed_on("on_write")
+    on_refusal = _passed_on("on_refusal")
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Pass it on, and say what to do with those that are alike."""
-        if not self._observers:
-            made = (event.result, *event.extra_results)
-            return Repeat(tuple(x._type for x in made), _nothing_new, self._passes.tally())
         repeat: Repeat | None = self._tell("on_operation", event)
         if repeat is None or self.repeats is None:
             return None
@@ -317,16 +294,6 @@ class Watch(Observer):
             if new or time.monotonic() >= self.quiet_until:
                 self._guarded(self._write_if_due)
         return new
-
-    def on_write(self, event: OperationEvent | SetitemEvent) -> None:
-        """Pass it on, where there is somebody who wants to hear of it."""
-        if self.task.probe is not None:
-            self._guarded(self.task.probe.on_write, event)
-
-    def on_refusal(self, event: RefusalEvent) -> Recovery | None:
-        """Apply the casts that the refusal proposes, if the command wants that."""
-        self._tell("on_refusal", event)
-        return self._casting.on_refusal(event) if self.task.casts else None
 
     def _tell(self, what: str, *heard: Any) -> Any:
         """Tell the observers; return what the last one answers."""
@@ -351,19 +318,19 @@ class Watch(Observer):
 
     def _write_if_due(self) -> None:
         now, places = time.monotonic(), self._report.size
-        new = places != self._places
-        if not (new and places <= AT_ONCE) and now < self._due + (0.0 if new else PAUSE):
+        if now < self.quiet_until and not self._places < places <= AT_ONCE:
             return
         self._places = places
         # Threads may outlive the program's exit, and must not take back what was written of it.
         self._write(self._ended() if self._closed else self._findings())
         written = time.monotonic()
-        self._due = written + SHARE * (written - now)
-        self.quiet_until = self._due + PAUSE
+        self.quiet_until = written + max(PAUSE, SHARE * (written - now))
 
     def close(self) -> None:
         """Write down all there is, now that the process ends."""
-        self._put_back_modules()
+        # The modules that pickles name: a program may remove them, and have others made.
+        own = {n: m for n, m in self._modules.items() if n.startswith("promoarray")}
+        sys.modules.update(self._modules | sys.modules | own)
         with _uninterrupted():
             free = notify_lock.acquire(timeout=PATIENCE)
             try:
@@ -375,13 +342,8 @@ class Watch(Observer):
                 if free:
                     notify_lock.release()
 
-    def _put_back_modules(self) -> None:
-        """Have the modules that pickles name: a program may remove them, and have others made."""
-        own = {n: m for n, m in self._modules.items() if n.startswith("promoarray")}
-        sys.modules.update(self._modules | sys.modules | own)
-
     def _ended(self) -> Findings:
-        findings = self._findings()
+        findings, names = self._findings(), vars(self._main)
         findings.files = own_files()
         error = getattr(sys, "last_value", None)
         if error is not None:
@@ -389,30 +351,28 @@ class Watch(Observer):
             findings.stopped = stopped_at(error)
             self._tell_stopped(error, findings)
         if self.task.policies:
-            self._tell_finals()
+            self._tell_finals(names)
         else:
-            findings.finals = finals(vars(self._main), self.task.names)
-        if self.task.probe is not None:
-            findings.probed = self.task.probe.ended(vars(self._main))
+            findings.finals = finals(names, self.task.names)
+        findings.probed = tuple(probe.ended(names) for probe in self.task.probes)
         return findings
 
-    def _tell_finals(self) -> None:
+    def _tell_finals(self, names: dict[str, Any]) -> None:
         """Note what the program's globals are under each policy."""
-        recorder, names = next(iter(self._observers), None), vars(self._main)
+        recorder = next(iter(self._observers), None)
         if isinstance(recorder, FlowRecorder):
             recorder.ended(names)
         else:
             self._report.finals = final_dtypes(names, self._report.policies)
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
-        report, run = self._report, self.run
+        report = self._report
         given = error, findings.error, findings.stopped, report.refused
-        report.stopped = stopped_of(run, report.policies, *given)
+        report.stopped = stopped_of(self.run, report.policies, *given)
 
     def _findings(self) -> Findings:
-        run = self.run.name
         report = self._report if self.task.policies else None
-        return Findings(run, report, self._casting.recovered, bug=self._bug)
+        return Findings(self.run.name, report, self._casting.recovered, bug=self._bug)
 
     def _write(self, findings: Findings) -> None:
         if self._file is not None:

@@ -8,6 +8,7 @@ import json
 import random
 import shlex
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ from promoarray import cli
 from promoarray import dtypes as dt
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.bisect.command import _changes
 from promoarray.diagnostics.bisect.ddmin import ddmin
 from promoarray.diagnostics.bisect.report import Bisection
 from promoarray.diagnostics.bisect.rules import (
     ARRAYS,
+    BY_OPERATION,
     FIELDS,
     PROMOTION,
     SCALARS,
@@ -31,7 +32,7 @@ from promoarray.diagnostics.bisect.rules import (
     mixed,
     worded,
 )
-from promoarray.diagnostics.bisect.search import Found, Search, Stopped
+from promoarray.diagnostics.bisect.search import Search, Stopped
 from promoarray.diagnostics.bisect.value import plain, same, shown
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
@@ -68,7 +69,6 @@ def test_ddmin_keeps_one_of_two_ways() -> None:
 # -- rules ----------------------------------------------------------------------------------------
 
 DESCRIBE = {"name", "title", "principle", "dtypes", "refusal", "sources", "notes"}
-BY_OPERATION = {"operations", "functions", "signatures", "kernels"}
 
 
 def test_every_field_of_a_policy_belongs_to_one_rule() -> None:
@@ -165,14 +165,17 @@ class Here:
         names: dict[str, Any] = {"run": self.runs}
         before, policies = in_force.process_default, tuple(map(as_policy, task.policies))
         report = Report(as_policy(task.policy or "numpy"), policies)
-        assert task.probe is not None
-        task.probe.begin()
+        probed: tuple[Any, ...] = ()
         try:
-            with observing(task.probe), observing(ShadowObserver(report)):
+            with ExitStack() as entered:
+                for probe in task.probes:
+                    probe.begin()
+                    entered.enter_context(observing(probe))
+                entered.enter_context(observing(ShadowObserver(report)))
                 exec(compile(self.text, self.file, "exec"), names)
-                probed, error = task.probe.ended(names), ""
+                probed, error = tuple(probe.ended(names) for probe in task.probes), ""
         except pa.PromotionError as refused:
-            probed, error = None, str(refused)
+            error = str(refused)
         finally:
             in_force.process_default = before
         findings = Findings(report.run.name, report, error=error, probed=probed)
@@ -186,7 +189,9 @@ def _search(here: Here, before: str, after: str, expression: str, tolerance: flo
     return Search(program, *policies, expression, tolerance, given, lambda words: None)
 
 
-def _found(here: Here, before: str, after: str, expression: str, tolerance: float = 0.0) -> Found:
+def _found(
+    here: Here, before: str, after: str, expression: str, tolerance: float = 0.0
+) -> Bisection:
     found = _search(here, before, after, expression, tolerance).found()
     assert found is not None
     return found
@@ -207,35 +212,35 @@ loss = total + half * 1e-3
 def test_the_line_and_the_rule_are_found(tmp_path: Path) -> None:
     here = Here(tmp_path, TWO_LINES)
     found = _found(here, "numpy@1", "numpy@2", "scaled")
-    assert [line.number for line in found.lines] == [5]
+    assert [number for _, number in found.lines] == [5]
     assert found.rules == ["operand types"]
-    assert same(found.last.value, found.other.value)
-    assert not same(found.first.value, found.other.value)
+    first, other, last = found.values
+    assert same(last, other)
+    assert not same(first, other)
     assert found.runs == here.runs
 
 
 def test_with_a_tolerance_only_what_matters_is_found(tmp_path: Path) -> None:
     here = Here(tmp_path, TWO_LINES)
-    every = [line.number for line in _found(here, "numpy@1", "numpy@2", "loss").lines]
+    every = [number for _, number in _found(here, "numpy@1", "numpy@2", "loss").lines]
     assert 5 in every
     assert len(every) > 1
     rough = _found(here, "numpy@1", "numpy@2", "loss", tolerance=1e-10)
-    assert [line.number for line in rough.lines] == [5]
+    assert [number for _, number in rough.lines] == [5]
 
 
 def test_an_operation_is_a_rule_and_a_dtype_a_value(tmp_path: Path) -> None:
     text = "import promoarray as xp\nx = xp.asarray([1, 2])\ny = x / 2\nz = y + 1\n"
     found = _found(Here(tmp_path, text), "numpy", "torch", "z.dtype")
-    assert [line.number for line in found.lines] == [3]
+    assert [number for _, number in found.lines] == [3]
     assert found.rules == ["divide"]
-    values = found.first.value, found.other.value
-    assert values == ("promoarray.float64", "promoarray.float32")
+    assert found.values[:2] == ["promoarray.float64", "promoarray.float32"]
 
 
 def test_the_expression_itself_may_be_it(tmp_path: Path) -> None:
     here = Here(tmp_path, "import promoarray as xp\nx = xp.asarray([1, 2, 2])\n")
     found = _found(here, "numpy", "torch", "(x / 3)[0].item()")
-    assert [line.file for line in found.lines] == ["--expr"]
+    assert [file for file, _ in found.lines] == ["--expr"]
 
 
 def test_bits_are_found_that_no_dtype_tells(tmp_path: Path) -> None:
@@ -246,30 +251,23 @@ def test_bits_are_found_that_no_dtype_tells(tmp_path: Path) -> None:
         "z = y / xp.asarray([[3.0], [7.0], [9.0]])\n"
     )
     found = _found(Here(tmp_path, text), "numpy", "jax", "z")
-    assert [line.number for line in found.lines] == [4]
+    assert [number for _, number in found.lines] == [4]
     assert found.rules == ["divide"]
-    bisection = _bisection(found, "numpy", "jax", "z")
-    assert "x1 is multiplied by 1 / x2" in " ".join(str(bisection).split())
+    assert "x1 is multiplied by 1 / x2" in " ".join(str(found).split())
 
 
 def test_the_report_as_text_data_and_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # so that the path is short, and no line is folded in it
-    found = _found(Here(tmp_path, TWO_LINES), "numpy@1", "numpy@2", "scaled")
-    bisection = _bisection(found, "numpy@1", "numpy@2", "scaled")
+    bisection = _found(Here(tmp_path, TWO_LINES), "numpy@1", "numpy@2", "scaled")
     text = " ".join(str(bisection).split())
     assert "program.py:5 weights * gain [float32 * float64[]]" in text
     assert "rule operand types: what 0-d arrays and values count for in promotion" in text
-    assert f"because of 1 line and 1 rule there ({found.runs} runs)." in text
+    assert f"because of 1 line and 1 rule there ({bisection.runs} runs)." in text
     data = bisection.to_dict()
     assert json.loads(json.dumps(data))["lines"][0]["line"] == 5
     assert [change["after"] for change in data["changes"]] == ["float64"]
     assert data["value"]["minimal"] == data["value"]["to"] != data["value"]["from"]
     assert "operand types" in bisection.to_html()
-
-
-def _bisection(found: Found, before: str, after: str, expression: str) -> Bisection:
-    policies = as_policy(before), as_policy(after)
-    return Bisection(*policies, expression, found, _changes(found, *policies))
 
 
 def test_the_same_value_is_no_finding(tmp_path: Path) -> None:

@@ -233,6 +233,36 @@ def test_values_in_place_are_of_the_target_as_it_was() -> None:
     assert change.site.text == "x -= step"
 
 
+def test_values_that_were_written_over_are_not_said_to_be_the_same() -> None:
+    with _compared("numpy", "jax") as found:
+        x = pa.reshape(pa.arange(1.0, 13.0), (3, 4))
+        x /= x[0]
+        y = pa.asarray([1.0, 2.0])
+        y += y[::-1]
+    (seen,) = found
+    assert seen.changes == ()
+    assert [each.what for each in seen.open] == ["float64 /= float64"]
+    assert "nothing changes from numpy@2 to jax@x64 of what was examined" in seen.summary()
+    assert "written over" in seen.summary()
+
+
+def test_what_several_processes_note_at_a_place_is_one_change() -> None:
+    run, other = as_policy("numpy"), as_policy("jax")
+    every = []
+    for _ in range(2):
+        probe = Changes(other.name)
+        probe.begin()
+        with pa.policy(run), observing(probe):
+            pa.reshape(pa.arange(1.0, 13.0), (3, 4)) / pa.asarray([[3.0], [7.0], [9.0]])
+        every.append(probe.ended({}))
+    (alone,) = every[0]
+    (change,) = difference(Report(run, (run, other)), every, other).changes
+    assert alone.values is not None
+    assert change.values is not None
+    assert (change.count, change.values.size) == (2, 24)
+    assert change.values.elements == 2 * alone.values.elements
+
+
 def test_lines_that_only_inherit_are_counted_and_not_shown() -> None:
     with _compared("numpy", "torch") as found:
         x = pa.asarray([1, 2]) / 2

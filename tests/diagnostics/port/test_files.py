@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import codecs
 import os
-import pickle
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,8 @@ from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.writing import Wrap
 from promoarray.diagnostics.port import sources
 from promoarray.diagnostics.port.sources import patch, put_all
-from promoarray.diagnostics.run import edited as launch
+from promoarray.diagnostics.run.program import of_script
+from promoarray.diagnostics.run.task import Task
 from promoarray.dtypes import BY_NAME
 
 SOURCE = (
@@ -123,7 +122,7 @@ def test_git_is_asked_for_changes_that_are_not_committed(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("how", ["spawn", "forkserver"])
 def test_processes_that_begin_anew_see_the_edited_texts(tmp_path: Path, how: str) -> None:
-    program, texts = tmp_path / "program.py", tmp_path / "texts"
+    program = tmp_path / "program.py"
     source = """
 from multiprocessing import get_context
 def more(x):
@@ -133,9 +132,6 @@ if __name__ == "__main__":
         print(*pool.map(more, [1, 2]), more(3))
 """.replace("HOW", repr(how))
     program.write_text(source)
-    edited = source.replace("x + 1", "x + 100")
-    texts.write_bytes(pickle.dumps({os.path.realpath(program): edited.encode()}))
-    command = [sys.executable, launch.__file__, str(texts), str(program)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert ran.stdout.split() == ["101", "102", "103"]
-    assert not ran.stderr
+    texts = {program: source.replace("x + 1", "x + 100").encode()}
+    ran = of_script(str(program), []).run(Task(), None, quiet=True, texts=texts)
+    assert (ran.status, ran.output.split()) == (0, ["101", "102", "103"])

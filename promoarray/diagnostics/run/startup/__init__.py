@@ -1,1 +1,1 @@
-"""The folder that stands first in PYTHONPATH of recorded programs; it is no package."""
+"""The folder that stands first in PYTHONPATH of programs that a command starts."""

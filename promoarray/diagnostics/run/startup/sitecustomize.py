@@ -51,40 +51,24 @@ class _Imports:
         if name != self._framework and not other:
             return None
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-        for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:
-                    spec.loader = _Recorded(spec.loader, name)  # type: ignore[assignment]
-                return spec
-        return None
+        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
+        spec = next(filter(None, found), None)
+        if spec is not None and spec.loader is not None:
+            _record_once_executed(spec.loader, name)
+        return spec
 
 
-class _Recorded:
-    """A loader that begins to record once a module has been executed."""
+def _record_once_executed(loader: Any, framework: str) -> None:
+    """Have a loader begin to record once it has executed its module."""
+    execute = loader.exec_module
 
-    def __init__(self, loader: Any, framework: str) -> None:
-        self._loader, self._framework = loader, framework
+    def exec_module(module: Any) -> None:
+        del loader.exec_module
+        execute(module)
+        _begin(framework)
+        _grow_old()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        """Make the module as its own loader does."""
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: Any) -> None:
-        """Execute the module, which knows its own loader alone."""
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        collecting = gc.isenabled()
-        gc.disable()  # the framework has made much that takes long to look at, and is no garbage
-        try:
-            _begin(self._framework)
-        finally:
-            _grow_old()
-            if collecting:
-                gc.enable()
+    loader.exec_module = exec_module
 
 
 def _begin(framework: str) -> None:
@@ -176,8 +160,19 @@ def _hooks() -> list[str]:
         return []
 
 
+def _edit(texts: str) -> None:
+    """Have this process read the texts that a file holds in place of those on the disk."""
+    file = os.path.join(_HERE, "edited.py")
+    names: dict[str, Any] = {"__name__": "edited", "__file__": file}
+    with open(file, "rb") as source:
+        exec(compile(source.read(), file, "exec"), names)
+    names["install"](texts)
+
+
 _folder = os.environ.get(_FOLDER, "")
 _leave()
+if os.path.exists(_texts := os.path.join(_folder, "texts")):
+    _edit(_texts)
 if _named := _hooks():
     sys.addaudithook(_heard)
     _framework, *_others = _named
