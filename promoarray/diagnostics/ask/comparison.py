@@ -111,8 +111,9 @@ def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:
     answers: OperationAnswers | None = None
     slots = []
     for which, made in enumerate((event.plan.result, *event.plan.extra_results)):
-        said = Said(policies, tuple(seen), tuple([result_of(each, which) for each in decisions]))
         mine = run.strong(made)
+        theirs = tuple([result_of(each, which, mine) for each in decisions])
+        said = Said(policies, tuple(seen), theirs)
         if answers is None and any(dtype is not mine for dtype in said.dtypes()):
             answers = OperationAnswers.of(event, which, said)  # noted once, for the first result
         slots.append(record(made, _carried(said, event, made), pending))
@@ -124,7 +125,7 @@ def verdict_of(seen_by_all: SeenByAll, event: OperationEvent) -> Verdict:
     assumes = tuple(p.name for p in policies if lazy and p.by_value and _assumes(p, event))
     differs = answers is not None
     if answers is None:
-        first = tuple([result_of(each, 0) for each in decisions])
+        first = tuple([result_of(each, 0, event.plan.result) for each in decisions])
         answers = OperationAnswers.of(event, 0, Said(policies, tuple(seen), first))
     return Verdict(answers, differs, words, tuple(slots), signatures, scalars, lasting, assumes)
 
@@ -169,7 +170,8 @@ def _decide(
     policy: Policy, event: OperationEvent, operands: tuple[Operand, ...]
 ) -> DType | Refusal:
     asked = event.name, operands, event.operands
-    return result_of(policy.carried_out(*asked, event.form, options=event.options), 0)
+    decided = policy.carried_out(*asked, event.form, options=event.options)
+    return result_of(decided, 0, event.plan.result)
 
 
 def _ends(dtype: DType) -> tuple[Any, Any]:

@@ -155,7 +155,7 @@ def _origin(
     given = tuple([_as_stored(policy, event.policy, x) for x in event.operands])
     if given != seen:
         asked = event.name, given, event.operands, event.form
-        decided = result_of(policy.carried_out(*asked, options=event.options), which)
+        decided = result_of(policy.carried_out(*asked, options=event.options), which, run)
     answer = None if isinstance(decided, Refusal) else policy.strong(decided)
     never_held = answer is held(policy, run) and any(
         type(x) not in WEAK and type(x._type) is ShadowDTypes and policy.name in x._type.answers
@@ -195,9 +195,9 @@ def _only_weak(policy: Policy, event: OperationEvent, seen: tuple[Operand, ...])
     return alike and any(a.weak > b.weak for a, b in zip(theirs, held, strict=True))
 
 
-def result_of(decided: Decision | Refusal, which: int) -> DType | Refusal:
-    """The dtype of one of the results."""
+def result_of(decided: Decision | Refusal, which: int, made: DType) -> DType | Refusal:
+    """The dtype of one of the results; the run's where the policy has fewer, as of indices."""
     if isinstance(decided, Refusal):
         return decided
-    plan = decided.plan
-    return plan.extra_results[which - 1] if which else plan.result
+    results = decided.plan.result, *decided.plan.extra_results
+    return results[which] if which < len(results) else made
