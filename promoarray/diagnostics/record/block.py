@@ -51,7 +51,7 @@ FRAMEWORKS = {
         (((3, 0), "paddle@3.3"), ((0, 0), "paddle@2.6")),
     ),
     # What it is without x64; the hook looks whether the program has set it.
-    "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
+    "jax": Framework("promoarray.diagnostics.record.jax.wrapping", (((0, 0), "jax@x32"),)),
 }
 
 REWRITTEN = {

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Hashable, Iterator
-from functools import wraps
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from types import FrameType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.core.call_site import of_library
-from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.handlers import Handler
-from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.watcher import Watcher
+
+if TYPE_CHECKING:
+    from promoarray.diagnostics.record.watcher import Watcher
 
 
 class Place(NamedTuple):
@@ -120,44 +120,5 @@ def carry_out(
 ) -> Any:
     """Carry out a call of a function, ``bare``, watched by all watchers."""
     for watcher in watchers:
-        bare = _through(watcher, function, name, handler, frame, bare)
+        bare = partial(watcher.watch, function, name, handler, frame, bare)
     return bare(*args, **kwargs)
-
-
-def _through(
-    watcher: Watcher,
-    function: Any,
-    name: str,
-    handler: Handler,
-    frame: FrameType,
-    bare: Callable[..., Any],
-) -> Callable[..., Any]:
-    """The call as one more watcher carries it out."""
-    return lambda *args, **kwargs: watcher.watch(function, name, handler, args, kwargs, frame, bare)
-
-
-class Recording:
-    """Tells a recorder of every call that this thread makes.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    """
-
-    kind: ClassVar[type[Call]]
-    replaced: ClassVar[Replaced]
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._watcher = Watcher(recorder, self.kind, lambda: self.state(recorder))
-
-    @staticmethod
-    def state(recorder: Recorder) -> Hashable:
-        """What calls depend on besides their arguments."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        self.replaced.begin(self._watcher)
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.replaced.end(self._watcher)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -14,15 +13,8 @@ from promoarray.diagnostics.calls.pytorch import words as of_pytorch
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.written import MIRRORED
-from promoarray.dtypes import BY_NAME, WEAK, DType
+from promoarray.dtypes import WEAK
 from promoarray.operations import Form
-
-DTYPES: dict[torch.dtype, DType] = {
-    found: dtype
-    for name, dtype in BY_NAME.items()
-    if isinstance(found := getattr(torch, name, None), torch.dtype)
-}
-"""From PyTorch's dtypes to ours; complex32 is one that promoarray does not have."""
 
 # What is around it, and its first call, change the filters of warnings for a moment, after which
 # Python shows again what it has shown.
@@ -38,6 +30,8 @@ class Call(call.Call):
 
     tensor = torch.Tensor
     words = of_pytorch()
+    dtypes = call.dtypes_in(torch, torch.dtype)  # complex32 is one that promoarray does not have
+    names_of_dtypes = (torch.dtype,)
 
     @staticmethod
     def standing(frame: FrameType, func: Any) -> FrameType:
@@ -46,21 +40,12 @@ class Call(call.Call):
             frame = frame.f_back
         return frame
 
-    def dtype_of(self, x: torch.Tensor) -> DType | None:
-        """The dtype of a tensor; None if promoarray has no such dtype."""
-        return DTYPES.get(x.dtype)
-
     @staticmethod
     def number_of(x: Any) -> Any:
         """The Python scalar that an argument is to PyTorch, NumPy's scalars among them."""
         if isinstance(x, np.generic):
             x = float(x) if isinstance(x, np.bool_) else x.item()  # PyTorch reads a float there
         return x if type(x) in WEAK else None
-
-    @staticmethod
-    def value_of(x: torch.Tensor) -> Callable[[], Any]:
-        """What reads a 0-d tensor."""
-        return lambda: x.detach().item()
 
     @staticmethod
     def buffer_of(x: torch.Tensor) -> Any:
@@ -73,11 +58,6 @@ class Call(call.Call):
     def is_at_hand(x: torch.Tensor) -> bool:
         """Whether reading a 0-d tensor waits for no device."""
         return x.device.type == "cpu"
-
-    @staticmethod
-    def is_dtype(x: Any) -> bool:
-        """Whether an argument names a dtype."""
-        return isinstance(x, torch.dtype)
 
     @property
     def form(self) -> Form:
