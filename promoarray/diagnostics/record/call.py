@@ -216,15 +216,19 @@ class Call:
             ruled = kind == OPERATION  # whose rule says what is refused
             self.recorder.called(self.name, first, self.kwargs, ruled, self.frame)
 
+    def saw(
+        self, operation: str, operands: Sequence[Any], results: Sequence[Result], **how: Any
+    ) -> AbstractArray:
+        """Record an operation that it is, or a part of it; see ``Recorder.saw``."""
+        first, *more = results
+        return self.recorder.saw(operation, operands, first, self.frame, more=more, **how)
+
     def step(self, operation: str, operands: Sequence[Any]) -> AbstractArray:
         """Record a step of something greater, whose result no variable has."""
-        last = self.results()[0]
         ndim = max((x.ndim for x in operands if isinstance(x, AbstractArray)), default=0)
-        dtype = self.predicted(operation, operands) or last.dtype
+        dtype = self.predicted(operation, operands) or self.results()[0].dtype
         made = Result(None, dtype, ndim)
-        return self.recorder.saw(
-            *(operation, operands, made, self.frame), exact=False, part_of=self.name
-        )
+        return self.saw(operation, operands, [made], exact=False, part_of=self.name)
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR

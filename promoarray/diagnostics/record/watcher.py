@@ -16,7 +16,7 @@ from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.call_cache import Known
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Replaced
+from promoarray.diagnostics.record.replaced import Watched
 from promoarray.diagnostics.record.written import number_first
 from promoarray.dtypes import WEAK
 
@@ -37,7 +37,7 @@ class Watcher:
 
     kind: ClassVar[type[Call]]
     """The framework's kind of ``Call``."""
-    replaced: ClassVar[Replaced]
+    replaced: ClassVar[Watched]
     """The functions that call it."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -49,11 +49,13 @@ class Watcher:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        self.replaced.begin(self)
+        self.replaced.__enter__()
+        self.replaced.watchers += (self,)
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.replaced.end(self)
+        self.replaced.watchers = tuple(x for x in self.replaced.watchers if x is not self)
+        self.replaced.__exit__(*raised)
 
     def watch(
         self,

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial, update_wrapper, wraps
 from types import FrameType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 from jax.tree_util import tree_leaves
@@ -58,11 +58,7 @@ class Wrapper:
         return repr(self.__wrapped__)
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self.__wrapped__,)
-
-
-def _unpickled(x: Any) -> Any:
-    return x
+        return cast, (None, self.__wrapped__)  # which answers it, without promoarray as well
 
 
 # -- what crosses ---------------------------------------------------------------------------------

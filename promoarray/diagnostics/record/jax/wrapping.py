@@ -43,7 +43,7 @@ from promoarray.diagnostics.record.jax.transforms import (
     Wrapper,
 )
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out
+from promoarray.diagnostics.record.replaced import Place, Watched, carry_out
 from promoarray.diagnostics.record.watcher import Watcher
 
 MODULES: dict[str, ModuleType] = {
@@ -169,7 +169,7 @@ def _into_numpy(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
     return left
 
 
-REPLACED = Replaced(_places)
+REPLACED = Watched(_places)
 
 
 class Recording(Watcher):

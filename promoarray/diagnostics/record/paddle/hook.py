@@ -22,7 +22,7 @@ from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.replaced import (
     Place,
-    Replaced,
+    Watched,
     carry_out,
     of_compiling,
     of_default,
@@ -135,7 +135,7 @@ def _cast(to: Callable[..., Any]) -> Callable[..., Any]:
     return cast
 
 
-_replaced = Replaced(_places)
+_replaced = Watched(_places)
 
 
 class Recording(Watcher):

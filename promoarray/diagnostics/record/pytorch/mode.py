@@ -10,10 +10,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from promoarray.diagnostics.record.handlers import Handler
-from promoarray.diagnostics.record.pytorch.call import Call
-from promoarray.diagnostics.record.pytorch.handlers import handler_of
+from promoarray.diagnostics.record.pytorch.call import Call, handler_of
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced, of_compiling, of_default
+from promoarray.diagnostics.record.replaced import Place, Watched, of_compiling, of_default
 from promoarray.diagnostics.record.watcher import Watcher
 
 
@@ -28,7 +27,7 @@ def _places() -> Iterator[Place]:
         yield Place(owner, name, before, after)
 
 
-_replaced = Replaced(_places)
+_replaced = Watched(_places)
 
 
 class Recording(Watcher, TorchFunctionMode):
