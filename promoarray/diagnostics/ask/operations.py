@@ -96,7 +96,7 @@ def _carried(decided: Decided, run: Policy, which: int, made: DType) -> dict[str
     """
     kept = {}
     for policy, (_, decision) in decided.items():
-        dtype = result_of(decision, which)
+        dtype = result_of(decision, which, run.strong(made))
         if isinstance(dtype, Refusal):
             dtype = held(policy, run.strong(made))
         kept[policy.name] = dtype
@@ -107,7 +107,7 @@ def _differs(decided: Decided, run: Policy, which: int, made: DType) -> bool:
     """Whether some policy gives another dtype of a result, or refuses."""
     mine = run.strong(made)
     return any(
-        _dtype(policy, result_of(decision, which)) is not mine
+        _dtype(policy, result_of(decision, which, mine)) is not mine
         for policy, (_, decision) in decided.items()
         if policy.name != run.name
     )
@@ -140,7 +140,7 @@ def _answers(
     for policy, (seen, decision) in decided.items():
         if policy.name == run.name:
             continue
-        result = result_of(decision, which)
+        result = result_of(decision, which, mine)
         reason = result.reason if isinstance(result, Refusal) else ""
         dtype, origin = _dtype(policy, result), ""
         if dtype is not mine:
@@ -168,7 +168,7 @@ def _origin(
     run = event.policy.strong((event.plan.result, *event.plan.extra_results)[which])
     given = tuple([_as_stored(policy, event.policy, x) for x in event.operands])
     if given != seen:
-        result = result_of(ask(policy, event, given), which)
+        result = result_of(ask(policy, event, given), which, run)
     answer = _dtype(policy, result)
     never_held = answer is held(policy, run) and any(_told(policy, x) for x in event.operands)
     return "inherits" if answer is run or never_held else "root"

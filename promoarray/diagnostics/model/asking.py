@@ -17,12 +17,17 @@ def ask(
     return policy.carried_out(event.name, seen, event.operands, event.form, options=event.options)
 
 
-def result_of(decided: Decision | Refusal, which: int = 0) -> DType | Refusal:
-    """Return the dtype of one of the results."""
+def result_of(
+    decided: Decision | Refusal, which: int = 0, made: DType | None = None
+) -> DType | Refusal:
+    """Return the dtype of one of the results.
+
+    Where the policy has fewer, as of the indices beside values, it is what the run ``made``.
+    """
     if isinstance(decided, Refusal):
         return decided
-    plan = decided.plan
-    return plan.extra_results[which - 1] if which else plan.result
+    results = decided.plan.result, *decided.plan.extra_results
+    return made if made is not None and which >= len(results) else results[which]
 
 
 def not_stored(policy: Policy, seen: tuple[Operand, ...], value: Any) -> str:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.replaced import Place, Replaced
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.record.warned import warnings_of_the_program
+from promoarray.diagnostics.record.warned import WARNINGS_OF_THE_PROGRAM
 from promoarray.errors import quoted
 from promoarray.one_block import one_block
 from promoarray.promotion.policy import Policy
@@ -51,7 +52,7 @@ FRAMEWORKS = {
         (((3, 0), "paddle@3.3"), ((0, 0), "paddle@2.6")),
     ),
     # What it is without x64; the hook looks whether the program has set it.
-    "jax": Framework("promoarray.diagnostics.record.jax.hook", (((0, 0), "jax@x32"),)),
+    "jax": Framework("promoarray.diagnostics.record.jax.wrapping", (((0, 0), "jax@x32"),)),
 }
 
 REWRITTEN = {
@@ -114,7 +115,7 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
 def recording(framework: Framework, recorder: Recorder) -> Iterator[None]:
     """Record this thread, and those that are started meanwhile."""
     hook: Any = import_module(framework.adapter).Recording
-    with _in_new_threads(lambda: hook(recorder)), warnings_of_the_program(), hook(recorder):
+    with _in_new_threads(lambda: hook(recorder)), WARNINGS_OF_THE_PROGRAM, hook(recorder):
         yield
 
 
@@ -125,9 +126,6 @@ class _Started(threading.local):
 
 
 _started = _Started()
-_starting = threading.Lock()
-_users = 0
-_start = threading.Thread.start
 
 
 @contextmanager
@@ -135,20 +133,11 @@ def _in_new_threads(hook: Hook) -> Iterator[None]:
     """Have threads that this one starts meanwhile, and those that they start, get a hook too."""
     before = _started.hooks
     _started.hooks = (*before, hook)
-    _count(1)
     try:
-        yield
+        with _STARTING:
+            yield
     finally:
         _started.hooks = before
-        _count(-1)
-
-
-def _count(step: int) -> None:
-    """Replace how threads are started as long as anybody records, in whatever order they end."""
-    global _users
-    with _starting:
-        _users += step
-        threading.Thread.start = _watched_start if _users else _start  # type: ignore[method-assign]
 
 
 def _watched_start(self: threading.Thread) -> None:
@@ -165,3 +154,7 @@ def _watched_start(self: threading.Thread) -> None:
     if hooks:
         self._bootstrap_inner = begun  # type: ignore[attr-defined]
     _start(self)
+
+
+_start = threading.Thread.start
+_STARTING = Replaced(lambda: iter([Place(threading.Thread, "start", _start, _watched_start)]))

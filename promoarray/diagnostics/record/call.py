@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, ClassVar
+
+import numpy as np
 
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.calls.common import RANDOM, STRUCTURE, Words, plain
@@ -12,7 +14,7 @@ from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION
 from promoarray.diagnostics.record.written import MIRRORED, number_first
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
 
 
@@ -38,6 +40,10 @@ class Call:
     tensor: ClassVar[Any]
     """The framework's class of tensors, or several in a tuple."""
     words: ClassVar[Words]
+    dtypes: ClassVar[Mapping[Any, DType]] = {}
+    """From the framework's dtypes to those that promoarray has."""
+    names_of_dtypes: ClassVar[tuple[type[Any], ...]]
+    """Classes of arguments that name a dtype, besides its name."""
     renamed: ClassVar[Mapping[str, str]] = {}
     """From the framework's names of parameters to those of the tables."""
     augments: ClassVar[bool] = True
@@ -71,7 +77,7 @@ class Call:
 
     def dtype_of(self, x: Any) -> DType | None:
         """The dtype of a tensor; None if promoarray has no such dtype."""
-        raise NotImplementedError
+        return self.dtypes.get(x.dtype)
 
     @staticmethod
     def kind_of(x: Any) -> Hashable:
@@ -80,14 +86,9 @@ class Call:
         return dtype
 
     @staticmethod
-    def value_of(x: Any) -> Callable[[], Any]:
-        """What reads a 0-d tensor."""
-        raise NotImplementedError
-
-    @staticmethod
     def buffer_of(x: Any) -> Any:
         """The values of a tensor as a NumPy array of any dtype of their width."""
-        raise NotImplementedError
+        return np.asarray(x)
 
     def values(self, x: Any) -> Any:
         """The values of a tensor in the storage of its dtype; None if they cannot be read."""
@@ -105,15 +106,18 @@ class Call:
         """Whether reading a 0-d tensor waits for no device."""
         return False
 
-    @staticmethod
-    def is_dtype(x: Any) -> bool:
+    @classmethod
+    def is_dtype(cls, x: Any) -> bool:
         """Whether an argument names a dtype."""
-        raise NotImplementedError
+        return isinstance(x, cls.names_of_dtypes) or (type(x) is str and x in BY_NAME)
 
     @property
     def form(self) -> Form:
-        """How the call is written: functions answer otherwise than operators at places."""
-        raise NotImplementedError
+        """How the call is written: functions answer otherwise than operators at places.
+
+        Methods that are not Python's operators are functions.
+        """
+        return Form.OPERATOR if self.name.startswith("__") else Form.FUNCTION
 
     @property
     def condition_first(self) -> bool:
@@ -137,7 +141,7 @@ class Call:
     @property
     def autocast(self) -> bool:
         """Whether the framework casts operands by lists of its own before it operates."""
-        raise NotImplementedError
+        return False
 
     @property
     def named(self) -> bool:
@@ -181,7 +185,7 @@ class Call:
                 dtype = self.dtype_of(x)
                 if dtype is None:
                     return None
-                value = self.value_of(x) if x.ndim == 0 else None
+                value = None if x.ndim else x.item
                 known = self._arrays[id(x)] = self.recorder.abstract(x, dtype, x.ndim, value)
             return known
         return self.number_of(x)
@@ -212,15 +216,19 @@ class Call:
             ruled = kind == OPERATION  # whose rule says what is refused
             self.recorder.called(self.name, first, self.kwargs, ruled, self.frame)
 
+    def saw(
+        self, operation: str, operands: Sequence[Any], results: Sequence[Result], **how: Any
+    ) -> AbstractArray:
+        """Record an operation that it is, or a part of it; see ``Recorder.saw``."""
+        first, *more = results
+        return self.recorder.saw(operation, operands, first, self.frame, more=more, **how)
+
     def step(self, operation: str, operands: Sequence[Any]) -> AbstractArray:
         """Record a step of something greater, whose result no variable has."""
-        last = self.results()[0]
         ndim = max((x.ndim for x in operands if isinstance(x, AbstractArray)), default=0)
-        dtype = self.predicted(operation, operands) or last.dtype
+        dtype = self.predicted(operation, operands) or self.results()[0].dtype
         made = Result(None, dtype, ndim)
-        return self.recorder.saw(
-            *(operation, operands, made, self.frame), exact=False, part_of=self.name
-        )
+        return self.saw(operation, operands, [made], exact=False, part_of=self.name)
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR
@@ -244,6 +252,12 @@ NAMED = frozenset({OPERATION, APPROXIMATE, MOVE, MAKE})
 """Kinds of calls of which a policy is asked by name, too."""
 
 _OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
+
+
+def dtypes_in(framework: Any, kind: type[Any]) -> dict[Any, DType]:
+    """From the dtypes that a framework's module has, of a class, to ours of that name."""
+    named = ((getattr(framework, name, None), dtype) for name, dtype in BY_NAME.items())
+    return {found: dtype for found, dtype in named if isinstance(found, kind)}
 
 
 def flat(values: Any) -> Iterator[Any]:

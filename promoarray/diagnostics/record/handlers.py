@@ -66,21 +66,11 @@ def compute(call: Call) -> None:
         given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
     call.count(OPERATION)
     operation, given, edited = call.as_written(operation, given)
-    made = results[0]
     if call.kwargs.get("out") is not None:  # which has its own dtype, whatever is written into it
-        made = Result(None, call.predicted(operation, given, form) or made.dtype, made.ndim)
-        exact = False
-    call.recorder.saw(
-        operation,
-        given,
-        made,
-        call.frame,
-        form=form,
-        options=options,
-        exact=exact,
-        edited=alpha == 1 and edited,
-        more=results[1:],
-    )
+        dtype = call.predicted(operation, given, form) or results[0].dtype
+        results[0], exact = Result(None, dtype, results[0].ndim), False
+    how: Any = {"form": form, "options": options, "exact": exact, "edited": alpha == 1 and edited}
+    call.saw(operation, given, results, **how)
 
 
 def refused(call: Call, error: Exception) -> None:
@@ -151,24 +141,14 @@ def expand(call: Call) -> None:
     if _autocast(call, steps[0].operation, tuple(values.get(x) for x in steps[0].operands)):
         return None
     call.count(APPROXIMATE)
-    before: Any = None
     for step in steps[:-1]:
-        operands = tuple(before if x == "_" else values[x] for x in step.operands)
-        before = call.step(step.operation, operands)
-    last = tuple(before if x == "_" else values[x] for x in steps[-1].operands)
+        operands = tuple(values[x] for x in step.operands)
+        values["_"] = call.step(step.operation, operands)
+    last = tuple(values[x] for x in steps[-1].operands)
     form = Form.INPLACE if inplace and last[0] is values.get("input") else Form.OPERATOR
     given = last == tuple(values.get(name) for name in expansion.parameters[: len(last)])
-    call.recorder.saw(
-        steps[-1].operation,
-        last,
-        results[0],
-        call.frame,
-        form=form,
-        exact=False,
-        edited=len(steps) == 1 and given,
-        part_of=call.name,
-        more=results[1:],
-    )
+    how: Any = {"form": form, "exact": False, "edited": len(steps) == 1 and given}
+    call.saw(steps[-1].operation, last, results, part_of=call.name, **how)
     return None
 
 
@@ -183,12 +163,9 @@ def einsum(call: Call) -> None:
     before = operands[0]
     for x in operands[1:-1]:
         before = call.step("matmul", (before, x))
-    if len(operands) > 1:
-        last = before, operands[-1]
-        asked = "matmul", last, results[0], call.frame
-        call.recorder.saw(*asked, exact=False, part_of=call.name, more=results[1:])
-    else:
-        call.recorder.moved(tensors[0], results[0])
+    if len(operands) == 1:
+        return call.recorder.moved(tensors[0], results[0])
+    call.saw("matmul", (before, operands[-1]), results, exact=False, part_of=call.name)
     return None
 
 
@@ -275,7 +252,7 @@ def _of_tensors(call: Call, given: list[Any]) -> None:
         call.count(MOVE)
         return call.recorder.moved(given[0], result)
     call.count(APPROXIMATE)
-    call.recorder.saw("stack", operands, result, call.frame, form=call.form, exact=False)
+    call.saw("stack", operands, [result], form=call.form, exact=False)
     return None
 
 
@@ -311,7 +288,7 @@ def leave(call: Call) -> None:
     What the framework's own code takes, as to print it, does not leave the program.
     """
     caller = call.frame.f_globals.get("__name__") or ""
-    if caller.partition(".")[0] != call.recorder.report.framework.partition(" ")[0]:
+    if caller.partition(".")[0] != call.recorder.framework:
         call.recorder.unexamined(f"{call.name} of an array", LEFT, call.frame)
 
 

@@ -1,19 +1,19 @@
-"""Functions that are replaced while somebody records: of frameworks that have no hook."""
+"""Attributes that are replaced while somebody records: functions of frameworks without a hook."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Hashable, Iterator
-from functools import wraps
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
 from types import FrameType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from promoarray.core.call_site import of_library
-from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.handlers import Handler
-from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.watcher import Watcher
+
+if TYPE_CHECKING:
+    from promoarray.diagnostics.record.watcher import Watcher
 
 
 class Place(NamedTuple):
@@ -25,12 +25,8 @@ class Place(NamedTuple):
     after: Any
 
 
-class _Thread(threading.local):
-    watchers: tuple[Watcher, ...] = ()
-
-
 class Replaced:
-    """Attributes that are replaced as long as any thread records.
+    """Attributes that are replaced as long as anybody records, in whatever order they end.
 
     Parameters
     ----------
@@ -43,6 +39,31 @@ class Replaced:
         self._places: list[Place] = []
         self._users = 0
         self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            if not self._users:
+                self._places = list(self._all())
+                for place in self._places:
+                    setattr(place.owner, place.name, place.after)
+            self._users += 1
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                for place in self._places:
+                    if vars(place.owner).get(place.name) is place.after:  # else the program set it
+                        setattr(place.owner, place.name, place.before)
+                self._places = []
+
+
+class Watched(Replaced):
+    """A framework's functions, of which watchers hear."""
+
+    def __init__(self, places: Callable[[], Iterator[Place]]) -> None:
+        super().__init__(places)
         self._thread = _Thread()
 
     @property
@@ -54,49 +75,32 @@ class Replaced:
     def watchers(self, watchers: tuple[Watcher, ...]) -> None:
         self._thread.watchers = watchers
 
-    def begin(self, watcher: Watcher) -> None:
-        """Have one more watcher hear of the calls of this thread."""
-        with self._lock:
-            if not self._users:
-                self._places = list(self._all())
-                for place in self._places:
-                    setattr(place.owner, place.name, place.after)
-            self._users += 1
-        self.watchers += (watcher,)
 
-    def end(self, watcher: Watcher) -> None:
-        """Have it hear no more; put back what was there, but for what the program has set."""
-        self.watchers = tuple(x for x in self.watchers if x is not watcher)
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                for place in self._places:
-                    if vars(place.owner).get(place.name) is place.after:
-                        setattr(place.owner, place.name, place.before)
-                self._places = []
+class _Thread(threading.local):
+    watchers: tuple[Watcher, ...] = ()
 
 
-def of_default(replaced: Replaced, function: Callable[..., Any]) -> Callable[..., Any]:
+def of_default(watched: Watched, function: Callable[..., Any]) -> Callable[..., Any]:
     """What stands in the place of ``set_default_dtype``, by which a program names the default."""
 
     @wraps(function)
     def named(*args: Any, **kwargs: Any) -> Any:
         answer = function(*args, **kwargs)
-        for watcher in replaced.watchers:
+        for watcher in watched.watchers:
             watcher.recorder.names_default()
         return answer
 
     return named
 
 
-def of_compiling(replaced: Replaced, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def of_compiling(watched: Watched, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """What stands in the place of a function that compiles a part of the program, or loads one."""
 
     @wraps(function)
     def compiled(*args: Any, **kwargs: Any) -> Any:
         frame = sys._getframe(1)
         if not of_library(frame):
-            for watcher in replaced.watchers:
+            for watcher in watched.watchers:
                 watcher.recorder.unexamined(name, _COMPILED, frame)
         if name == "torch.jit.script":  # which looks up names in the frame that calls it
             kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 1
@@ -120,44 +124,5 @@ def carry_out(
 ) -> Any:
     """Carry out a call of a function, ``bare``, watched by all watchers."""
     for watcher in watchers:
-        bare = _through(watcher, function, name, handler, frame, bare)
+        bare = partial(watcher.watch, function, name, handler, frame, bare)
     return bare(*args, **kwargs)
-
-
-def _through(
-    watcher: Watcher,
-    function: Any,
-    name: str,
-    handler: Handler,
-    frame: FrameType,
-    bare: Callable[..., Any],
-) -> Callable[..., Any]:
-    """The call as one more watcher carries it out."""
-    return lambda *args, **kwargs: watcher.watch(function, name, handler, args, kwargs, frame, bare)
-
-
-class Recording:
-    """Tells a recorder of every call that this thread makes.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    """
-
-    kind: ClassVar[type[Call]]
-    replaced: ClassVar[Replaced]
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._watcher = Watcher(recorder, self.kind, lambda: self.state(recorder))
-
-    @staticmethod
-    def state(recorder: Recorder) -> Hashable:
-        """What calls depend on besides their arguments."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        self.replaced.begin(self._watcher)
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.replaced.end(self._watcher)

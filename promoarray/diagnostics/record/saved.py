@@ -16,7 +16,7 @@ from promoarray.diagnostics.model.noted import Unanswered
 from promoarray.diagnostics.model.refusals import Stopped
 from promoarray.diagnostics.model.value_changes import Difference, Example, Place, ValueChange
 from promoarray.diagnostics.record.report import Drift, RecordedReport, Unexamined, Warned
-from promoarray.dtypes import BY_CODE
+from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -47,6 +47,7 @@ def as_json(report: RecordedReport) -> str:
         Of a run, whose ``policies`` are those whose casts were compared by value meanwhile.
     """
     with notify_lock:
+        stopped = report.stopped
         data = {
             "format": FORMAT,
             "version": VERSION,
@@ -58,11 +59,16 @@ def as_json(report: RecordedReport) -> str:
             "flows": [as_data(flow) | _besides(flow) for flow in report.flows],
             "calls": [[*key, n] for key, n in report.calls.items()],
             "drift": [[d.operation, d.form.name, *d[2:], n] for d, n in report.drift.items()],
-            "unexamined": [[_data(each), n] for each, n in report.unexamined.items()],
-            "warned": [[_data(each), n] for each, n in report.warned.items()],
-            "stopped": _stop(report.stopped),
+            "unexamined": [*report.unexamined.items()],
+            "warned": [*report.warned.items()],
+            "stopped": stopped and (stopped.run, stopped.error, stopped.site),
         }
-    return json.dumps(data, indent=None, separators=(",", ":"))
+        return json.dumps(data, indent=None, separators=(",", ":"), default=_row)
+
+
+def _row(x: Site | DType) -> Any:
+    """A place as a row of its fields, a dtype as its code."""
+    return dataclasses.astuple(x) if isinstance(x, Site) else x.code
 
 
 def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
@@ -162,11 +168,17 @@ def _digest(file: str) -> str:
 
 
 def _besides(flow: Flow) -> dict[str, Any]:
-    return {
-        "unread": [[_data(where), n] for where, n in flow.unread.items()],
-        "values": [_change(each) for each in flow.values],
-        "uncomputed": flow.uncomputed,
-    }
+    values = [
+        {
+            "place": each.place,
+            "size": each.size,
+            "passes": each.passes,
+            "routes": each.routes,
+            "differences": [*each.differences.values()],
+        }
+        for each in flow.values
+    ]
+    return {"unread": [*flow.unread.items()], "values": values, "uncomputed": flow.uncomputed}
 
 
 def _flow(data: dict[str, Any]) -> Flow:
@@ -179,29 +191,9 @@ def _flow(data: dict[str, Any]) -> Flow:
     return flow
 
 
-def _data(values: tuple[Any, ...]) -> list[Any]:
-    return [[*dataclasses.astuple(x)] if isinstance(x, Site) else x for x in values]
-
-
 def _site(row: list[Any]) -> Site:
     file, line, column, text, expression, extent, stores = row
     return Site(file, line, column, text, expression, tuple(extent), stores)
-
-
-def _stop(stopped: Stopped | None) -> list[Any] | None:
-    if stopped is None:
-        return None
-    return [stopped.run, stopped.error, stopped.site and [*dataclasses.astuple(stopped.site)]]
-
-
-def _change(change: ValueChange) -> dict[str, Any]:
-    return {
-        "place": _data(change.place),
-        "size": change.size,
-        "passes": change.passes,
-        "routes": [dtype.code for dtype in change.routes],
-        "differences": [[*each] for each in change.differences.values()],
-    }
 
 
 def _changed(data: dict[str, Any]) -> ValueChange:

@@ -8,43 +8,19 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any, TextIO
+
+from promoarray.diagnostics.record.replaced import Place, Replaced
 
 _OWN = os.path.join(os.path.dirname(__file__), "")
 _HANDED_ON = os.path.join("torch", "overrides.py")
 """Whose function calls a mode for a function of PyTorch's that is written in Python."""
 
-_lock = threading.Lock()
-_users = 0
 _before: dict[str, Any] = {}
 """What was there, which programs that hold what stands in its place call afterwards, too."""
-
-
-@contextmanager
-def warnings_of_the_program() -> Iterator[None]:
-    """Have warnings name the program's lines as long as anybody is in such a block."""
-    _count(1)
-    try:
-        yield
-    finally:
-        _count(-1)
-
-
-def _count(step: int) -> None:
-    global _users
-    with _lock:
-        _users += step
-        for name, after in _AFTER.items():
-            if _users and getattr(warnings, name) is not after:
-                _before[name] = getattr(warnings, name)
-                setattr(warnings, name, after)
-            elif not _users and getattr(warnings, name) is after:  # else the program set its own
-                setattr(warnings, name, _before[name])
 
 
 def _warn(
@@ -115,4 +91,12 @@ def _passed(frame: FrameType | None, called: CodeType) -> list[FrameType]:
     return passed
 
 
-_AFTER = {"warn": _warn, "showwarning": _show}
+def _places() -> Iterator[Place]:
+    for name, after in (("warn", _warn), ("showwarning", _show)):
+        if getattr(warnings, name) is not after:  # as it is where a program has put it back
+            _before[name] = getattr(warnings, name)
+        yield Place(warnings, name, _before[name], after)
+
+
+WARNINGS_OF_THE_PROGRAM = Replaced(_places)
+"""Has warnings name the program's lines as long as anybody is in such a block."""

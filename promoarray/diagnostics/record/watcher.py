@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from promoarray.core.call_site import instructions_of
 from promoarray.diagnostics.model.scalar_class import scalar_class
@@ -16,6 +16,7 @@ from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.call_cache import Known
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.replaced import Watched
 from promoarray.diagnostics.record.written import number_first
 from promoarray.dtypes import WEAK
 
@@ -27,38 +28,48 @@ _BY_SIDE: Any = object()
 
 
 class Watcher:
-    """Tells a recorder of the calls that it carries out.
+    """Tells a recorder of the calls that it carries out for the thread that enters it.
 
     Parameters
     ----------
     recorder : Recorder
-    kind : type
-        The framework's kind of ``Call``.
-    state : callable
-        Answers what calls depend on besides their arguments, such as the default dtype.
-
-    Attributes
-    ----------
-    recorder : Recorder
     """
 
-    def __init__(self, recorder: Recorder, kind: type[Call], state: Callable[[], Hashable]) -> None:
+    kind: ClassVar[type[Call]]
+    """The framework's kind of ``Call``."""
+    replaced: ClassVar[Watched]
+    """The functions that call it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
         self.recorder = recorder
-        self._kind, self._state = kind, state
-        self._by_value = recorder.by_value
+
+    def state(self) -> Hashable:
+        """What calls depend on besides their arguments, such as the default dtype."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        self.replaced.__enter__()
+        self.replaced.watchers += (self,)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.replaced.watchers = tuple(x for x in self.replaced.watchers if x is not self)
+        self.replaced.__exit__(*raised)
 
     def watch(
         self,
         func: Any,
         name: str,
         handler: Handler,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
         frame: FrameType,
         carry_out: Callable[..., Any],
+        /,
+        *args: Any,
+        **kwargs: Any,
     ) -> Any:
         """Carry out a call of a function, and record what it was."""
-        guarded, kind = self.recorder.guarded, self._kind
+        guarded, kind = self.recorder.guarded, self.kind
         frame = kind.standing(frame, func)
         place, codes = instructions_of(frame)
         key = self._key(func, args, kwargs, place)
@@ -90,13 +101,13 @@ class Watcher:
 
     def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
         """A call that is about to be carried out, with what its tensors carry until then."""
-        call = self._kind(self.recorder, name, func, args, kwargs, frame)
+        call = self.kind(self.recorder, name, func, args, kwargs, frame)
         call.look()
         return call
 
     def _again(self, known: Known, name: str, result: Any) -> bool:
         """Count a call that is like another, if it made the same."""
-        kind = self._kind
+        kind = self.kind
         made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
         if not known.carried_on(self.recorder, made, kind.kind_of):
             return False
@@ -104,7 +115,7 @@ class Watcher:
         return True
 
     def _tensors(self, result: Any) -> tuple[Any, ...]:
-        return tuple([x for x in flat((result,)) if isinstance(x, self._kind.tensor)])
+        return tuple([x for x in flat((result,)) if isinstance(x, self.kind.tensor)])
 
     def _record(self, call: Call, handler: Handler, key: Hashable | None, held: object) -> None:
         """Record a call that was carried out."""
@@ -114,7 +125,7 @@ class Watcher:
         if key is None:
             return
         result = self._tensors(call.result)
-        made = Known.of(self.recorder, call.kind, result, self._kind.kind_of, held)
+        made = Known.of(self.recorder, call.kind, result, self.kind.kind_of, held)
         if made is None:
             return
         if len(known) >= MOST:
@@ -126,7 +137,7 @@ class Watcher:
 
     def _key(self, func: Any, args: Any, kwargs: Any, place: Hashable) -> Hashable | None:
         """What calls that are alike have in common; None where one stands for itself alone."""
-        parts: list[Any] = [func, place, self._state()]
+        parts: list[Any] = [func, place, self.state()]
         if not self._add(parts, args):
             return None
         for name, x in kwargs.items():
@@ -136,13 +147,13 @@ class Watcher:
         return tuple(parts)
 
     def _add(self, parts: list[Any], values: Any) -> bool:
-        tensor, slot = self._kind.tensor, self.recorder.carried.slot
+        tensor, slot = self.kind.tensor, self.recorder.carried.slot
         for x in values:
             kind: Any = type(x)
             if isinstance(x, tensor):
                 flat = x.ndim == 0
-                parts += (self._kind.kind_of(x), flat, slot(x))
-                if flat and self._by_value and not self._add_value(parts, x):
+                parts += (self.kind.kind_of(x), flat, slot(x))
+                if flat and self.recorder.by_value and not self._add_value(parts, x):
                     return False
             elif kind in WEAK:
                 parts.append(scalar_class(x))
@@ -154,19 +165,19 @@ class Watcher:
                 parts += kind, *x
                 if not self._add(parts, x.values()):
                     return False
-            elif kind is str or self._kind.is_dtype(x):
+            elif kind is str or self.kind.is_dtype(x):
                 parts.append(x)
             else:
-                number = self._kind.number_of(x)
+                number = self.kind.number_of(x)
                 parts += (kind, None if number is None else scalar_class(number))
         return True
 
     def _add_value(self, parts: list[Any], x: Any) -> bool:
         """Add the value of a 0-d tensor, at which policies look; answer whether it can be read."""
-        if not self._kind.is_at_hand(x):
+        if not self.kind.is_at_hand(x):
             return False
         try:
-            parts.append(scalar_class(self._kind.value_of(x)()))
+            parts.append(scalar_class(x.item()))
         except Exception:  # such as of a tensor that holds no values
             return False
         return True

@@ -56,6 +56,20 @@ def test_dot_takes_integers_in_pytorch() -> None:
     assert not report.drift
 
 
+def test_a_policy_may_have_fewer_results_of_a_function() -> None:
+    torch = pytest.importorskip("torch")
+    with pa.record("torch", "numpy@2", "jax@x32") as report:
+        x = torch.ones(3, dtype=torch.float32)
+        values, indices = torch.topk(x, 2)
+        values, indices = values + 1, indices + 1
+        torch.cummax(x, 0)
+    (taken, added) = report.divergences
+    assert spelled(taken).startswith("topk(")
+    assert str(added.answers["jax@x32"]) == "int32"  # of indices, int64 in PyTorch
+    assert str(added.answers["numpy@2"]) == "int64"  # which has no such function
+    assert "topk at test_meanings.py" in str(report).partition("Not examined:")[2]
+
+
 @pytest.mark.filterwarnings("ignore:.*set_default_tensor_type")  # which PyTorch advises against
 def test_a_default_type_that_is_set_is_named_by_the_program() -> None:
     torch = pytest.importorskip("torch")

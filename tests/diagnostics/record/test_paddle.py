@@ -17,7 +17,6 @@ import promoarray as pa
 from promoarray.core.call_site import program_site, standing_at
 from promoarray.diagnostics.record.handlers import compute
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.policies import as_policy
 
 with warnings.catch_warnings():  # it tells at its import that there is no ccache
@@ -322,7 +321,7 @@ def test_a_kernel_that_sorts_is_not_taken_for_one_that_gives_indices() -> None:
 def test_what_auto_cast_casts_is_told_apart_from_promotion() -> None:
     tracer, levels = paddle.base.framework._dygraph_tracer(), paddle.base.core.AmpLevel
     recorder = Recorder(as_policy("paddle@3.3"), (as_policy("numpy@2"),))
-    from promoarray.diagnostics.record.paddle.call import Call
+    from promoarray.diagnostics.record.paddle.hook import Recording
 
     x = paddle.ones([2, 2])
 
@@ -330,12 +329,12 @@ def test_what_auto_cast_casts_is_told_apart_from_promotion() -> None:
         """As auto_cast has it, which does nothing on a CPU."""
         return paddle.matmul(a, b).astype("bfloat16")
 
-    watcher = Watcher(recorder, Call, lambda: None)
+    watcher = Recording(recorder)
     before = tracer._amp_level, tracer._amp_dtype
     tracer._amp_level, tracer._amp_dtype = levels.O1, "bfloat16"
     try:
-        watcher.watch(paddle.matmul, "matmul", compute, (x, x), {}, sys._getframe(), on_a_gpu)
-        watcher.watch(paddle.add, "add", compute, (x, x), {}, sys._getframe(), paddle.add)
+        watcher.watch(paddle.matmul, "matmul", compute, sys._getframe(), on_a_gpu, x, x)
+        watcher.watch(paddle.add, "add", compute, sys._getframe(), paddle.add, x, x)
     finally:
         tracer._amp_level, tracer._amp_dtype = before
     assert recorder.report.calls == {("autocast", "matmul"): 1, ("operation", "add"): 1}

@@ -151,6 +151,25 @@ def test_a_value_that_cannot_be_read_counts_as_one_of_its_kind() -> None:
         assert math.isfinite(abs(item))
 
 
+@pytest.mark.parametrize("edited", [True, False])
+def test_a_refusal_has_an_edit_where_the_operands_stand_in_the_source(edited: bool) -> None:
+    recorder = Recorder(as_policy("paddle@3.3"), (as_policy("torch"),), framework="paddle 3.3.1")
+
+    class Operand:
+        def __init__(self, dtype: dt.DType) -> None:
+            self.abstract = made(recorder, dtype)[1]
+
+        def __add__(self, other: Operand) -> None:
+            asked = "add", (self.abstract, other.abstract), {}, Form.OPERATOR
+            recorder.refused(*asked, sys._getframe(1), TypeError("no"), edited=edited)
+
+    x, y = Operand(dt.int32), Operand(dt.float32)
+    x + y
+    refused = recorder.report.refused
+    assert refused is not None
+    assert bool(refused.edit) is edited
+
+
 def test_reports_of_several_processes_are_merged(recorder: Recorder) -> None:
     _, x = made(recorder)
     recorder.count("operation", "add")

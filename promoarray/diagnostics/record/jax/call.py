@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,12 +10,13 @@ import jax
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.diagnostics.calls.jax import RENAMED
+from promoarray.diagnostics.calls.jax import RENAMED, UPDATES
 from promoarray.diagnostics.calls.jax import words as of_jax
 from promoarray.diagnostics.record import call
+from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.report import OPERATION
 from promoarray.dtypes import BY_NAME, INEXACT, DType, Kind
-from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -59,6 +60,7 @@ class Call(call.Call):
 
     tensor = (jax.Array, np.ndarray, np.generic)
     words = of_jax()
+    names_of_dtypes = type, np.dtype
     renamed = RENAMED
 
     def __init__(self, recorder: Recorder, *given: Any) -> None:
@@ -73,26 +75,6 @@ class Call(call.Call):
     def kind_of(x: Any) -> Hashable:
         """What arrays that are alike have in common: tracers are told from arrays."""
         return type(x), x.dtype, getattr(x, "weak_type", False)
-
-    @staticmethod
-    def value_of(x: Any) -> Callable[[], Any]:
-        """What reads a 0-d array; of a tracer there is no value to read."""
-        return lambda: np.asarray(x).item()
-
-    @staticmethod
-    def buffer_of(x: Any) -> Any:
-        """The values of an array; a tracer has none, which JAX says by an error."""
-        return np.asarray(x)
-
-    @staticmethod
-    def is_dtype(x: Any) -> bool:
-        """Whether an argument names a dtype."""
-        return isinstance(x, (type, np.dtype)) or (type(x) is str and x in BY_NAME)
-
-    @property
-    def form(self) -> Form:
-        """How the call is written: methods that are not Python's operators are functions."""
-        return Form.OPERATOR if self.name.startswith("__") else Form.FUNCTION
 
     @property
     def joined(self) -> Sequence[Any]:
@@ -120,7 +102,21 @@ class Call(call.Call):
         whole = made and self.recorder.home.strong(made[0].dtype).kind not in INEXACT
         return "floor_divide" if whole else operation, given, True
 
-    @property
-    def autocast(self) -> bool:
-        """JAX has none."""
-        return False
+
+@cache
+def handler_of(name: str) -> Handler:
+    """What to do with calls of a name."""
+    return _update if name in UPDATES else handler_in(of_jax(), name) or other
+
+
+def _update(call: call.Call) -> None:
+    """``x.at[key].set(value)``: a copy with other values, which carries what the array does."""
+    source, *given = call.args
+    target = call.operand(source)
+    value = call.operand(given[0] if given else call.kwargs.get("values"))
+    results = call.results()
+    if target is None or value is None or not results:
+        return other(call)
+    call.count(OPERATION)
+    call.recorder.assigned(target, value, call.frame)
+    return call.recorder.moved(source, results[0])

@@ -1,4 +1,4 @@
-"""JAX's functions and the operators of its arrays, wrapped while somebody records.
+"""The hook: JAX's functions and the operators of its arrays are wrapped while somebody records.
 
 Wrappers stand in JAX's public modules and in its classes of arrays; JAX's own code calls what they
 wrap. Of what runs inside a call only the program's functions are seen, such as ``lax.scan`` is
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import wraps
 from types import FrameType, ModuleType
 from typing import Any
@@ -33,13 +33,18 @@ from promoarray.diagnostics.calls.jax import (
     UPDATES,
 )
 from promoarray.diagnostics.record.handlers import LEFT, Handler
-from promoarray.diagnostics.record.jax.call import results_of, settled
+from promoarray.diagnostics.record.jax.call import Call, handler_of, results_of, settled
 from promoarray.diagnostics.record.jax.entering import Arguments, asked_for, into_call, may_narrow
-from promoarray.diagnostics.record.jax.handlers import handler_of
-from promoarray.diagnostics.record.jax.transforms import CONTROL, TRANSFORMS, Control, Transform
-from promoarray.diagnostics.record.jax.wrapper import Wrapper, WrapperOfFunction
+from promoarray.diagnostics.record.jax.transforms import (
+    CONTROL,
+    TRANSFORMS,
+    Control,
+    Transform,
+    Wrapper,
+)
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced, carry_out
+from promoarray.diagnostics.record.replaced import Place, Watched, carry_out
+from promoarray.diagnostics.record.watcher import Watcher
 
 MODULES: dict[str, ModuleType] = {
     "": jnp,
@@ -77,7 +82,7 @@ def _carried_out(
     bare: Callable[..., Any] | None = None,
 ) -> Any:
     # JAX tells functions by identity: a sum's, ``lax.reduce(x, 0.0, lax.add, (0,))``, from others.
-    args = tuple(vars(x)["__wrapped__"] if type(x) in _WRAPPERS else x for x in args)
+    args = tuple(vars(x)["__wrapped__"] if type(x) is Heard else x for x in args)
     bare, watchers = bare or func, REPLACED.watchers
     if not watchers or frame.f_code.co_filename.startswith(_OWN):
         return bare(*args, **kwargs)
@@ -117,26 +122,18 @@ class Heard(Wrapper):
         return _carried_out(self._name_heard, self.__wrapped__, sys._getframe(1), args, kwargs)
 
 
-class HeardFunction(WrapperOfFunction, Heard):
-    """That of a function, which in a class is a method."""
-
-
-_WRAPPERS = frozenset({Heard, HeardFunction})
-
-
 def _places() -> Iterator[Place]:
     """Every attribute to replace, with what takes its place."""
     for prefix, module in MODULES.items():
         for name, func in tuple(vars(module).items()):
             plain = callable(func) and not (isinstance(func, type) or name.startswith("_"))
             if plain and prefix + name not in UNSEEN:
-                kind = HeardFunction if hasattr(type(func), "__get__") else Heard
-                yield Place(module, name, func, kind(prefix + name, func))
+                yield Place(module, name, func, Heard(prefix + name, func))
     for name in ("array", "asarray"):  # which read an array's memory, and call none of its methods
         func = vars(np)[name]
         yield Place(np, name, func, _into_numpy(name, func))
     put = jax.device_put
-    yield Place(jax, "device_put", put, HeardFunction("device_put", put))
+    yield Place(jax, "device_put", put, Heard("device_put", put))
     for name, gives in TRANSFORMS.items():
         func = vars(jax)[name]
         yield Place(jax, name, func, Transform(func, _recorders, gives))
@@ -172,7 +169,18 @@ def _into_numpy(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
     return left
 
 
-REPLACED = Replaced(_places)
+REPLACED = Watched(_places)
+
+
+class Recording(Watcher):
+    """Tells a recorder of every call that this thread makes, in functions traced as well."""
+
+    kind = Call
+    replaced = REPLACED
+
+    def state(self) -> Hashable:
+        """The mode that JAX is in, and that of the run."""
+        return settled(self.recorder), self.recorder.home
 
 
 def _recorders() -> tuple[Recorder, ...]:

@@ -16,20 +16,63 @@ from typing import Any
 
 import paddle
 
-from promoarray.diagnostics.calls.paddle import KERNELS, words
-from promoarray.diagnostics.record import replaced
-from promoarray.diagnostics.record.call import Call as AnyCall
+from promoarray.diagnostics.calls.paddle import KERNELS, RENAMED, words
+from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
-from promoarray.diagnostics.record.paddle.call import DTYPES, Call, amp
-from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.replaced import (
     Place,
-    Replaced,
+    Watched,
     carry_out,
     of_compiling,
     of_default,
 )
 from promoarray.diagnostics.record.report import MAKE
+from promoarray.diagnostics.record.watcher import Watcher
+from promoarray.dtypes import WEAK
+
+_COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
+
+
+class Call(call.Call):
+    """One call of Paddle's."""
+
+    tensor = paddle.Tensor
+    words = words()
+    dtypes = call.dtypes_in(paddle, paddle.dtype)
+    names_of_dtypes = (paddle.dtype,)
+    renamed = RENAMED
+    augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own
+
+    @staticmethod
+    def buffer_of(x: Any) -> Any:
+        """The values of a tensor; of bfloat16 the bits."""
+        return x.detach().numpy()
+
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        if self.name == "where":  # x of x.where(y, z) is the condition, which is not an operand
+            return operation, given, False
+        if self.name in _COMPARISONS and type(given[1]) in WEAK:
+            return self.mirrored(operation, given)
+        return operation, given, True
+
+    @property
+    def autocast(self) -> bool:
+        """Whether Paddle casts operands by lists of its own before it operates."""
+        return amp()[0]
+
+
+def amp() -> tuple[bool, Hashable]:
+    """Whether ``auto_cast`` is on, and to what it casts."""
+    tracer = paddle.base.framework._dygraph_tracer()
+    if tracer is None:  # of a static graph nothing is computed yet
+        return False, None
+    level = tracer._amp_level
+    return level != paddle.base.core.AmpLevel.O0, (level, tracer._amp_dtype)
+
 
 _PLACES = (paddle.Tensor, paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
@@ -63,17 +106,17 @@ def _places() -> Iterator[Place]:
             yield Place(paddle._C_ops, name, before, _watched(before, called, handler))
 
 
-def _made(call: AnyCall) -> None:
+def _made(made: call.Call) -> None:
     """A parameter of a layer, which names the default dtype where the program names none."""
-    results = call.results()
-    named = call.kwargs.get("dtype") or call.args[3:4]
-    if named and call.frame.f_globals.get("__name__", "").partition(".")[0] != "paddle":
-        return call.made(MAKE)  # Paddle's own layers hand on the default
-    defaults = {paddle.get_default_dtype()} if not call.recorder.default_named else set()
+    results = made.results()
+    named = made.kwargs.get("dtype") or made.args[3:4]
+    if named and made.frame.f_globals.get("__name__", "").partition(".")[0] != "paddle":
+        return made.made(MAKE)  # Paddle's own layers hand on the default
+    defaults = {paddle.get_default_dtype()} if not made.recorder.default_named else set()
     if not results or results[0].dtype.name not in defaults:
-        return call.made(MAKE)
-    call.count(MAKE)
-    return call.recorder.default(0.0, results[0], call.frame, lone=False, of_any=True)
+        return made.made(MAKE)
+    made.count(MAKE)
+    return made.recorder.default(0.0, results[0], made.frame, lone=False, of_any=True)
 
 
 def _cast(to: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,7 +126,7 @@ def _cast(to: Callable[..., Any]) -> Callable[..., Any]:
     def cast(self: Any, *args: Any, **kwargs: Any) -> Any:
         layer = to(self, *args, **kwargs)
         if kwargs.get("dtype") or args[1:2]:
-            held = ((x, DTYPES.get(x.dtype)) for x in (*self.parameters(), *self.buffers()))
+            held = ((x, Call.dtypes.get(x.dtype)) for x in (*self.parameters(), *self.buffers()))
             cast_ones = [Result(x, dtype, x.ndim) for x, dtype in held if dtype is not None]
             for watcher, result in product(_replaced.watchers, cast_ones):
                 watcher.recorder.made(result)
@@ -92,18 +135,17 @@ def _cast(to: Callable[..., Any]) -> Callable[..., Any]:
     return cast
 
 
-_replaced = Replaced(_places)
+_replaced = Watched(_places)
 
 
-class Recording(replaced.Recording):
+class Recording(Watcher):
     """Tells a recorder of every call that this thread makes."""
 
     kind = Call
     replaced = _replaced
 
-    @staticmethod
-    def state(recorder: Recorder) -> Hashable:
-        """What calls depend on besides their arguments."""
+    def state(self) -> Hashable:
+        """``auto_cast`` and the default dtype."""
         return amp(), paddle.get_default_dtype()
 
 

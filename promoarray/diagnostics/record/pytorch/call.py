@@ -1,8 +1,7 @@
-"""One call of PyTorch's."""
+"""One call of PyTorch's, and what its functions are recorded as."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -10,19 +9,24 @@ import numpy as np
 import torch
 from torch.overrides import resolve_name
 
+from promoarray.diagnostics.calls.common import plain
 from promoarray.diagnostics.calls.pytorch import words as of_pytorch
-from promoarray.diagnostics.record import call
-from promoarray.diagnostics.record.call import flat
+from promoarray.diagnostics.calls.tables import names
+from promoarray.diagnostics.record.call import Call as AnyCall
+from promoarray.diagnostics.record.call import dtypes_in, flat
+from promoarray.diagnostics.record.handlers import (
+    Handler,
+    compute,
+    handler_in,
+    move,
+    other,
+    unseen,
+)
+from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
 from promoarray.diagnostics.record.written import MIRRORED
-from promoarray.dtypes import BY_NAME, WEAK, DType
-from promoarray.operations import Form
-
-DTYPES: dict[torch.dtype, DType] = {
-    found: dtype
-    for name, dtype in BY_NAME.items()
-    if isinstance(found := getattr(torch, name, None), torch.dtype)
-}
-"""From PyTorch's dtypes to ours; complex32 is one that promoarray does not have."""
+from promoarray.dtypes import WEAK
+from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.policy import NO_OPTIONS
 
 # What is around it, and its first call, change the filters of warnings for a moment, after which
 # Python shows again what it has shown.
@@ -33,11 +37,13 @@ _HOOKS = ("torch/overrides.py", "torch/_tensor.py")
 """Files through which calls of PyTorch's functions in Python come to a mode."""
 
 
-class Call(call.Call):
+class Call(AnyCall):
     """One call of PyTorch's."""
 
     tensor = torch.Tensor
     words = of_pytorch()
+    dtypes = dtypes_in(torch, torch.dtype)  # complex32 is one that promoarray does not have
+    names_of_dtypes = (torch.dtype,)
 
     @staticmethod
     def standing(frame: FrameType, func: Any) -> FrameType:
@@ -46,21 +52,12 @@ class Call(call.Call):
             frame = frame.f_back
         return frame
 
-    def dtype_of(self, x: torch.Tensor) -> DType | None:
-        """The dtype of a tensor; None if promoarray has no such dtype."""
-        return DTYPES.get(x.dtype)
-
     @staticmethod
     def number_of(x: Any) -> Any:
         """The Python scalar that an argument is to PyTorch, NumPy's scalars among them."""
         if isinstance(x, np.generic):
             x = float(x) if isinstance(x, np.bool_) else x.item()  # PyTorch reads a float there
         return x if type(x) in WEAK else None
-
-    @staticmethod
-    def value_of(x: torch.Tensor) -> Callable[[], Any]:
-        """What reads a 0-d tensor."""
-        return lambda: x.detach().item()
 
     @staticmethod
     def buffer_of(x: torch.Tensor) -> Any:
@@ -73,11 +70,6 @@ class Call(call.Call):
     def is_at_hand(x: torch.Tensor) -> bool:
         """Whether reading a 0-d tensor waits for no device."""
         return x.device.type == "cpu"
-
-    @staticmethod
-    def is_dtype(x: Any) -> bool:
-        """Whether an argument names a dtype."""
-        return isinstance(x, torch.dtype)
 
     @property
     def form(self) -> Form:
@@ -114,3 +106,77 @@ def _of_torch(frame: FrameType, func: Any) -> bool:
     """Whether a frame only leads from a function of PyTorch's to the mode."""
     code = frame.f_code
     return code is getattr(func, "__code__", None) or code.co_filename.endswith(_HOOKS)
+
+
+# -- functions that only PyTorch has, or that its own names do not tell apart ----------------------
+
+
+def handler_of(func: Any) -> tuple[str, Handler | None]:
+    """What to do with calls of a function, with its name."""
+    name = getattr(func, "__name__", str(func))
+    if name in ("__get__", "__set__"):  # a property
+        qualified = qualified_name(func) or getattr(func, "__qualname__", "")
+        name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
+        if name in ("real", "imag"):
+            return name, compute
+        return name, move if name in of_pytorch().moves and func.__name__ == "__get__" else None
+    if name in _UNSEEN:
+        return name, unseen
+    if name in _ASKS:
+        return name, None
+    if name in ("max", "min"):
+        return name, _extreme
+    if name.startswith("_foreach_"):
+        return name, _each
+    return name, handler_in(of_pytorch(), name) or other
+
+
+_UNSEEN = names("backward grad run_backward")
+"""Functions by which PyTorch computes gradients, in C++."""
+
+_ASKS = names("""
+    __bool__ __contains__ __float__ __format__ __index__ __int__ __len__ __repr__ _is_view
+    _record_function_enter_new _record_function_exit _record_function_exit._RecordFunction
+    _set_grad_enabled allclose data_ptr dim element_size get_device is_complex is_contiguous
+    is_floating_point is_same_size item ndimension nelement numel register_hook size
+    storage_offset stride tolist untyped_storage
+""")
+"""Functions that make no tensor: they ask, or set what is not about dtypes."""
+
+
+def _extreme(call: AnyCall) -> None:
+    """``max`` and ``min``: of two tensors the larger of each, else a reduction."""
+    tensors = [x for x in call.args[:2] if isinstance(x, call.tensor)]
+    name = {"max": "maximum", "min": "minimum"}[call.name] if len(tensors) == 2 else call.name
+    results = call.results()
+    operands = tuple(call.operand(x) for x in tensors)
+    if not results or None in operands:
+        return other(call)
+    call.count(OPERATION)
+    call.saw(name, operands, results, form=call.form)
+    return None
+
+
+def _each(call: AnyCall) -> None:
+    """An operation on each tensor of a list: ``_foreach_add_``."""
+    name, known = call.name.removeprefix("_foreach_"), call.words
+    called = plain(name, known.operations)
+    lists = [x for x in call.args if isinstance(x, (list, tuple))]
+    others = [x for x in call.args if not isinstance(x, (list, tuple))]
+    results = call.results() or list(call.described(lists[0]))
+    for row, result in zip(zip(*lists, strict=False), results, strict=False):
+        given = [*row, *others]
+        if called in known.operations:
+            operation = known.operations[called]
+            operands = tuple(call.operand(x) for x in given[: OPERATIONS[operation].arity or 2])
+            options = {"low": called == "clamp_min"} if operation == "clip" else NO_OPTIONS
+            form = Form.INPLACE if called != name else Form.OPERATOR
+            if None in operands:
+                return other(call)
+            call.saw(operation, operands, [result], form=form, options=options)
+        elif called not in known.expansions and called not in ("copy", "zero"):
+            return other(call)
+        else:
+            call.recorder.made(result)
+    call.count(APPROXIMATE if called in known.expansions else OPERATION)
+    return None

@@ -10,10 +10,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from promoarray.diagnostics.record.handlers import Handler
-from promoarray.diagnostics.record.pytorch.call import Call
-from promoarray.diagnostics.record.pytorch.handlers import handler_of
+from promoarray.diagnostics.record.pytorch.call import Call, handler_of
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced, of_compiling, of_default
+from promoarray.diagnostics.record.replaced import Place, Watched, of_compiling, of_default
 from promoarray.diagnostics.record.watcher import Watcher
 
 
@@ -28,30 +27,30 @@ def _places() -> Iterator[Place]:
         yield Place(owner, name, before, after)
 
 
-_replaced = Replaced(_places)
+_replaced = Watched(_places)
 
 
-class Recording(TorchFunctionMode):
-    """Tells a recorder of every call that this thread makes.
+class Recording(Watcher, TorchFunctionMode):
+    """Tells a recorder of every call that this thread makes."""
 
-    Parameters
-    ----------
-    recorder : Recorder
-    """
+    kind = Call
+    replaced = _replaced
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self._watcher = Watcher(recorder, Call, _state)
+        super().__init__(recorder)
         self._handlers: dict[Any, tuple[str, Handler | None]] = {}
 
+    def state(self) -> Hashable:
+        """Autocast and the default dtype."""
+        return torch._C._is_any_autocast_enabled(), torch.get_default_dtype()
+
     def __enter__(self) -> Self:
-        super().__enter__()
-        _replaced.begin(self._watcher)
-        return self
+        TorchFunctionMode.__enter__(self)
+        return super().__enter__()
 
     def __exit__(self, *raised: object) -> None:
-        _replaced.end(self._watcher)
         super().__exit__(*raised)
+        TorchFunctionMode.__exit__(self, *raised)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Carry out a call, and record what it was."""
@@ -62,8 +61,4 @@ class Recording(TorchFunctionMode):
         name, handler = found
         if handler is None:
             return func(*args, **kwargs)
-        return self._watcher.watch(func, name, handler, args, kwargs, sys._getframe(1), func)
-
-
-def _state() -> Hashable:
-    return torch._C._is_any_autocast_enabled(), torch.get_default_dtype()
+        return self.watch(func, name, handler, sys._getframe(1), func, *args, **kwargs)
