@@ -21,7 +21,7 @@ _EXACT = 16
 
 
 @cache
-def _borders() -> list[float | int]:
+def borders() -> list[float | int]:
     """The magnitudes at which numbers begin or cease to fit some dtype."""
     found: set[float | int] = {65000, 3.4e38, 1.7e308}  # where NumPy 1 looks for smaller floats
     # From here on what went through a C double, or a float after it, is no int32, no int64.
@@ -63,8 +63,8 @@ def _class_of(x: Any) -> Hashable:
     whole = kind is int or x.is_integer()
     if (whole and -_EXACT <= x <= _EXACT) or x == 0.5:
         return kind, math.copysign(1.0, x) if kind is float else 1.0, x
-    borders, size = _borders(), abs(x)
-    return kind, x < 0, whole, bisect_left(borders, size), bisect_right(borders, size)
+    ends, size = borders(), abs(x)
+    return kind, x < 0, whole, bisect_left(ends, size), bisect_right(ends, size)
 
 
 _kept = lru_cache(maxsize=1024, typed=True)(_scalar_class)

@@ -27,50 +27,21 @@ class Carried:
     def __contains__(self, x: Any, /) -> bool: ...
     def __len__(self) -> int: ...
 
-@final
-class Alike:
-    """What was told of calls of NumPy's, for those that are alike: ``known.Told``."""
-
-    def __new__(
-        cls,
-        *,
-        recorder: Any,
-        carried: Carried,
-        is_library: Callable[[str], bool],
-        ndarray: type,
-        generic: type,
-        dtype: type,
-        scalar_class: Callable[[Any], Hashable],
-        move: str,
-        by_value: bool,
-    ) -> Self: ...
-    def clear(self) -> None:
-        """Forget all."""
-    def __len__(self) -> int: ...
+OPERATORS: tuple[str, ...]
+"""The operations that operators are, in the order of the numbers that ``operate`` is given."""
 
 @final
-class Otherwise:
-    """A function, what is asked where it raises an OverflowError or a TypeError, and before.
+class Bound:
+    """A function with its place, where no argument tells that, or of which is told later."""
 
-    Both are called with the arguments, a tuple and a dict; where they answer NotImplemented, the
-    function is called, or the error stands.
-    """
-
-    def __new__(
-        cls,
-        function: Callable[..., Any],
-        instead: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None,
-        before: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None,
-        /,
-    ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @disjoint_base
 class FastHook:
-    """Sees the operands and results of rewritten programs.
+    """Carries out the operations of rewritten programs, and tells the session of them.
 
-    A frame and a number name an operation that has begun. Each method returns what it is given,
-    and tells the session of what is like nothing that it has seen.
+    What it was told of an operation it counts for those that are alike: at the same place, with
+    operands between which no policy makes a difference.
     """
 
     def __new__(
@@ -78,6 +49,7 @@ class FastHook:
         *,
         ndarray: type,
         generic: type,
+        dtype: type,
         plain: frozenset[type],
         inplace: object,
         operator: object,
@@ -88,40 +60,46 @@ class FastHook:
         ufunc: type,
         dispatcher: type,
         stand_in: Callable[[Any], Any],
+        otherwise: type,
+        scalar_class: Callable[[Any], Hashable],
+        is_library: Callable[[str], bool],
+        move: str,
+        kinds: str,
+        floats: list[tuple[float, float]],
+        ints: list[tuple[int, int]],
     ) -> Self: ...
     def __len__(self) -> int:
-        """How many operations have begun, and values are held."""
+        """In how many frames values are held."""
     @property
     def session(self) -> Any:
         """Who is told; None while nothing is recorded."""
-    def tell(self, session: Any, past: Any, alike: Alike | None, /) -> None:
+    def tell(
+        self, session: Any, does: Any, recorder: Any, carried: Carried | None, by_value: bool, /
+    ) -> None:
         """Have a session told of what is seen, or nobody."""
-    def first(self, number: int, x: Any, /) -> Any:
-        """The first operand, with which an operation begins."""
-    def changed(self, number: int, x: Any, /) -> Any:
-        """The first operand of an operation in place."""
-    def then(self, number: int, name: str, x: Any, form: object = ..., /) -> Any:
-        """The second operand."""
-    def done(self, number: int, name: str, x: Any, form: object = ..., /) -> Any:
-        """The result; of ``x += y`` the operand itself where it is an array."""
-    def key(self, number: int, x: Any, /) -> Any:
-        """What ``np.r_`` and ``np.c_`` are given to join."""
-    def viewed(self, number: int, name: str, x: Any, /) -> Any:
-        """A part or a view of an array."""
-    def call(self, number: int, f: Any, /) -> Any:
-        """A function that is about to be called."""
-    def argument(self, number: int, x: Any, /) -> Any:
-        """An argument of it."""
-    def named(self, number: int, name: str, x: Any, /) -> Any:
-        """A keyword argument."""
-    def starred(self, number: int, values: Any, /) -> Any:
-        """Arguments in a sequence; an iterator's are not looked at, as that would use them up."""
-    def rest(self, number: int, values: Any, /) -> Any:
-        """Keyword arguments in a dict."""
-    def called(self, number: int, x: Any, /) -> Any:
-        """What the function returned."""
+    def flush(self) -> None:
+        """Tell the report how often calls were told again."""
+    def forget_calls(self) -> None:
+        """Forget what was told of calls."""
+    def operate(self, number: int, /, *operands: Any) -> Any:
+        """Carry out an operator."""
+    def item(self, x: Any, key: Any, /) -> Any:
+        """``x[key]``."""
+    def attribute(self, x: Any, name: str, /) -> Any:
+        """An attribute that is a part or a view of an array."""
+    def contains(self, x: Any, values: Any, /) -> bool:
+        """``x in values``."""
+    def call(self, number: int, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function."""
+    def bound(self, number: int, f: Any, later: bool, /) -> Bound:
+        """A function whose call has room for no number, or of which is told later.
+
+        It then answers itself, and has the result.
+        """
+    def result(self, bound: Bound, /) -> Any:
+        """That result."""
     def target(self, number: int, x: Any, /) -> Any:
-        """The array of ``x[key] = value``, whose value is there already."""
+        """The array of ``x[key] = value``, whose value is held."""
     def hold(self, number: int, x: Any, /) -> Any:
         """A value that is needed again."""
     def taken(self, number: int, /) -> Any:
@@ -129,4 +107,4 @@ class FastHook:
     def released(self, x: Any, /, *numbers: int) -> Any:
         """The end of a chain of comparisons, which may have stopped before all were needed."""
     def forget(self, x: Any, /) -> None:
-        """Forget what has begun; and of what is held an array and its views."""
+        """Forget what is held of an array and its views."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 REFUSES = "refuses"
+
+BEFORE_READING: list[Callable[[], object]] = []
+"""What tells reports of calls that were counted elsewhere, called before they are read."""
 
 OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN, UNSEEN = (
     *("operation", "approximate", "autocast", "cast", "move", "make", "unknown", "unseen"),
@@ -183,6 +186,7 @@ class RecordedReport(Report):
     @property  # type: ignore[misc]
     def operations(self) -> int:
         """How many operations were compared, in every pass."""
+        _count_all()
         every = (each for flow in self.flows for each in flow.operations)
         return sum(each.count for each in every if each.kind in COMPARED)
 
@@ -193,11 +197,13 @@ class RecordedReport(Report):
     @property
     def understood(self) -> float:
         """The share of calls that compute or make arrays which is understood, from 0 to 1."""
+        _count_all()
         total = sum(n for (kind, _), n in tuple(self.calls.items()) if kind != UNSEEN)
         unknown = sum(n for (kind, _), n in tuple(self.calls.items()) if kind == UNKNOWN)
         return 1 - unknown / total if total else 1.0
 
     def __getstate__(self) -> dict[str, Any]:
+        _count_all()
         # The policies are asked again by whoever reads it.
         fresh = RecordedReport(self.run, self.policies)
         unasked = {name: vars(fresh)[name] for name in (*_ASKED, "_version", "_states")}
@@ -238,6 +244,7 @@ class RecordedReport(Report):
 
     def recorded(self) -> Iterator[str]:
         """Say what was understood of the program, a line each."""
+        _count_all()
         by_kind: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, UNSEEN)}
         for (kind, name), n in tuple(self.calls.items()):
             by_kind[kind][name] += n
@@ -269,6 +276,11 @@ class RecordedReport(Report):
         yield from super().__rich_console__(console, options)
         if self.calls:
             yield _dim(next(self.recorded()))  # the report has named what was not examined
+
+
+def _count_all() -> None:
+    for tell in BEFORE_READING:
+        tell()
 
 
 _THE_RUNS = "what the program makes of it is the run's"

@@ -1,186 +1,204 @@
 #include "call_cache.h"
 
-#include <cstdint>
-#include <initializer_list>
-#include <memory>
-#include <new>
-#include <unordered_map>
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "dtype_map.h"
+#include "hook.h"
 #include "numpy_array.h"
 
 namespace promoarray {
 namespace {
 
-constexpr std::size_t MOST = 4096;    // so many calls are known
-constexpr Py_ssize_t LONGEST = 16;    // a longer list is like no other
+constexpr std::size_t MOST = 4096;     // so many calls are known
+constexpr std::size_t MOST_HERE = 64;  // and so many at one place
+constexpr Py_ssize_t LONGEST = 16;     // a longer list is like no other
 constexpr unsigned OFTEN = 1U << 12U;  // after so many calls the recorder is told that they go on
-constexpr int DEEPEST = 3;            // and so is what holds lists of lists of lists of lists
-constexpr int HIGHEST = 64;           // and what a library does so many calls below the program
+constexpr int DEEPEST = 3;             // and so is what holds lists of lists of lists of lists
+constexpr int HIGHEST = 64;            // and what a library does so many calls below the program
+constexpr int EXACT = 16;              // whole numbers up to here stand for themselves
 
-enum Part { RECORDER, CARRIED, IS_LIBRARY, NDARRAY, GENERIC, NUMPY_DTYPE, MAGNITUDE, MOVE, PARTS };
-enum Name { DTYPE, NDIM, ITEM, REPORT, CALLS, COUNT, HEARD_AGAIN, BACK, INSTRUCTION, FILE_NAME, NAMES };
-constexpr const char *NAME_OF[NAMES] = {"dtype", "ndim", "item", "report", "calls", "count", "heard_again",
-                                        "f_back", "f_lasti", "co_filename"};
-// The fields of a Told (known.py), in their order.
+// The fields of a Told (call_cache.py), in their order.
 enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, MADE, FIELDS };
 
-struct Made {
-    Ref dtype, slot;
-    Py_ssize_t ndim;
-};
-
-// What was told of a call.
-struct Told {
-    Ref counted{nullptr}, operations{nullptr}, tells{nullptr};
-    std::vector<Made> made;
-};
-
-struct Hash {
-    std::size_t operator()(const Key &key) const { return key.hash(); }
-};
-
-using Table = std::unordered_map<Key, std::shared_ptr<const Told>, Hash>;
-
-// Code that was met, which is held, and whether it is a library's.
-using Codes = std::unordered_map<PyObject *, std::pair<Ref, bool>>;
-
-struct Alike {
-    PyObject_HEAD
-    PyObject *parts[PARTS], *names[NAMES];
-    int by_value;  // whether values of 0-d arrays are looked at
-    unsigned counted;
-    Table *table;
-    Codes *codes;
-};
-
-Alike *alike_of(PyObject *object) { return reinterpret_cast<Alike *>(object); }
-
-PyTypeObject *type_in(const Alike *self, Part part) {
-    return reinterpret_cast<PyTypeObject *>(self->parts[part]);
-}
-
-Ref attribute(const Alike *self, PyObject *x, Name name) {
+Ref attribute(const FastHook *self, PyObject *x, Name name) {
     return Ref(PyObject_GetAttr(x, self->names[name]));
-}
-
-bool is_array(const Alike *self, PyObject *x) {
-    return PyObject_TypeCheck(x, type_in(self, NDARRAY)) || PyObject_TypeCheck(x, type_in(self, GENERIC));
 }
 
 bool is_scalar(PyObject *x) {
     return PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyBool_Check(x) || PyComplex_CheckExact(x);
 }
 
-Ref dtype_of(const Alike *self, PyObject *array) {
-    const ArrayFields *fields = fields_of(array);
-    if (fields != nullptr) return Ref::to(reinterpret_cast<PyObject *>(fields->dtype));
-    return attribute(self, array, DTYPE);
+Ref dtype_of(const FastHook *self, PyObject *array) {
+    if (const ArrayFields *fields = fields_of(array)) return Ref::to(reinterpret_cast<PyObject *>(fields->dtype));
+    PyObject *known = class_of(self, array).dtype;
+    return known != nullptr ? Ref::to(known) : attribute(self, array, DTYPE);
 }
 
 // How many axes an array has; -1 with the error.
-Py_ssize_t axes_of(const Alike *self, PyObject *array) {
+Py_ssize_t axes_of(const FastHook *self, PyObject *array) {
     if (const ArrayFields *fields = fields_of(array)) return fields->ndim;
-    if (PyObject_TypeCheck(array, type_in(self, GENERIC))) return 0;
+    if (class_of(self, array).sort == Sort::SCALAR) return 0;
     const Ref ndim = attribute(self, array, NDIM);
     return ndim ? PyLong_AsSsize_t(ndim.get()) : -1;
 }
 
-bool add_scalar(const Alike *self, Key *key, PyObject *x) {
-    Ref found = call(self->parts[MAGNITUDE], x);
+// --- Classes of numbers (scalar_class.py) --------------------------------------------------------
+
+template <typename Number>
+std::uint64_t rung(const std::vector<Number> &below, const std::vector<Number> &above, Number size) {
+    const auto left = std::lower_bound(below.begin(), below.end(), size) - below.begin();
+    const auto right = std::upper_bound(above.begin(), above.end(), size) - above.begin();
+    return static_cast<std::uint64_t>(left << 12 | right);
+}
+
+constexpr std::uint64_t A_BOOL = 0, AN_INT = 1, A_FLOAT = 2, NEGATIVE = 4, WHOLE = 8, ITSELF = 16, NO_NUMBER = 32;
+constexpr int VALUE = 8;  // bits that are taken
+
+std::uint64_t class_of_float(const Cache &cache, double x) {
+    const std::uint64_t sign = std::signbit(x) ? NEGATIVE : 0;
+    if (!std::isfinite(x)) return A_FLOAT | NO_NUMBER | (std::isnan(x) ? WHOLE : sign);
+    const double size = std::fabs(x);
+    const bool whole = std::trunc(x) == x;
+    if ((whole && size <= EXACT) || x == 0.5)
+        return A_FLOAT | ITSELF | sign | static_cast<std::uint64_t>(2 * size) << VALUE;
+    return A_FLOAT | sign | (whole ? WHOLE : 0) | rung(cache.floats_below, cache.floats_above, size) << VALUE;
+}
+
+std::uint64_t class_of_int(const Cache &cache, long long x) {
+    const std::uint64_t sign = x < 0 ? NEGATIVE : 0;
+    const std::uint64_t size = x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+    if (size <= EXACT) return AN_INT | ITSELF | sign | size << VALUE;
+    return AN_INT | sign | rung(cache.ints_below, cache.ints_above, size) << VALUE;
+}
+
+bool add_number(const FastHook *self, Key *key, PyObject *x) {
+    const Cache &cache = *self->cache;
+    if (PyBool_Check(x)) {
+        key->add_number(A_BOOL | (x == Py_True ? WHOLE : 0));
+        return true;
+    }
+    if (PyFloat_CheckExact(x)) {
+        key->add_number(class_of_float(cache, PyFloat_AsDouble(x)));
+        return true;
+    }
+    if (PyLong_CheckExact(x)) {
+        int beyond = 0;
+        const long long value = PyLong_AsLongLongAndOverflow(x, &beyond);
+        if (beyond == 0) {
+            key->add_number(class_of_int(cache, value));
+            return true;
+        }
+    }
+    Ref found = call(self->parts[SCALAR_CLASS], x);
     if (!found) return false;
     key->add(std::move(found));
     return true;
 }
 
-bool add_array(const Alike *self, Key *key, PyObject *array) {
-    Ref dtype = dtype_of(self, array);
-    const Py_ssize_t axes = dtype ? axes_of(self, array) : -1;
-    if (axes < 0) return false;
-    Ref slot = slot_of(self->parts[CARRIED], array);
+// --- Operands ------------------------------------------------------------------------------------
+
+bool add_array(const FastHook *self, Key *key, PyObject *array, const Class &known, bool values) {
     key->add(reinterpret_cast<PyObject *>(Py_TYPE(array)));
-    key->add(std::move(dtype));
-    key->add(slot ? slot.get() : Py_None);
+    if (known.dtype == nullptr) {
+        Ref dtype = dtype_of(self, array);
+        if (!dtype) return false;
+        key->add(std::move(dtype));
+    }
+    Ref slot = slot_of(self->carried, array);
+    key->add(slot ? std::move(slot) : Ref::to(Py_None));
+    const Py_ssize_t axes = known.sort == Sort::SCALAR ? 0 : axes_of(self, array);
+    if (axes < 0) return false;
     key->add(axes == 0 ? Py_True : Py_False);
-    if (axes != 0 || !self->by_value) return true;
+    if (axes != 0 || !values) return true;
     const Ref value(PyObject_CallMethodObjArgs(array, self->names[ITEM], nullptr));
-    return value && is_scalar(value.get()) && add_scalar(self, key, value.get());
+    return value && is_scalar(value.get()) && add_number(self, key, value.get());
 }
 
-bool add(const Alike *self, Key *key, PyObject *x, int deep);
+bool add(const FastHook *self, Key *key, PyObject *x, bool values, int deep);
 
-bool add_list(const Alike *self, Key *key, PyObject *list, int deep) {
+bool add_list(const FastHook *self, Key *key, PyObject *list, bool values, int deep) {
     const Py_ssize_t length = PySequence_Size(list);
     if (length > LONGEST || deep == DEEPEST) return false;
     key->add(reinterpret_cast<PyObject *>(Py_TYPE(list)));
-    key->add(Ref(PyLong_FromSsize_t(length)));  // one of the small ints, of which there is one each
+    key->add_number(static_cast<std::uint64_t>(length));
     for (Py_ssize_t i = 0; i < length; ++i) {
         const Ref x(PySequence_GetItem(list, i));
-        if (!x || !add(self, key, x.get(), deep + 1)) return false;
+        if (!x || !add(self, key, x.get(), values, deep + 1)) return false;
     }
     return true;
 }
 
-bool add(const Alike *self, Key *key, PyObject *x, int deep) {
-    if (is_scalar(x)) return add_scalar(self, key, x);
-    if (is_array(self, x)) return add_array(self, key, x);
-    if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return add_list(self, key, x, deep);
+bool add(const FastHook *self, Key *key, PyObject *x, bool values, int deep) {
+    const Class known = class_of(self, x);
+    switch (known.sort) {
+        case Sort::NUMBER: return add_number(self, key, x);
+        case Sort::SCALAR:
+        case Sort::ARRAY: return add_array(self, key, x, known, values);
+        case Sort::LIST: return add_list(self, key, x, values, deep);
+        default: break;
+    }
     const bool stands_for_itself = x == Py_None || PyUnicode_CheckExact(x) || PyType_Check(x) ||
                                    PyObject_TypeCheck(x, type_in(self, NUMPY_DTYPE));
     if (stands_for_itself) key->add(x);
     return stands_for_itself;
 }
 
+Class classify(const FastHook *self, PyObject *x) {
+    if (is_scalar(x)) return {Sort::NUMBER, nullptr};
+    if (PyUnicode_CheckExact(x) || PyBytes_CheckExact(x)) return {Sort::TEXT, nullptr};
+    if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return {Sort::LIST, nullptr};
+    if (PySet_Contains(self->parts[PLAIN], reinterpret_cast<PyObject *>(Py_TYPE(x))) == 1) return {Sort::PLAIN, nullptr};
+    if (PyObject_TypeCheck(x, type_in(self, NDARRAY))) return {Sort::ARRAY, nullptr};
+    if (!PyObject_TypeCheck(x, type_in(self, GENERIC))) return {Sort::OTHER, nullptr};
+    Ref dtype = attribute(self, x, DTYPE);
+    const Ref kind(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
+    const bool is_number = kind && PyUnicode_Check(kind.get()) &&
+                           PyUnicode_FindChar(self->parts[KINDS], PyUnicode_ReadChar(kind.get(), 0), 0, 5, 1) >= 0;
+    PyErr_Clear();
+    return {Sort::SCALAR, is_number ? dtype.release() : nullptr};
+}
+
 // --- What was made -------------------------------------------------------------------------------
 
 // The arrays that a call made: one, or those in a tuple or list.
-bool find_made(const Alike *self, PyObject *x, std::vector<Ref> *made) {
-    const auto find = [&](PyObject *each) {
-        if (is_array(self, each)) made->push_back(Ref::to(each));
-    };
-    if (!PyList_Check(x) && !PyTuple_Check(x)) {
-        find(x);
-        return true;
-    }
+bool find_made(const FastHook *self, PyObject *x, std::vector<PyObject *> *made) {
+    if (is_array(self, x)) made->push_back(x);
+    if (!PyList_Check(x) && !PyTuple_Check(x)) return true;
     const Py_ssize_t length = PySequence_Size(x);
     for (Py_ssize_t i = 0; i < length; ++i) {
         const Ref each(PySequence_GetItem(x, i));
         if (!each) return false;
-        find(each.get());
+        if (is_array(self, each.get())) made->push_back(each.get());  // which the list holds
     }
     return length >= 0;
 }
 
-bool is_such(const Alike *self, PyObject *array, const Made &made) {
+bool is_such(const FastHook *self, PyObject *array, const Told::Made &made) {
     const Ref dtype = dtype_of(self, array);
     return dtype && dtype.get() == made.dtype.get() && axes_of(self, array) == made.ndim;
 }
 
-bool carry(const Alike *self, const Told &told, PyObject *x) {
-    std::vector<Ref> made;
+bool carry(const FastHook *self, const Told &told, PyObject *x) {
+    std::vector<PyObject *> made;
     if (!find_made(self, x, &made) || made.size() != told.made.size()) return false;
     for (std::size_t i = 0; i < made.size(); ++i)
-        if (!is_such(self, made[i].get(), told.made[i])) return false;
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        PyObject *slot = told.made[i].slot.get();
-        const Ref before = slot_of(self->parts[CARRIED], made[i].get());
-        if ((before ? before.get() : Py_None) == slot) continue;
-        if (!put_slot(self->parts[CARRIED], made[i].get(), slot)) return false;
-    }
+        if (!is_such(self, made[i], told.made[i])) return false;
+    for (std::size_t i = 0; i < made.size(); ++i)
+        if (!put_slot(self->carried, made[i], told.made[i].slot.get())) return false;
     return true;
 }
 
 // --- Counting ------------------------------------------------------------------------------------
 
-bool count_call(const Alike *self, PyObject *report, PyObject *counted) {
-    const Ref calls = attribute(self, report, CALLS);
-    if (!calls || !PyDict_Check(calls.get())) return false;
-    PyObject *before = PyDict_GetItemWithError(calls.get(), counted);
+bool count_call(PyObject *calls, PyObject *counted, long long more) {
+    if (calls == nullptr || !PyDict_Check(calls)) return false;
+    PyObject *before = PyDict_GetItemWithError(calls, counted);
     if (before == nullptr && PyErr_Occurred()) return false;
     const long long count = before == nullptr ? 0 : PyLong_AsLongLong(before);
-    const Ref after(PyLong_FromLongLong(count + 1));
-    return after && PyDict_SetItem(calls.get(), counted, after.get()) == 0;
+    const Ref after(PyLong_FromLongLong(count + more));
+    return after && PyDict_SetItem(calls, counted, after.get()) == 0;
 }
 
 bool add_to(PyObject *object, PyObject *name, long long more) {
@@ -191,32 +209,21 @@ bool add_to(PyObject *object, PyObject *name, long long more) {
     return after && PyObject_SetAttr(object, name, after.get()) == 0;
 }
 
-// Count one more pass of each operation, and call what is to be called besides.
-bool count_operations(const Alike *self, const Told &told) {
-    const Py_ssize_t count = PyTuple_Size(told.operations.get());
-    for (Py_ssize_t i = 0; i < count; ++i)
-        if (!add_to(PyTuple_GetItem(told.operations.get(), i), self->names[COUNT], 1)) return false;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(told.tells.get()); ++i) {
-        const Ref done(PyObject_CallNoArgs(PyTuple_GetItem(told.tells.get(), i)));
-        if (!done) return false;
-    }
-    return true;
-}
-
 // Whether code is a library's, of promoarray itself among them; -1 with the error.
-int is_library(Alike *self, const Ref &code) {
-    const auto found = self->codes->find(code.get());
-    if (found != self->codes->end()) return found->second.second;
-    const Ref file(PyObject_GetAttr(code.get(), self->names[FILE_NAME]));
+int is_library(const FastHook *self, const Ref &code) {
+    auto &codes = self->cache->codes;
+    const auto found = codes.find(code.get());
+    if (found != codes.end()) return found->second.second;
+    const Ref file = attribute(self, code.get(), FILE_NAME);
     const Ref answer(file ? PyObject_CallOneArg(self->parts[IS_LIBRARY], file.get()) : nullptr);
     if (!answer) return -1;
     const bool is = answer.get() == Py_True;
-    if (self->codes->size() < MOST) self->codes->emplace(code.get(), std::pair{Ref::to(code.get()), is});
+    if (codes.size() < MOST) codes.emplace(code.get(), std::pair{Ref::to(code.get()), is});
     return is;
 }
 
-std::shared_ptr<const Told> read_known(PyObject *known) {
-    PyObject *made = PyTuple_Size(known) == FIELDS ? PyTuple_GetItem(known, MADE) : nullptr;
+std::shared_ptr<Told> read_known(PyObject *known) {
+    PyObject *made = PyTuple_Check(known) && PyTuple_Size(known) == FIELDS ? PyTuple_GetItem(known, MADE) : nullptr;
     if (made == nullptr || !PyTuple_Check(made)) return nullptr;
     auto told = std::make_shared<Told>();
     told->counted = Ref::to(PyTuple_GetItem(known, KIND_AND_NAME));
@@ -232,204 +239,203 @@ std::shared_ptr<const Told> read_known(PyObject *known) {
     return told;
 }
 
-// --- The type ------------------------------------------------------------------------------------
-
-PyObject *alike_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"recorder", "carried", "is_library", "ndarray", "generic", "dtype",
-                                  "scalar_class", "move", "by_value", nullptr};
-    PyObject *given[PARTS];
-    int by_value;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "$OOOO!O!O!OUp", const_cast<char **>(names),
-                                     &given[RECORDER], &given[CARRIED], &given[IS_LIBRARY], &PyType_Type, &given[NDARRAY],
-                                     &PyType_Type, &given[GENERIC], &PyType_Type, &given[NUMPY_DTYPE],
-                                     &given[MAGNITUDE], &given[MOVE], &by_value))
-        return nullptr;
-    if (!is_carried(given[CARRIED])) {
-        PyErr_SetString(PyExc_TypeError, "what arrays carry is in a Carried");
-        return nullptr;
-    }
-    Ref made(PyType_GenericAlloc(type, 0));
-    if (!made) return nullptr;
-    Alike *self = alike_of(made.get());
-    self->table = new (std::nothrow) Table;
-    self->codes = new (std::nothrow) Codes;
-    if (self->table == nullptr || self->codes == nullptr) return PyErr_NoMemory();
-    self->by_value = by_value;
-    look_at_arrays(given[NDARRAY]);
-    for (int part = 0; part < PARTS; ++part) self->parts[part] = Py_NewRef(given[part]);
-    for (int name = 0; name < NAMES; ++name)
-        if ((self->names[name] = PyUnicode_InternFromString(NAME_OF[name])) == nullptr) return nullptr;
-    return made.release();
-}
-
-void forget_all(Alike *self) {
-    Table old;  // let go of when the table is empty
-    old.swap(*self->table);
-    Codes codes;
-    codes.swap(*self->codes);
-}
-
-PyObject *alike_clear(PyObject *object, PyObject *) {
-    forget_all(alike_of(object));
-    Py_RETURN_NONE;
-}
-
-Py_ssize_t alike_length(PyObject *object) {
-    return static_cast<Py_ssize_t>(alike_of(object)->table->size());
-}
-
-int alike_traverse(PyObject *object, visitproc visit, void *arg) {
-    Alike *self = alike_of(object);
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : self->parts) Py_VISIT(part);
-    if (self->table == nullptr || self->codes == nullptr) return 0;
-    for (const auto &[code, known] : *self->codes) Py_VISIT(known.first.get());
-    for (const auto &[key, told] : *self->table) {
-        if (const int stopped = key.traverse(visit, arg)) return stopped;
-        for (PyObject *part : {told->counted.get(), told->operations.get(), told->tells.get()}) Py_VISIT(part);
-        for (const Made &made : told->made) {
-            Py_VISIT(made.dtype.get());
-            Py_VISIT(made.slot.get());
-        }
-    }
-    return 0;
-}
-
-int alike_forget(PyObject *object) {
-    forget_all(alike_of(object));
-    return 0;
-}
-
-int alike_release(PyObject *object) {
-    Alike *self = alike_of(object);
-    if (self->table != nullptr && self->codes != nullptr) forget_all(self);
-    delete self->table;
-    delete self->codes;
-    self->table = nullptr;
-    self->codes = nullptr;
-    for (PyObject *&part : self->parts) Py_CLEAR(part);
-    for (PyObject *&name : self->names) Py_CLEAR(name);
-    return 0;
-}
-
-PyMethodDef alike_methods[] = {{"clear", alike_clear, METH_NOARGS, "Forget all."},
-                               {nullptr, nullptr, 0, nullptr}};
-
-PyType_Slot alike_slots[] = {
-    {Py_tp_doc, const_cast<char *>("What was told of calls, for those that are alike.")},
-    {Py_tp_new, reinterpret_cast<void *>(alike_new)},
-    {Py_tp_methods, alike_methods},
-    {Py_sq_length, reinterpret_cast<void *>(alike_length)},
-    {Py_tp_traverse, reinterpret_cast<void *>(alike_traverse)},
-    {Py_tp_clear, reinterpret_cast<void *>(alike_forget)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<alike_release>)},
-    {0, nullptr}};
-
-}  // namespace
-
-bool Key::operator==(const Key &other) const {
-    if (parts_.size() != other.parts_.size() || numbers_ != other.numbers_) return false;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-        if (parts_[i].get() != other.parts_[i].get()) return false;
+// Tell a report how often a call was told again.
+bool flush_one(const FastHook *self, Told *told) {
+    const long long more = std::exchange(told->again, 0);
+    const Ref calls = more != 0 ? attribute(self, self->report, CALLS) : Ref(nullptr);
+    if (more == 0) return true;
+    if (!count_call(calls.get(), told->counted.get(), more)) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(told->operations.get()); ++i)
+        if (!add_to(PyTuple_GetItem(told->operations.get(), i), self->names[COUNT], more)) return false;
     return true;
 }
 
-std::size_t Key::hash() const {
-    std::uint64_t mixed = parts_.size();
-    for (const Ref &part : parts_)
-        mixed = (mixed ^ (reinterpret_cast<std::uintptr_t>(part.get()) >> 4)) * 0x9E3779B97F4A7C15;
-    for (const long number : numbers_)
-        mixed = (mixed ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15;
-    return static_cast<std::size_t>(mixed ^ mixed >> 32);
+}  // namespace
+
+// --- Keys ----------------------------------------------------------------------------------------
+
+void Key::add(Ref &&part) {
+    if (is_whole()) words_[size_++] = reinterpret_cast<std::uintptr_t>(part.release());
 }
 
-int Key::traverse(visitproc visit, void *arg) const {
-    for (const Ref &part : parts_) Py_VISIT(part.get());
-    return 0;
+void Key::add_number(std::uint64_t number) {  // objects lie at even addresses
+    if (is_whole()) words_[size_++] = static_cast<std::uintptr_t>(number << 1U | 1U);
 }
 
-bool add_operand(PyObject *alike, Key *key, PyObject *operand) {
-    const bool added = add(alike_of(alike), key, operand, 0);
+bool Key::is_like(const std::vector<std::uintptr_t> &other) const {
+    return other.size() == size_ && std::equal(words_, words_ + size_, other.begin());
+}
+
+std::vector<std::uintptr_t> Key::release() {
+    return {words_, words_ + std::exchange(size_, 0)};
+}
+
+void Key::let_go(const std::uintptr_t *words, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        if ((words[i] & 1U) == 0) Py_DECREF(reinterpret_cast<PyObject *>(words[i]));
+}
+
+bool read_borders(Cache *cache, PyObject *floats, PyObject *ints) {
+    for (Py_ssize_t i = 0; i < PyList_Size(floats); ++i) {
+        double below, above;
+        if (!PyArg_ParseTuple(PyList_GetItem(floats, i), "dd", &below, &above)) return false;
+        cache->floats_below.push_back(below);
+        cache->floats_above.push_back(above);
+    }
+    for (Py_ssize_t i = 0; i < PyList_Size(ints); ++i) {
+        unsigned long long below, above;
+        if (!PyArg_ParseTuple(PyList_GetItem(ints, i), "KK", &below, &above)) return false;
+        cache->ints_below.push_back(below);
+        cache->ints_above.push_back(above);
+    }
+    return true;
+}
+
+Class class_of(const FastHook *self, PyObject *x) {
+    Cache &cache = *self->cache;
+    {
+        const Guard guard(cache.lock);
+        const auto found = cache.classes.find(Py_TYPE(x));
+        if (found != cache.classes.end()) return found->second;
+    }
+    const Class made = classify(self, x);
+    const Guard guard(cache.lock);
+    if (cache.classes.size() < MOST && cache.classes.emplace(Py_TYPE(x), made).second)
+        Py_INCREF(reinterpret_cast<PyObject *>(Py_TYPE(x)));
+    return made;
+}
+
+bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values) {
+    const bool added = add(self, key, x, values, 0);
     if (!added) PyErr_Clear();
     return added;
 }
 
-bool add_place(PyObject *alike, Key *key) {
-    Alike *self = alike_of(alike);
+bool add_place(const FastHook *self, Key *key, long place) {
+    if (place >= 0) return true;  // in the program itself, where the number says it
     Ref frame(Py_XNewRef(reinterpret_cast<PyObject *>(PyEval_GetFrame())));
     for (int deep = 0; frame && frame.get() != Py_None && deep < HIGHEST; ++deep) {
         Ref code(reinterpret_cast<PyObject *>(
             PyFrame_GetCode(reinterpret_cast<PyFrameObject *>(frame.get()))));
-        const Ref at(PyObject_GetAttr(frame.get(), self->names[INSTRUCTION]));
+        const Ref at = attribute(self, frame.get(), INSTRUCTION);
         const int library = at ? is_library(self, code) : -1;
         if (library < 0) break;
         key->add(std::move(code));
-        key->add_number(PyLong_AsLong(at.get()));
+        key->add_number(static_cast<std::uint64_t>(PyLong_AsLong(at.get())));
         if (!library) return true;
-        frame = Ref(PyObject_GetAttr(frame.get(), self->names[BACK]));
+        frame = attribute(self, frame.get(), BACK);
     }
     PyErr_Clear();
     return false;
 }
 
-bool count_again([[maybe_unused]] PyObject *alike, [[maybe_unused]] const Key &key,
-                 [[maybe_unused]] PyObject *made) {
-#ifdef Py_GIL_DISABLED
-    return false;  // the recorder has a lock
+#ifdef Py_GIL_DISABLED  // the recorder has a lock
+
+std::shared_ptr<Told> find(const FastHook *, long, const Key &) { return nullptr; }
+bool keep(FastHook *, long, Key *, PyObject *, Ref &&) { return true; }
+bool carry_on(FastHook *, PyObject *, PyObject *, PyObject *) { return false; }
+
 #else
-    Alike *self = alike_of(alike);
-    const auto found = self->table->find(key);
-    if (found == self->table->end()) return false;
-    const std::shared_ptr<const Told> told = found->second;  // which counting may have forgotten
-    const bool same = carry(self, *told, made);
-    PyErr_Clear();
-    if (!same) return false;
-    const Ref report = attribute(self, self->parts[RECORDER], REPORT);
-    if (!report || !count_call(self, report.get(), told->counted.get()) || !count_operations(self, *told)) return false;
-    if (++self->counted % OFTEN != 0) return true;
-    const Ref heard = attribute(self, self->parts[RECORDER], HEARD_AGAIN);
-    return heard && Ref(PyObject_CallNoArgs(heard.get()));
-#endif
+
+std::shared_ptr<Told> find(const FastHook *self, long place, const Key &key) {
+    const auto here = self->cache->places.find(place);
+    if (here == self->cache->places.end()) return nullptr;
+    for (Entry &entry : here->second) {
+        if (!key.is_like(entry.key)) continue;
+        if (&entry != &here->second.front()) std::swap(entry, here->second.front());
+        return here->second.front().told;
+    }
+    return nullptr;
 }
 
-bool keep([[maybe_unused]] PyObject *alike, [[maybe_unused]] Key &&key,
-          [[maybe_unused]] PyObject *known) {
-#ifndef Py_GIL_DISABLED
-    Alike *self = alike_of(alike);
-    std::shared_ptr<const Told> told = PyTuple_Check(known) ? read_known(known) : nullptr;
+bool keep(FastHook *self, long place, Key *key, PyObject *known, Ref &&dtypes) {
+    if (known == Py_None || !key->is_whole()) return true;
+    std::shared_ptr<Told> told = read_known(known);
     if (told == nullptr) {
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "what was told of a call is a Told");
         return false;
     }
-    if (self->table->size() >= MOST) forget_all(self);
-    (*self->table)[std::move(key)].swap(told);
-#endif
+    told->dtypes = std::move(dtypes);
+    Cache &cache = *self->cache;
+    if (cache.size >= MOST || cache.places[place].size() >= MOST_HERE) {
+        if (!flush(self)) return false;
+        forget_calls(self);
+    }
+    std::vector<Entry> &here = cache.places[place];
+    const auto same = std::find_if(here.begin(), here.end(), [&](const Entry &each) { return key->is_like(each.key); });
+    if (same != here.end()) {  // which made something else
+        if (!flush_one(self, same->told.get())) return false;
+        same->told = std::move(told);
+        return true;
+    }
+    here.emplace_back(key->release(), std::move(told));
+    ++cache.size;
     return true;
 }
 
-bool carry_on([[maybe_unused]] PyObject *alike, [[maybe_unused]] PyObject *name,
-              [[maybe_unused]] PyObject *source, [[maybe_unused]] PyObject *part) {
-#ifdef Py_GIL_DISABLED
-    return false;
-#else
-    const Alike *self = alike_of(alike);
-    const Ref slot = slot_of(self->parts[CARRIED], source);
+bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part) {
+    const Ref slot = slot_of(self->carried, source);
     if (!slot) return true;
     const Ref before = dtype_of(self, source), after = dtype_of(self, part);
     if (!before || before.get() != after.get()) return false;
     const Ref counted(PyTuple_Pack(2, self->parts[MOVE], name));
-    const Ref report = attribute(self, self->parts[RECORDER], REPORT);
-    return counted && report && put_slot(self->parts[CARRIED], part, slot.get()) &&
-           count_call(self, report.get(), counted.get());
+    const Ref calls = attribute(self, self->report, CALLS);
+    return counted && put_slot(self->carried, part, slot.get()) && count_call(calls.get(), counted.get(), 1);
+}
+
 #endif
+
+bool count_again(FastHook *self, const std::shared_ptr<Told> &told, PyObject *made) {
+    const bool same = carry(self, *told, made);
+    PyErr_Clear();
+    if (!same) return false;
+    ++told->again;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(told->tells.get()); ++i) {
+        const Ref done(PyObject_CallNoArgs(PyTuple_GetItem(told->tells.get(), i)));
+        if (!done) return false;
+    }
+    if (++self->cache->counted % OFTEN != 0) return true;
+    return flush(self) && Ref(PyObject_CallMethodObjArgs(self->recorder, self->names[HEARD_AGAIN], nullptr));
 }
 
-bool is_alike(PyObject *object) {
-    return PyType_GetSlot(Py_TYPE(object), Py_tp_new) == reinterpret_cast<void *>(alike_new);
+bool flush(FastHook *self) {
+    const Ref report = self->recorder == Py_None ? Ref::to(Py_None) : attribute(self, self->recorder, REPORT);
+    if (!report) return false;
+    const bool goes_on = report.get() == self->report;  // else it was of a process that was forked
+    if (!goes_on) Ref(std::exchange(self->report, Py_NewRef(report.get())));
+    std::vector<std::shared_ptr<Told>> every;
+    for (auto &[place, here] : self->cache->places)
+        for (Entry &entry : here) {
+            if (!goes_on) entry.told->again = 0;
+            else if (entry.told->again != 0) every.push_back(entry.told);
+        }
+    for (const auto &told : every)
+        if (!flush_one(self, told.get())) return false;
+    return true;
 }
 
-PyType_Spec alike_spec = {"promoarray.diagnostics.record._seen.Alike", sizeof(Alike), 0,
-                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
-                          alike_slots};
+void forget_calls(FastHook *self) {
+    decltype(self->cache->places) old;  // let go of when the table is empty
+    old.swap(self->cache->places);
+    self->cache->size = 0;
+    decltype(self->cache->codes) codes;
+    codes.swap(self->cache->codes);
+}
+
+int traverse(const Cache &cache, visitproc visit, void *arg) {
+    for (const auto &[code, known] : cache.codes) Py_VISIT(known.first.get());
+    for (const auto &[place, here] : cache.places)
+        for (const Entry &entry : here) {
+            for (const std::uintptr_t word : entry.key)
+                if ((word & 1U) == 0) Py_VISIT(reinterpret_cast<PyObject *>(word));
+            const Told &told = *entry.told;
+            for (const Ref *part : {&told.counted, &told.operations, &told.tells, &told.dtypes}) Py_VISIT(part->get());
+            for (const Told::Made &made : told.made) {
+                Py_VISIT(made.dtype.get());
+                Py_VISIT(made.slot.get());
+            }
+        }
+    return 0;
+}
 
 }  // namespace promoarray

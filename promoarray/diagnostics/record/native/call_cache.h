@@ -1,48 +1,111 @@
-// Alike: what was told of calls, found again by what those have in common that are alike.
+// What was told of calls, found again by their place and what those have in common that are alike.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "guard.h"
 #include "ref.h"
 
 namespace promoarray {
 
-// What calls that are alike have in common: objects, each known by identity, which are held.
+struct FastHook;
+
+// What calls that are alike have in common: objects, each known by identity, and numbers.
 class Key {
    public:
-    void add(Ref &&part) { parts_.push_back(std::move(part)); }
-    void add(PyObject *part) { parts_.push_back(Ref::to(part)); }
-    void add_number(long number) { numbers_.push_back(number); }
-    bool operator==(const Key &other) const;
-    std::size_t hash() const;
-    int traverse(visitproc visit, void *arg) const;
+    Key() = default;
+    Key(const Key &) = delete;
+    Key &operator=(const Key &) = delete;
+    ~Key() { let_go(words_, size_); }
+    void add(PyObject *part) { add(Ref::to(part)); }
+    void add(Ref &&part);
+    void add_number(std::uint64_t number);
+    bool is_like(const std::vector<std::uintptr_t> &other) const;
+    // Its words, with the references that it owns. Of one that is too long there are none.
+    std::vector<std::uintptr_t> release();
+    bool is_whole() const { return size_ < MOST; }
+    static void let_go(const std::uintptr_t *words, std::size_t count);
 
    private:
-    std::vector<Ref> parts_;
-    std::vector<long> numbers_;
+    static constexpr std::size_t MOST = 64;  // a longer one is like no other
+    std::uintptr_t words_[MOST];
+    std::size_t size_ = 0;
 };
 
-// Add what an operand has in common with those that no policy tells apart from it. False, without
-// an error, of what is none of a known sort: it is like no other.
-bool add_operand(PyObject *alike, Key *key, PyObject *operand);
+// What was told of a call: a Told (call_cache.py), and how often it was told again since.
+struct Told {
+    struct Made {
+        Ref dtype, slot;
+        Py_ssize_t ndim;
+    };
+    Ref counted{nullptr}, operations{nullptr}, tells{nullptr};
+    Ref dtypes{nullptr};  // what the past casts the operands to; null if to nothing
+    std::vector<Made> made;
+    long long again = 0;
+};
 
-// Add where the program stands: the instruction of each frame up to the first that is no library's.
-bool add_place(PyObject *alike, Key *key);
+// What the class of an object says of it.
+enum class Sort { NUMBER, TEXT, LIST, PLAIN, SCALAR, ARRAY, OTHER };
+struct Class {
+    Sort sort;
+    PyObject *dtype;  // of NumPy's numbers, where it hangs on nothing else
+};
+
+struct Entry {
+    std::vector<std::uintptr_t> key;
+    std::shared_ptr<Told> told;
+    Entry(std::vector<std::uintptr_t> &&words, std::shared_ptr<Told> known)
+        : key(std::move(words)), told(std::move(known)) {}
+    Entry(Entry &&) = default;
+    Entry &operator=(Entry &&) = default;
+    ~Entry() { Key::let_go(key.data(), key.size()); }
+};
+
+struct Cache {
+    std::unordered_map<long, std::vector<Entry>> places;
+    std::size_t size = 0;
+    unsigned counted = 0;
+    std::unordered_map<PyObject *, std::pair<Ref, bool>> codes;  // that were met: whether a library's
+    std::unordered_map<PyTypeObject *, Class> classes;           // which live as long
+    // Between two of these numbers no policy tells values apart: the nearest from below and above.
+    std::vector<double> floats_below, floats_above;
+    std::vector<std::uint64_t> ints_below, ints_above;
+    Lock lock;
+};
+
+// Read pairs of numbers, sorted, that are nearest to where policies tell values apart.
+bool read_borders(Cache *cache, PyObject *floats, PyObject *ints);
+
+Class class_of(const FastHook *self, PyObject *x);
+
+// Add what an operand has in common with those that no policy tells apart from it; if values count,
+// of an array without axes its own. False, without an error, of what is like no other.
+bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values);
+
+// Add where the program stands, of a place in a library the calls that led to it.
+bool add_place(const FastHook *self, Key *key, long place);
+
+// What was told of a call like this one, or null.
+std::shared_ptr<Told> find(const FastHook *self, long place, const Key &key);
 
 // Count a call that is like another, if it made the same. False if it has to be recorded, with the
 // error if there is one.
-bool count_again(PyObject *alike, const Key &key, PyObject *made);
+bool count_again(FastHook *self, const std::shared_ptr<Told> &told, PyObject *made);
 
-// Keep what was told of a call: a Told (known.py).
-bool keep(PyObject *alike, Key &&key, PyObject *known);
+// Keep what was told of a call: a Told, or None.
+bool keep(FastHook *self, long place, Key *key, PyObject *known, Ref &&dtypes);
 
 // Have a part of an array carry what the array does, and count it among what is moved. False if it
 // has to be recorded.
-bool carry_on(PyObject *alike, PyObject *name, PyObject *source, PyObject *part);
+bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part);
 
-bool is_alike(PyObject *object);
-
-extern PyType_Spec alike_spec;
+// Tell the report how often calls were told again.
+bool flush(FastHook *self);
+void forget_calls(FastHook *self);
+int traverse(const Cache &cache, visitproc visit, void *arg);
 
 }  // namespace promoarray

@@ -1,35 +1,43 @@
-// FastHook: what rewritten programs pass their operands and results through.
+// FastHook: what carries out the operations of rewritten programs, and tells of them.
 //
-// A frame and a number name an operation that has begun. Each method returns what it is given.
+// Its methods are called in the program's own frame, so that errors and warnings stand there. The
+// first argument is a number of the place in the source: negative in a library's.
 #pragma once
 
 #include <initializer_list>
+#include <unordered_map>
+#include <utility>
 
 #include "call_cache.h"
-#include "op_stack.h"
 #include "ref.h"
 
 namespace promoarray {
 
 // What a hook is made of, in the order of the names of `hook_new`.
-enum Part { NDARRAY, GENERIC, PLAIN, INPLACE, OPERATOR, FUNCTION, CALLEE_OF, FUNCTION_TYPE, METHOD_TYPE,
-            UFUNC, DISPATCHER, STAND_IN, PARTS };
-enum Name { OPERATOR_SEEN, CALL_SEEN, ASSIGNED, VIEWED, OTHERWISE_VIEWED, OPERAND, FUNCTION_OF, TARGET,
-            RESIZED, MODULE, OWNER, NAME, SELF, WITHOUT_OWNER, REAL, IMAG, POW, RESIZE, SETITEM, BASE, CODE,
-            FUNC, OF_LISTS, NAMES };
+enum Part { NDARRAY, GENERIC, NUMPY_DTYPE, PLAIN, INPLACE, OPERATOR, FUNCTION, CALLEE_OF, FUNCTION_TYPE, METHOD_TYPE,
+            UFUNC, DISPATCHER, STAND_IN, OTHERWISE, SCALAR_CLASS, IS_LIBRARY, MOVE, KINDS, PARTS };
+enum Name { OPERATOR_SEEN, CALL_SEEN, ASSIGNED, VIEWED, OTHERWISE_VIEWED, DTYPES, CAST_TO, POWER, MADE_SO, FUNCTION_OF,
+            TARGET, RESIZED, MODULE, OWNER, NAME, SELF, WITHOUT_OWNER, REAL, IMAG, RESIZE, BASE, CODE, FUNC, OF_LISTS,
+            SEARCHED, DTYPE, NDIM, ITEM, REPORT, CALLS, COUNT, HEARD_AGAIN, BACK, INSTRUCTION, FILE_NAME, NAMES };
 inline constexpr const char *HOOK_NAMES[NAMES] = {
-    "operator", "call", "assigned", "viewed", "_otherwise_viewed", "operand", "function", "target",
-    "_resized", "__module__", "owner", "name", "__self__", "without_owner", "real", "imag", "pow",
-    "resize", "__setitem__", "base", "__code__", "__func__", "of_lists"};
+    "operator", "call", "assigned", "viewed", "_otherwise_viewed", "dtypes", "cast_to", "power", "made_so", "function",
+    "target", "_resized", "__module__", "owner", "name", "__self__", "without_owner", "real", "imag", "resize", "base",
+    "__code__", "__func__", "of_lists", "searched", "dtype", "ndim", "item", "report", "calls", "count", "heard_again",
+    "f_back", "f_lasti", "co_filename"};
+
+// A value that is needed again is known by the frame and a number there.
+using Held = std::unordered_map<PyObject *, std::unordered_map<long, Ref>>;
 
 struct FastHook {
     PyObject_HEAD
-    PyObject *session, *past, *alike;  // None while nothing is recorded
-    bool refuses;                      // whether the past is but told of what NumPy refuses
+    PyObject *session, *past;  // None while nothing is recorded
+    PyObject *recorder, *carried, *report;
+    bool refuses, by_value;  // whether the past is but told of what NumPy refuses; whether values count
     PyObject *parts[PARTS], *names[NAMES];
     PyObject *functions, *callees;  // from NumPy's functions to Callees, and each Callee to itself
-    PyObject *stand_ins;  // from what functions have in common to what makes their stand-ins, or None
-    Operations *operations;
+    std::unordered_map<PyObject *, std::pair<Ref, Ref>> *stand_ins;  // from what functions have in common
+    Held *held;
+    Cache *cache;
 };
 
 inline FastHook *hook_of(PyObject *object) { return reinterpret_cast<FastHook *>(object); }
@@ -41,18 +49,15 @@ inline bool is_recording(const FastHook *self) { return self->session != Py_None
 inline bool is_any(PyObject *x) { return x != nullptr && x != Py_None; }
 
 inline bool is_array(const FastHook *self, PyObject *x) {
-    return PyObject_TypeCheck(x, type_in(self, NDARRAY)) || PyObject_TypeCheck(x, type_in(self, GENERIC));
+    const Sort sort = class_of(self, x).sort;
+    return sort == Sort::ARRAY || sort == Sort::SCALAR;
 }
 
 // Whether a value has nothing to do with NumPy.
-inline bool is_plain(const FastHook *self, PyObject *x) {
-    return PySet_Contains(self->parts[PLAIN], reinterpret_cast<PyObject *>(Py_TYPE(x))) == 1;
-}
+inline bool is_plain(Sort sort) { return sort < Sort::SCALAR; }
 
-// What the methods are given: a number, and then references to objects; false with the error.
-bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, Place *place);
-
-Ref list_of(const std::vector<Ref> &values);
+// Read the number that methods are given first; false with the error.
+bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place);
 
 // Call a method; null with the error.
 Ref call_method(PyObject *object, const FastHook *self, Name name, std::initializer_list<PyObject *> given);
@@ -63,20 +68,24 @@ inline PyObject *go_on(const Ref &answer, PyObject *x) { return answer ? Py_NewR
 // Count a call that is like another at its place, or else have the session record it and keep what
 // that answers, a Told.
 template <typename Record>
-bool told(const FastHook *self, Key &&key, bool is_known_sort, PyObject *made, const Record &record) {
-    const Ref alike = Ref::to(self->alike);
-    const bool looks = is_known_sort && alike.get() != Py_None && add_place(alike.get(), &key);
-    if (looks && count_again(alike.get(), key, made)) return true;
+bool told(FastHook *self, long place, Key *key, bool looks, const std::shared_ptr<Told> &known, PyObject *made,
+          Ref &&dtypes, const Record &record) {
+    if (known != nullptr && count_again(self, known, made)) return true;
     if (PyErr_Occurred()) return false;
-    const Ref known = record();
-    if (!known) return false;
-    return !looks || known.get() == Py_None || keep(alike.get(), std::move(key), known.get());
+    const Ref answer = record();
+    if (!answer) return false;
+    return !looks || keep(self, place, key, answer.get(), std::move(dtypes));
 }
 
-// The methods of calls: what is called, its arguments, and what it returned.
-using Method = PyObject *(PyObject *, PyObject *const *, Py_ssize_t);
-Method call_begins, argument, named, starred, rest, called;
+// The methods of calls.
+PyObject *call_function(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *bound(PyObject *object, PyObject *const *args, Py_ssize_t count);
+PyObject *result_of(PyObject *object, PyObject *bound);
 
-extern PyType_Spec hook_spec;
+extern PyType_Spec hook_spec, bound_spec;
+inline PyTypeObject *bound_type = nullptr;
+
+// The names of the operators, in the order of their numbers; null with the error.
+PyObject *operator_names();
 
 }  // namespace promoarray

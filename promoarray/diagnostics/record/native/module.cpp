@@ -5,17 +5,18 @@
 #include "call_cache.h"
 #include "dtype_map.h"
 #include "hook.h"
-#include "numpy1_call.h"
 
 namespace promoarray {
 namespace {
 
 int execute(PyObject *module) {
-    for (PyType_Spec *spec : {&carried_spec, &alike_spec, &hook_spec, &otherwise_spec}) {
-        const Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
+    for (PyType_Spec *spec : {&carried_spec, &hook_spec, &bound_spec}) {
+        Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) return -1;
+        if (spec == &bound_spec) bound_type = reinterpret_cast<PyTypeObject *>(type.release());
     }
-    return 0;
+    const Ref names(operator_names());
+    return names ? PyModule_AddObjectRef(module, "OPERATORS", names.get()) : -1;
 }
 
 PyModuleDef_Slot module_slots[] = {{Py_mod_exec, reinterpret_cast<void *>(execute)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from promoarray.diagnostics.calls.numpy import REDUCTIONS
 from promoarray.operations import Form
+
+Asked = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
 
 class Callee(NamedTuple):
@@ -35,6 +38,18 @@ class Callee(NamedTuple):
     def without_owner(self) -> Callee:
         """The method of any array."""
         return self._replace(owner=None)
+
+
+class Otherwise(NamedTuple):
+    """A function, what is asked before it is called, and what where it refuses (``calls.cpp``).
+
+    Both are called with the arguments, a tuple and a dict; where they answer NotImplemented, the
+    function is called, or its error stands.
+    """
+
+    function: Callable[..., Any]
+    before: Asked | None = None
+    instead: Asked | None = None
 
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.sum))

@@ -7,28 +7,32 @@ from __future__ import annotations
 import __future__
 
 import builtins
-import operator
+import math
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType, MethodType, SimpleNamespace
+from types import CodeType, FrameType, FunctionType, MethodType
 from typing import Any, Self
 
 import numpy as np
 
-from promoarray.core.call_site import of_promoarray
+from promoarray.core.call_site import is_library, of_promoarray
+from promoarray.diagnostics.model.scalar_class import borders, scalar_class
 from promoarray.diagnostics.record._seen import FastHook
-from promoarray.diagnostics.record.numpy.callee import callee_of
+from promoarray.diagnostics.record.numpy.callee import Otherwise, callee_of
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED, rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.numpy.stand_ins import StandIns, holds, in_python, listed
-from promoarray.diagnostics.record.numpy.static_types import ALONE, NUMBERS, PLAIN, TYPE, TYPES
+from promoarray.diagnostics.record.report import BEFORE_READING, MOVE
 from promoarray.operations import Form
 
 _COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
+"""What has nothing to do with NumPy, if it stands on both sides of an operator."""
 
 GRIDS = type(np.mgrid), type(np.ogrid)
 """Which make arrays of the numbers of slices: ``np.mgrid[0:3]``."""
@@ -41,22 +45,6 @@ class Hook(FastHook):
     """The hook, and what stands in rewritten programs besides its methods."""
 
     slice = slice
-    inplace = Form.INPLACE
-    augmented = SimpleNamespace(
-        add=operator.iadd,
-        subtract=operator.isub,
-        multiply=operator.imul,
-        divide=operator.itruediv,
-        floor_divide=operator.ifloordiv,
-        remainder=operator.imod,
-        pow=operator.ipow,
-        matmul=operator.imatmul,
-        bitwise_and=operator.iand,
-        bitwise_or=operator.ior,
-        bitwise_xor=operator.ixor,
-        bitwise_left_shift=operator.ilshift,
-        bitwise_right_shift=operator.irshift,
-    )
 
     def __new__(cls) -> Self:
         """Make a hook that nobody is told by."""
@@ -64,6 +52,7 @@ class Hook(FastHook):
             cls,
             ndarray=np.ndarray,
             generic=np.generic,
+            dtype=np.dtype,
             plain=PLAIN,
             inplace=Form.INPLACE,
             operator=Form.OPERATOR,
@@ -74,6 +63,13 @@ class Hook(FastHook):
             ufunc=np.ufunc,
             dispatcher=type(np.sum),
             stand_in=StandIns(lambda: made.session),
+            otherwise=Otherwise,
+            scalar_class=scalar_class,
+            is_library=is_library,
+            move=MOVE,
+            kinds="biufc",
+            floats=[_nearest(x) for x in borders() if x < sys.float_info.max],
+            ints=[(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64],
         )
         made.itself = _Itself()
         return made
@@ -85,7 +81,7 @@ class Hook(FastHook):
         source = operands[0]
         if isinstance(source, GRIDS):
             self.session.gridded(x, frame)
-        elif isinstance(source, JOINERS) and operands[1:]:
+        elif isinstance(source, JOINERS):
             self.session.joined(operands[1], x, frame)
 
     def _resized(self, x: np.ndarray[Any, Any]) -> None:
@@ -174,14 +170,22 @@ class Hook(FastHook):
     def recording(self, session: Session) -> Iterator[None]:
         """Record in a block, in all threads."""
         before = self.session
-        self.tell(session, session.does, session.alike)
+        self._tell_of(session)
+        session.recorder.forgetting.append(self.forget_calls)
         try:
             with warnings_heard(session):
                 yield
         finally:
-            self.tell(*((before, before.does, before.alike) if before else (None,) * 3))
-            self.forget(None)
+            session.recorder.forgetting.remove(self.forget_calls)
+            self._tell_of(before)
             session.end()
+
+    def _tell_of(self, session: Session | None) -> None:
+        if session is None:
+            self.tell(None, None, None, None, False)
+        else:
+            recorder = session.recorder
+            self.tell(session, session.does, recorder, recorder.carried, recorder.by_value)
 
 
 @contextmanager
@@ -211,6 +215,13 @@ def warnings_heard(session: Session) -> Iterator[None]:
 
 _OF_NUMPY = "encountered in"
 """Of NumPy's warnings of what became of numbers."""
+
+
+def _nearest(x: float) -> tuple[float, float]:
+    """The floats that are nearest to a number, from below and from above."""
+    near = float(x)
+    below = near if near <= x else math.nextafter(near, -math.inf)
+    return below, near if near >= x else math.nextafter(near, math.inf)
 
 
 class _Itself:
@@ -251,7 +262,7 @@ def hook() -> Hook:
     found: Hook | None = getattr(builtins, RESERVED, None)
     if found is None:
         found = Hook()
-        for name, x in ((RESERVED, found), (TYPE, type), (TYPES, PLAIN), (NUMBERS, ALONE)):
-            setattr(builtins, name, x)
+        setattr(builtins, RESERVED, found)
+        BEFORE_READING.append(found.flush)
         in_python()  # which is loaded rewritten, before anything is recorded
     return found

@@ -7,7 +7,6 @@ and NumPy's own loop runs. It stores Python ints that do not fit: they wrap arou
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
@@ -21,8 +20,7 @@ from promoarray.core.call_site import of_promoarray
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.calls.numpy import OPERANDS, STORES, expansions, operations
 from promoarray.diagnostics.model.scalar_class import scalar_class
-from promoarray.diagnostics.record._seen import Otherwise
-from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     as_taken,
@@ -36,26 +34,15 @@ from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 
-OPERATORS: dict[str, Callable[..., Any]] = {
-    "divide": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor,
-    "bitwise_left_shift": operator.lshift,
-    "bitwise_right_shift": operator.rshift,
-    "add": operator.add,
-    "pow": operator.pow,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-}
+OPERATORS = frozenset(
+    {
+        *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor"),
+        *("bitwise_left_shift", "bitwise_right_shift"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    }
+)
+"""Those of two operands that NumPy 1 may compute otherwise."""
 
 _MOST_KNOWN = 1 << 14
 """So many decisions are remembered."""
@@ -87,23 +74,41 @@ class Past:
         """The policy, if it was this that made a result."""
         return self.policy if self.whole or (x is not None and x is self._made) else None
 
-    def operand(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> Any:
-        """The second operand of an operator, or what has its result where NumPy 1 has another."""
+    def dtypes(
+        self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR
+    ) -> tuple[Any, ...] | None:
+        """What NumPy 1 casts the operands of an operator to, None of what stays as it is.
+
+        None where NumPy 2 does the same, and () where NumPy 1 does something that is not done.
+        """
         if name not in OPERATORS or not self._may_differ(first, x):
-            return x
+            return None
         if not isinstance(first, np.ndarray):  # a scalar is not written into
             form = Form.OPERATOR
-        inputs = self._inputs(name, (first, x), form_of(name, first, form))
-        if inputs is None:
-            return x
-        if form is Form.INPLACE:
-            self._made = first
-            return inputs[1]  # which NumPy writes into the first, or refuses to as NumPy 1 did
-        alone = name == "pow" and isinstance(first, np.generic)
-        self._made = _power(*inputs) if alone else _computed(OPERATORS[name], inputs)
-        return _Answer(self._made)
+        found = self._decided(name, as_taken((first, x)), form_of(name, first, form))
+        if found and form is Form.INPLACE:
+            return None, found[1]  # NumPy writes into the first, or refuses to as NumPy 1 did
+        return found
 
-    def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Callable[..., Any]:
+    def made_so(self, x: Any) -> None:
+        """Note a result that was computed as NumPy 1 did."""
+        self._made = x
+
+    @staticmethod
+    def cast_to(x: Any, dtype: Any) -> Any:
+        """An operand in a dtype; a number stays one."""
+        if isinstance(x, np.ndarray):
+            return x.astype(dtype, copy=False)
+        if isinstance(x, (float, np.floating)) and dtype.kind == "f":
+            return dtype.type(x)
+        return np.asarray(x).astype(dtype)[()]
+
+    @staticmethod
+    def power(a: Any, b: Any) -> Any:
+        """A power of scalars, by the loop that NumPy 1 has for arrays: NumPy 2 spares it some."""
+        return _computed(np.power, [np.asarray(a)[None], np.asarray(b)[None]])[0]
+
+    def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Any:
         """A function, or a method of an array, that does as NumPy 1 did."""
         computes, stores = _computing(f, callee), callee.name in (*STORES, "astype")
         given = GIVEN.get(callee.name) if self.whole else None
@@ -127,7 +132,7 @@ class Past:
             return made
 
         return Otherwise(
-            f, instead if stores else None, before if computes or given or asks else None
+            f, before if computes or given or asks else None, instead if stores else None
         )
 
     def stores(self, x: Any, value: Any) -> Policy | None:
@@ -160,6 +165,11 @@ class Past:
     def _inputs(self, name: str, given: tuple[Any, ...], form: Form) -> list[Any] | None:
         """The operands in the dtypes that the policy gives them; None where NumPy 2 does that."""
         given = tuple(as_taken(given))
+        dtypes = self._decided(name, given, form)
+        return [self.cast_to(*each) for each in zip(given, dtypes, strict=True)] if dtypes else None
+
+    def _decided(self, name: str, given: Sequence[Any], form: Form) -> tuple[Any, ...] | None:
+        """The dtypes, asked once for operands that are alike."""
         key = (name, form, *map(_kind, given))
         if None in key:
             return None
@@ -167,10 +177,11 @@ class Past:
         if dtypes is ...:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            dtypes = self._known[key] = self._dtypes(name, given, form)
+            dtypes = self._known[key] = self._dtypes(name, tuple(given), form)
         if dtypes == ():
             self._unknown(name)
-        return [_cast(*each) for each in zip(given, dtypes, strict=True)] if dtypes else None
+        found: tuple[Any, ...] | None = dtypes
+        return found
 
     def _dtypes(self, name: str, given: tuple[Any, ...], form: Form) -> tuple[Any, ...] | None:
         """What the operands are cast to; None if to nothing, and () where the policy refuses."""
@@ -225,7 +236,7 @@ class Past:
         if inputs is None:
             return NotImplemented
         if callee.outer:
-            inputs = [_cast(x, made.dtype) for x, made in zip(given, inputs, strict=True)]
+            inputs = [self.cast_to(x, made.dtype) for x, made in zip(given, inputs, strict=True)]
         cast, named = list(args), dict(kwargs)
         for key, made in zip(keys, inputs, strict=True):
             if type(key) is int:
@@ -235,13 +246,8 @@ class Past:
         if callee.owner is not None:
             return _computed(getattr(cast[0], callee.name), cast[1:], named)
         if f is pow and not isinstance(cast[0], np.ndarray):
-            return _power(*cast)
+            return self.power(*cast)
         return _computed(f, cast, named)
-
-
-def _power(a: Any, b: Any) -> Any:
-    """A power of scalars, by the loop that NumPy 1 has for arrays: NumPy 2 spares it some."""
-    return _computed(np.power, [np.asarray(a)[None], np.asarray(b)[None]])[0]
 
 
 def _as_powers(given: Sequence[Any]) -> list[Any] | None:
@@ -283,12 +289,6 @@ def _kind(x: Any) -> Hashable:
     if x.dtype.kind not in "biufcV":
         return None
     return x.dtype, type(x), x.ndim == 0 and scalar_class(x.item())
-
-
-def _cast(x: Any, dtype: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        return x.astype(dtype, copy=False)
-    return np.asarray(x).astype(dtype)[()]
 
 
 def _computed(f: Callable[..., Any], args: Sequence[Any], kwargs: Any = None) -> Any:
@@ -371,23 +371,6 @@ GIVEN: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("percentile", "quantile", "nanpercentile", "nanquantile"), _ranked),
 }
 """Functions of which NumPy 1 takes the arguments otherwise."""
-
-
-class _Answer:
-    """Stands as an operator's second operand, and has its result."""
-
-    __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, made: Any) -> None:
-        self._made = made
-
-    def _answer(self, other: Any) -> Any:
-        return self._made
-
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _answer
-    __rpow__ = __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _answer
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _answer
 
 
 class _Wrapping:

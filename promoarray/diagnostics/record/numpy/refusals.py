@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.diagnostics.calls.numpy import STORES
-from promoarray.diagnostics.record._seen import Otherwise
-from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise
 from promoarray.diagnostics.record.numpy.numpy1_emulation import OPERATORS, beyond, program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, flat, form_of, operand_of
 from promoarray.diagnostics.record.recorder import Recorder
@@ -31,13 +30,12 @@ class Refusals:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def operand(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> Any:
-        """The second operand of an operator, as it is."""
+    def dtypes(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> None:
+        """Note an operator that is about to be refused; its operands stay as they are."""
         if name in OPERATORS and (beyond(first, x) or beyond(x, first)):
             self._refused(name, (first, x), form_of(name, first, form))
-        return x
 
-    def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Callable[..., Any]:
+    def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Any:
         """A function that notes what it refuses."""
         own = () if owner is None else (owner,)
         computes = type(f) is np.ufunc and callee.name in OPERATORS
@@ -51,7 +49,7 @@ class Refusals:
                 self._not_stored(f, callee.name, (*own, *args), kwargs)
             return NotImplemented
 
-        return Otherwise(f, refused, None)
+        return Otherwise(f, instead=refused)
 
     def target(self, x: Any, value: Any) -> Any:
         """An array that is assigned to, as it is."""

@@ -1,25 +1,26 @@
-"""Programs with a hook at each operation, which stays where it was: in the program's own frame.
+"""Programs whose operations a hook carries out, where they stand: in the program's own frame.
 
-Operands pass through the hook on their way to the operator, and so does the result: ``a + b``
-becomes ``H.done(1, H.first(1, a) + H.then(1, b))``, with the operation's name besides. So types,
-values, exceptions, tracebacks and the lines that warnings name are those of the program as it is.
-The number tells the operations of a file apart, the frame those of a recursion.
+``a + b`` becomes ``H.operate(129, a, b)``, a function without a frame. So types, values,
+exceptions, tracebacks and the lines that warnings name are those of the program as it is. The
+number tells the places of all programs apart; that of an operator says besides which it is.
 """
 
 from __future__ import annotations
 import __future__
 
 import ast
-import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
-from promoarray.diagnostics.record.numpy.conditions import Conditions
+from promoarray.core.call_site import is_library
+from promoarray.diagnostics.record._seen import OPERATORS as NAMES
 from promoarray.diagnostics.record.numpy.skip_list import LOOK_AROUND, left_alone
-from promoarray.diagnostics.record.numpy.static_types import located, looks, parts
+
+Located = TypeVar("Located", bound=ast.expr | ast.stmt)
 
 RESERVED = "__promoarray__"
 """The hook's name, among the builtins."""
@@ -64,6 +65,12 @@ OF_LISTS = frozenset({"count", "index", "remove", "sort"})
 _RUN = frozenset({"exec", "eval"})
 """Builtins that run a text."""
 
+_CHANGES, _TESTED, _BITS = 32, 64, 7
+"""How the number of an operator says that it is in place, that its truth is asked at once, and what
+of it is the operator's (``hook.cpp``)."""
+
+_places = count(1)
+
 _NOTHING_SEARCHED = ast.Constant, ast.Dict, ast.Set, ast.JoinedStr
 """In which nothing is compared, but for texts and what has the same hash."""
 
@@ -96,7 +103,7 @@ def rewritten(
             tree = compile(source, path, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             nodes = list(ast.walk(tree))
             calls = left_alone(tree, nodes) if whole else LOOK_AROUND
-            rewriter = _Rewriter(nodes, calls)
+            rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
             rewriter.annotated &= not flags & __future__.annotations.compiler_flag
             code: CodeType = compile(rewriter.visit(tree), path, mode, flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
@@ -121,56 +128,54 @@ def _warned_already() -> Iterator[None]:
             filters.remove(each)
 
 
-class _Rewriter(Conditions):
+class _Rewriter(ast.NodeTransformer):
     """Puts the hook in.
 
     Parameters
     ----------
-    nodes : sequence of ast.AST
-        All of the program.
     left_alone : set of str
         Functions of these names are called as they are: of the file itself, and builtins.
+    annotated : bool
+        Whether annotations are computed, and not kept as they are written.
+    in_library : bool
+        Whether the file is one of a library: places in it are told apart by what calls them.
     """
 
-    def __init__(self, nodes: Sequence[ast.AST], left_alone: frozenset[str]) -> None:
-        super().__init__(nodes)
-        self._left_alone = left_alone
-        self._count = 0
+    def __init__(self, left_alone: frozenset[str], annotated: bool, in_library: bool) -> None:
+        self._left_alone, self.annotated = left_alone, annotated
+        self._sign = -1 if in_library else 1
+        self._tested: set[ast.AST] = set()
+        self._kept: set[ast.AST] = set()
 
     # -- expressions ------------------------------------------------------------------------------
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         if _text(node.left) or (_constant(node.left) and _constant(node.right)):
             return self._inside(node)
-        return self._looked_at(node, self._binary)
-
-    def _binary(self, node: ast.BinOp) -> Any:
-        name, left, right = OPERATORS[type(node.op)], self.visit(node.left), self.visit(node.right)
-        number = self._number()
-        node.left = self._hook("first", left, number, left)
-        node.right = self._hook("then", right, number, name, right)
-        return self._hook("done", node, number, name, node)
+        return self._operation(node, node.op, self.visit(node.left), self.visit(node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if type(node.op) not in OPERATORS or _constant(node.operand):
             return self._inside(node)
-        return self._looked_at(node, self._unary)
+        return self._operation(node, node.op, self.visit(node.operand))
 
-    def _unary(self, node: ast.UnaryOp) -> Any:
-        number, operand = self._number(), self.visit(node.operand)
-        node.operand = self._hook("first", operand, number, operand)
-        return self._hook("done", node, number, OPERATORS[type(node.op)], node)
+    def _operation(self, node: ast.AST, op: ast.AST, *operands: ast.expr, changes: int = 0) -> Any:
+        tested = _TESTED if node in self._tested else 0
+        kind = NAMES.index(OPERATORS[type(op)]) | changes | tested
+        return self._hook("operate", node, (self._number() << _BITS) + kind, *operands)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         if not any(type(op) in OPERATORS or _searches(op) for op in node.ops):
             return self._inside(node)
-        return self._looked_at(node, self._comparison)
-
-    def _comparison(self, node: ast.Compare) -> Any:
         values = [self.visit(x) for x in (node.left, *node.comparators)]
-        compared = self._chain(node, values) if node.ops[1:] else None
-        done = compared or self._compared(node, node.ops[0], *values)
-        return self._itself(done, node) if node in self.tested else done
+        if node.ops[1:] and node in self._tested:
+            self._tested.remove(node)  # its parts are asked before
+            self._kept.add(node)
+        made = self._chain(node, values) if node.ops[1:] else None
+        made = made or self._compared(node, node.ops[0], *values)
+        if node not in self._kept:
+            return made
+        return located(ast.Compare(_named("itself", node), [ast.Eq()], [made]), node)
 
     def _chain(self, node: ast.Compare, values: list[ast.expr]) -> ast.expr:
         # a < b < c is a < b and b < c, but for b, which is evaluated once.
@@ -188,44 +193,22 @@ class _Rewriter(Conditions):
     def _compared(
         self, node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr
     ) -> ast.expr:
-        if type(op) not in OPERATORS:  # ``in`` compares what it looks for, ``is`` computes nothing
-            if _searches(op) and not isinstance(right, _NOTHING_SEARCHED):
-                number = self._number()
-                left = self._hook("hold", left, number, left)
-                right = self._hook("searched", right, right, self._hook("taken", right, number))
+        if type(op) in OPERATORS:
+            made: ast.expr = self._operation(node, op, left, right)
+            return made
+        # ``in`` compares what it looks for, ``is`` computes nothing.
+        if not _searches(op) or isinstance(right, _NOTHING_SEARCHED):
             return located(ast.Compare(left, [op], [right]), node)
-        number, name = self._number(), OPERATORS[type(op)]
-        left = self._hook("first", left, number, left)
-        right = self._hook("then", right, number, name, right)
-        compare = located(ast.Compare(left, [op], [right]), node)
-        return self._hook("done", node, number, name, compare)
-
-    def _itself(self, x: ast.expr, node: ast.Compare) -> ast.expr:
-        """A comparison that gives what stands on its right.
-
-        Where a condition is a comparison, Python says of an error in its truth that it stands
-        there; of a call it would not.
-        """
-        compare = ast.Compare(_named("itself", node), [ast.Eq()], [x])
-        return located(compare, node)
+        found = self._hook("contains", node, left, right)
+        return located(ast.UnaryOp(ast.Not(), found), node) if type(op) is ast.NotIn else found
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         if isinstance(node.ctx, ast.Load):
-            return self._looked_at(node, self._subscript, _item(node))
+            return self._hook("item", node, self.visit(node.value), self._key(node.slice))
         self._inside(node)
         if isinstance(node.ctx, ast.Store):  # by an unpacking, a loop, a ``with``
             node.value = self._hook("storing", node.value, node.value)
         return node
-
-    def _subscript(self, node: ast.Subscript) -> ast.expr:
-        number = self._number()
-        if _name_of(node.value) in JOINERS:
-            node.value, key = self.visit(node.value), self._key(node.slice)
-            node.slice = self._hook("key", key, number, key)
-        else:
-            self._inside(node)
-        node.value = self._hook("first", node.value, number, node.value)
-        return self._hook("viewed", node, number, "__getitem__", node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self._inside(node)
@@ -233,9 +216,7 @@ class _Rewriter(Conditions):
             node.value = self._hook("exported", node.value, node.attr, node.value)
         if not isinstance(node.ctx, ast.Load) or node.attr not in ATTRIBUTES:
             return node
-        number = self._number()
-        node.value = self._hook("first", node.value, number, node.value)
-        return self._hook("viewed", node, number, node.attr, node)
+        return self._hook("attribute", node, node.value, node.attr)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self._inside(node)
@@ -245,16 +226,18 @@ class _Rewriter(Conditions):
         place = _of_method(node, function)
         if isinstance(function, ast.Attribute) and function.attr in OF_LISTS:
             function = self._hook("of_list", function, function)
-        node.func = self._hook("call", function, number, function)
-        node.args = [self._argument(x, number) for x in node.args]
-        for keyword in node.keywords:
-            value = keyword.value
-            given = (number, value) if keyword.arg is None else (number, keyword.arg, value)
-            keyword.value = self._hook("named" if keyword.arg else "rest", value, *given)
-        done = self._hook("called", node, number, node)
+        several = any(isinstance(x, ast.Starred) for x in node.args)
+        if not place and not several and all(each.arg for each in node.keywords):
+            called = self._hook("call", node, number, function, *node.args)
+            called.keywords = node.keywords
+            return called
+        node.func = self._hook("bound", function, number, function, bool(place))
+        if not place:
+            return node
+        made = self._hook("result", node, node)
         for name, at in place.items():
             setattr(node, name, at)
-        return done
+        return made
 
     def _run(self, node: ast.Call, name: str) -> ast.expr:
         """A call of a builtin, which may run a text: that is rewritten, too."""
@@ -263,29 +246,53 @@ class _Rewriter(Conditions):
             node.args[0] = self._hook("source", node.args[0], called, node.args[0])
         return node
 
-    def _argument(self, x: ast.expr, number: int) -> ast.expr:
-        if isinstance(x, ast.Starred):
-            x.value = self._hook("starred", x.value, number, x.value)
-            return x
-        return self._hook("argument", x, number, x)
+    # -- conditions, of which Python asks the truth at once ---------------------------------------
+
+    def _with_test(self, node: Any) -> Any:
+        self._test(node.test)
+        return self._inside(node)
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _with_test
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        for condition in node.ifs:
+            self._test(condition)
+        return self._inside(node)
+
+    def _test(self, node: ast.expr) -> None:
+        """Note the comparisons in a condition: of an error in their truth Python says that it
+        stands there; of a call it would not.
+
+        Python 3.11 says so of what stands behind a comparison, too: beside that it is kept as one.
+        """
+        asked = list(_asked(node))
+        alone = all(isinstance(each, ast.Compare) for each in asked)
+        (self._tested if alone else self._kept).update(asked)
 
     # -- statements -------------------------------------------------------------------------------
 
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        returns = node.returns
+        node.returns = returns if self.annotated else None
+        self._inside(node)
+        node.returns = node.returns or returns
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return self.visit_FunctionDef(node)
+
+    def visit_arg(self, node: ast.arg) -> Any:
+        return self._inside(node) if self.annotated else node
+
     def visit_Assign(self, node: ast.Assign) -> Any:
-        target = node.targets[0]
+        target: Any = node.targets[0]
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
             return self._inside(node)
-        return self._looked_at(node, self._stored, (node.value, *_item(target)))
-
-    def _stored(self, node: Any) -> ast.stmt:
-        target: Any = node.targets[0]
-        node.value = self.visit(node.value)
+        number, value = self._number(), self.visit(node.value)
         self._inside(target)
-        number = self._number()
-        node.value = self._hook("first", node.value, number, node.value)
+        node.value = self._hook("hold", value, number, value)
         target.value = self._hook("target", node, number, target.value)
-        made: ast.stmt = node
-        return made
+        return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if self.annotated:
@@ -302,11 +309,16 @@ class _Rewriter(Conditions):
             node.subject = self._hook("matched", node.subject, node.subject)
         return node
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        return self._looked_at(node, self._augmented, (_read(node.target), node.value))
+    def visit_match_case(self, node: ast.match_case) -> Any:
+        """Visit the guard and the body; the pattern stays as it is."""
+        if node.guard is not None:
+            self._test(node.guard)
+        pattern, node.pattern = node.pattern, ast.MatchAs()
+        self._inside(node)
+        node.pattern = pattern
+        return node
 
-    def _augmented(self, node: ast.AugAssign) -> ast.stmt:
-        number, name = self._number(), OPERATORS[type(node.op)]
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         target, value = node.target, self.visit(node.value)
         if isinstance(target, ast.Name):
             old: ast.expr = located(ast.Name(target.id, ast.Load()), target)
@@ -318,11 +330,7 @@ class _Rewriter(Conditions):
             target.value = self._hook("taken", target.value, owner)
         else:
             old = self._item(target)
-        old = self._hook("changed", old, number, old)
-        value = self._hook("then", value, number, name, value, _named("inplace", node))
-        operator = _named("augmented", node, name)
-        done = located(ast.Call(operator, [old, value], []), node)
-        made = self._hook("done", node, number, name, done, _named("inplace", node))
+        made = self._operation(node, node.op, old, value, changes=_CHANGES)
         return located(ast.Assign([target], made), node)
 
     def _item(self, target: ast.Subscript) -> ast.expr:
@@ -333,7 +341,7 @@ class _Rewriter(Conditions):
         kept_key = self._hook("hold", key, index, key)
         target.value = self._hook("augmenting", x, self._hook("taken", x, owner))
         target.slice = self._hook("taken", key, index)
-        return located(ast.Subscript(kept, kept_key, ast.Load()), target)
+        return self._hook("item", target, kept, kept_key)
 
     def _key(self, key: ast.expr) -> ast.expr:
         """A key as an expression, slices too."""
@@ -347,27 +355,13 @@ class _Rewriter(Conditions):
         visited: ast.expr = self.visit(key)
         return visited
 
-    # -- what reads nothing but names, numbers and items -----------------------------------------
-
-    def _looked_at(self, node: Any, hooked: Callable[[Any], Any], read: Sequence[Any] = ()) -> Any:
-        """A node as it is where all that it reads is plain, and else with the hook."""
-        at = self.tested.get(node, node)
-        look = None if at is None else looks(read or (node,), self.bound, at)
-        if look is None:
-            return hooked(node)
-        plain = copy.deepcopy(node)
-        if isinstance(node, ast.stmt):
-            return located(ast.If(look, [plain], [hooked(node)]), node)
-        return located(ast.IfExp(look, plain, hooked(node)), node)
-
     # -- making nodes -----------------------------------------------------------------------------
 
     def _inside(self, node: Any) -> Any:  # its own type, or what takes its place
         return self.generic_visit(node)
 
     def _number(self) -> int:
-        self._count += 1
-        return self._count
+        return next(_places) * self._sign
 
     def _hook(self, method: str, at: ast.AST, *given: Any) -> ast.Call:
         """A call of the hook that stands where ``at`` does."""
@@ -375,6 +369,38 @@ class _Rewriter(Conditions):
             x if isinstance(x, ast.AST) else located(ast.Constant(x), at) for x in given
         ]
         return located(ast.Call(_named(method, at), args, []), at)
+
+
+def located(node: Located, at: Any) -> Located:
+    """Put a new node where another stands: ``ast.copy_location``, of nodes that have places."""
+    node.lineno, node.col_offset = at.lineno, at.col_offset
+    node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
+    return node
+
+
+def _computes_annotations(nodes: Sequence[ast.AST]) -> bool:
+    """Whether annotations are computed, as no import from the future says otherwise."""
+    return not any(
+        isinstance(x, ast.ImportFrom)
+        and x.module == "__future__"
+        and any(each.name == "annotations" for each in x.names)
+        for x in nodes
+    )
+
+
+def _asked(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions of a condition of which the truth is asked at once."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _asked(operand)
+        case ast.BoolOp(values=values):
+            for each in values:
+                yield from _asked(each)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            for each in (test, body, orelse):
+                yield from _asked(each)
+        case _:
+            yield node
 
 
 def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
@@ -395,24 +421,6 @@ def _searches(op: ast.cmpop) -> bool:
 
 def _constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
-
-
-def _name_of(node: ast.expr) -> str:
-    """The last name of what ``np.r_`` is."""
-    return getattr(node, "attr", getattr(node, "id", ""))
-
-
-def _item(node: ast.Subscript) -> tuple[ast.expr, ...]:
-    """What an item is read with."""
-    return node.value, *parts(node.slice)
-
-
-def _read(target: Any) -> ast.expr:
-    """What ``target += 1`` reads."""
-    read = copy.copy(target)
-    read.ctx = ast.Load()
-    found: ast.expr = read
-    return found
 
 
 def _text(node: ast.expr) -> bool:

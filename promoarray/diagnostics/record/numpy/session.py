@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core.call_site import is_library
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.model.scalar_class import scalar_class
-from promoarray.diagnostics.record._seen import Alike
 from promoarray.diagnostics.record.call_cache import Known, Told
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
@@ -48,8 +45,6 @@ class Session:
     ----------
     does : Past or Refusals
         What is asked before NumPy is.
-    alike : Alike
-        What was told of calls.
     rewritten : frozenset of str
         The libraries that are rewritten with the program.
     bug : str
@@ -62,18 +57,6 @@ class Session:
         self.recorder, self.past = recorder, past
         self.does: Past | Refusals = past or Refusals(recorder)
         self.rewritten = frozenset(packages)
-        self.alike = Alike(
-            recorder=recorder,
-            carried=recorder.carried,
-            is_library=is_library,
-            ndarray=np.ndarray,
-            generic=np.generic,
-            dtype=np.dtype,
-            scalar_class=scalar_class,
-            move=MOVE,
-            by_value=recorder.by_value,
-        )
-        recorder.forgetting.append(self.alike.clear)
         self.bug = ""
         self._too_deep = 0
 

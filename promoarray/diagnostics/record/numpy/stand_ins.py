@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray.core.call_site import is_library, of_promoarray
-from promoarray.diagnostics.record._seen import Otherwise
-from promoarray.diagnostics.record.numpy.callee import callee_of
+from promoarray.diagnostics.record.numpy.callee import Otherwise, callee_of
 from promoarray.diagnostics.record.numpy.importing import Loader
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 
@@ -82,7 +81,7 @@ class StandIns:
             return _partial
         replaced = _replacement(function)
         if replaced is not None:
-            made = Otherwise(function, None, _before(function, replaced))
+            made = Otherwise(function, _before(function, replaced))
             return lambda f: made
         if type(function) is FunctionType:
             return self._of_library(function, function)
@@ -136,7 +135,7 @@ class StandIns:
                 session.unexamined(f"call of {name_of(function)}", why, frame)
             return NotImplemented
 
-        return Otherwise(function, None, before)
+        return Otherwise(function, before)
 
 
 def _is_vectorized(f: Any) -> bool:
@@ -187,7 +186,7 @@ def listed(method: Any, values: Any) -> Any:
             return NotImplemented
         return replaced(values, *args, **kwargs)
 
-    return Otherwise(method, None, before)
+    return Otherwise(method, before)
 
 
 def name_of(function: Any) -> str:
