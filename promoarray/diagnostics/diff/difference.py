@@ -288,4 +288,4 @@ def _noted(noted: Noted, scalars: set[tuple[Site, str]]) -> Iterator[Change]:
 def _operation(at: At) -> str:
     if at.operation == "setitem":
         return "{}[...] = {}".format(*at.operands)
-    return written(at.operation, at.operands, at.form)  # type: ignore[arg-type]
+    return written(at.operation, at.operands, at.form)

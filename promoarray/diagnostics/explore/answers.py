@@ -44,23 +44,6 @@ class Table(NamedTuple):
     answering: list[int]
 
 
-class Answers:
-    """Texts and answers that all policies share.
-
-    Attributes
-    ----------
-    lines : Pool
-        Texts with marks.
-    entering, answering : Pool
-        The two parts of cells, as tuples of numbers of lines.
-    rows : Pool
-        Rows, as tuples of numbers of parts.
-    """
-
-    def __init__(self) -> None:
-        self.lines, self.entering, self.answering, self.rows = Pool(""), Pool(), Pool(), Pool()
-
-
 class Marker:
     """Puts marks into texts: for dtypes, and for phrases such as a policy's title."""
 
@@ -88,9 +71,14 @@ class Marker:
 
 
 class Asked:
-    """One policy, asked about all its operands."""
+    """One policy, asked about all its operands.
 
-    def __init__(self, pools: Answers, policy: Policy) -> None:
+    What it answers goes into pools that all policies share: texts with marks into ``lines``, tuples
+    of their numbers, the two parts of cells, into ``entering`` and ``answering``, and tuples of the
+    numbers of these into ``rows``.
+    """
+
+    def __init__(self, pools: Mapping[str, Pool], policy: Policy) -> None:
         self.pools, self.policy, self.shown = pools, policy, tuple(entries(policy))
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
@@ -108,7 +96,7 @@ class Asked:
                 known[asked] = self._cell(question, asked)
             cells.append(known[asked])
         rows = (cells[at : at + width] for at in range(0, len(cells), width))
-        number = self.pools.rows.number
+        number = self.pools["rows"].number
         parts = [tuple(map(number, zip(*row, strict=True))) for row in rows]
         return Table([first for first, _ in parts], [second for _, second in parts])
 
@@ -133,8 +121,8 @@ class Asked:
         key = *(entry.label for entry in operands), case.entering_by()
         if key not in self.entering:
             lines = self._lines(case.entering(), operands)
-            self.entering[key] = self.pools.entering.number(lines)
-        return self.entering[key], self.pools.answering.number(self._answering(case, operands))
+            self.entering[key] = self.pools["entering"].number(lines)
+        return self.entering[key], self.pools["answering"].number(self._answering(case, operands))
 
     def _answering(self, case: Case, operands: tuple[Entry, ...]) -> tuple[Hashable, ...]:
         """What the operation answers; the page reads it in this order."""
@@ -180,7 +168,7 @@ class Asked:
                 made = self.marked[text, dtypes] = self.mark(text, _letters(operands))
             if name and name in made:
                 made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
-            found.append(self.pools.lines.number(made))
+            found.append(self.pools["lines"].number(made))
         return tuple(found)
 
 

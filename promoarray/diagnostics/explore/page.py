@@ -8,6 +8,7 @@ import gc
 import json
 import sys
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -16,13 +17,14 @@ from typing import Any
 from promoarray import pages
 from promoarray.console import ZERO_D
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.explore.answers import Answers, Asked
-from promoarray.diagnostics.explore.casts import Casts
+from promoarray.diagnostics.explore import casts
+from promoarray.diagnostics.explore.answers import Asked
 from promoarray.diagnostics.explore.order import order_of
 from promoarray.diagnostics.explore.questions import (
     DTYPES,
     NUMBERS,
     ORDER,
+    Pool,
     Question,
     entries,
     held,
@@ -118,21 +120,17 @@ def explore_data(
     asked : sequence of Question
         The operations it shows, besides casts.
     """
-    answers = Answers()
-    casts = Casts(answers.lines)
-    lost = casts.losses()
-    shown = []
+    pools = defaultdict(Pool, lines=Pool(""))
+    lost = casts.losses(pools)
+    shown: list[dict[str, Any]] = []
     for policy in policies:
-        shown.append(_policy(policy))
-        asking, tables = Asked(answers, policy), []
-        for done, question in enumerate(asked, len(asked) * (len(shown) - 1)):
+        asking, tables = Asked(pools, policy), []
+        for done, question in enumerate(asked, len(asked) * len(shown)):
             step(done / len(asked) / len(policies))
             tables.append(asking.table(question))
-        shown[-1]["tables"] = tables
-        shown[-1]["casts"] = {
-            "dtypes": [NUMBERS[d.name] for d in held(policy)],
-            "table": casts.table(policy),
-        }
+        table = casts.cast_table(pools, policy)
+        cast = {"dtypes": [NUMBERS[d.name] for d in held(policy)], "table": table}
+        shown.append({**_policy(policy), "tables": tables, "casts": cast})
     step(1)
     return {
         "version": version("promoarray"),
@@ -146,14 +144,8 @@ def explore_data(
         ],
         "policies": shown,
         "losses": lost,
-        "given": casts.given(),
-        "lines": answers.lines.items(),
-        "entering": answers.entering.items(),
-        "answering": answers.answering.items(),
-        "rows": answers.rows.items(),
-        "castAnswers": casts.answers.items(),
-        "values": casts.values.items(),
-        "cells": casts.cells.items(),
+        "given": casts.given(pools),
+        **{name: pool.items() for name, pool in pools.items()},
     }
 
 
@@ -166,7 +158,7 @@ def _policy(policy: Policy) -> dict[str, Any]:
         "principle": policy.principle,
         "refusal": policy.refusal,
         "weak": policy.weak_arrays,
-        "ranks": any(entry.rank is Rank.ZERO_D for entry in shown),
+        "ranks": any(e.rank is Rank.ZERO_D for e in shown),
         "sources": list(map(str, policy.sources)),
         "notes": list(map(str, policy.notes)),
         "castSources": list(map(str, policy.cast.sources or policy.sources)),
