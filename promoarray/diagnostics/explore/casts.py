@@ -22,8 +22,8 @@ Pools = Mapping[str, Pool]
 
 def losses(pools: Pools) -> list[list[int]]:
     """Return the line that says what a cast loses, by source and target."""
-    number = pools["lines"].number
-    return [[number(loss(source, target)) for target in DTYPES] for source in DTYPES]
+    lines = pools["lines"]
+    return [[lines[loss(source, target)] for target in DTYPES] for source in DTYPES]
 
 
 def given(pools: Pools) -> list[list[int]]:
@@ -42,16 +42,16 @@ def cast_table(pools: Pools, policy: Policy) -> list[list[int]]:
 
 def _values(pools: Pools, found: Iterable[CastValue]) -> int:
     """The number of some values, which are numbers of bits and how they read themselves."""
-    return pools["values"].number(tuple(pools["cells"].number((v.bits, v.value)) for v in found))
+    return pools["values"][tuple(pools["cells"][v.bits, v.value] for v in found)]
 
 
 def _answer(pools: Pools, policy: Policy, source: DType, target: DType) -> int:
     """What is said of a cast; the page reads it in this order."""
-    case, line = CastCase(Operand(source), target, policy, {}), pools["lines"].number
+    case, line = CastCase(Operand(source), target, policy, {}), pools["lines"].__getitem__
     case.given = special_values(case.source, case.target)
     answer = case.answer()
     refused = answer.dtype is None
-    return pools["castAnswers"].number(
+    return pools["castAnswers"][
         (
             -1 if refused else NUMBERS[case.target.name],
             tuple(map(line, case.steps(answer))),
@@ -62,7 +62,7 @@ def _answer(pools: Pools, policy: Policy, source: DType, target: DType) -> int:
             NUMBERS[case.source.name],
             -1 if refused else _values(pools, answer.values),
         )
-    )
+    ]
 
 
 @cache

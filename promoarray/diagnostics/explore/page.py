@@ -87,7 +87,7 @@ def explore_page(
     step: Step = lambda part: None,
     asked: Iterable[Question] = (),
 ) -> str:
-    """Return the page, one file of HTML that needs nothing else; see ``explore_data``."""
+    """Return the page, one file of HTML that needs nothing else; see ``explore_json``."""
     text = explore_json(policies, step, asked)
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     body = f'{pages.read("explore.html")}\n<script type="text/plain" id="data">{packed}</script>'
@@ -101,15 +101,7 @@ def explore_json(
     step: Step = lambda part: None,
     asked: Iterable[Question] = (),
 ) -> str:
-    """Return what the page knows, as JSON."""
-    data = explore_data(policies, step, tuple(asked) or questions())
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def explore_data(
-    policies: Sequence[Policy], step: Step, asked: Sequence[Question]
-) -> dict[str, Any]:
-    """Return what the page knows: texts, answers and rows by their numbers, and all tables.
+    """Return what the page knows, as JSON: texts and answers by their numbers, and all tables.
 
     Parameters
     ----------
@@ -117,10 +109,11 @@ def explore_data(
         Those it shows, the first one first.
     step : callable
         Is given the part of the work that is done, from 0 to 1.
-    asked : sequence of Question
-        The operations it shows, besides casts.
+    asked : iterable of Question
+        The operations it shows, besides casts; all by default.
     """
-    pools = defaultdict(Pool, lines=Pool(""))
+    asked = tuple(asked) or questions()
+    pools = defaultdict[str, Pool](Pool, lines=Pool({"": 0}))
     lost = casts.losses(pools)
     shown: list[dict[str, Any]] = []
     for policy in policies:
@@ -132,7 +125,7 @@ def explore_data(
         cast = {"dtypes": [NUMBERS[d.name] for d in held(policy)], "table": table}
         shown.append({**_policy(policy), "tables": tables, "casts": cast})
     step(1)
-    return {
+    data = {
         "version": version("promoarray"),
         "legend": ZERO_D,
         "dtypes": [[d.name, d.code, d.kind.value, d.bits] for d in DTYPES],
@@ -145,8 +138,9 @@ def explore_data(
         "policies": shown,
         "losses": lost,
         "given": casts.given(pools),
-        **{name: pool.items() for name, pool in pools.items()},
+        **{name: list(pool) for name, pool in pools.items()},
     }
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _policy(policy: Policy) -> dict[str, Any]:
