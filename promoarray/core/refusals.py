@@ -52,8 +52,8 @@ def _named(name: str, operands: tuple[Operand, ...], form: Form) -> str:
     return f"{name} of {operands[0]}" if len(operands) == 1 else spelled(name, operands, form)
 
 
-def spelled(name: str, operands: tuple[Operand, ...], form: Form) -> str:
-    """Write an operation with its operands' dtypes."""
+def spelled(name: str, operands: tuple[Operand | str, ...], form: Form) -> str:
+    """Write an operation with its operands' dtypes, or what else they are called."""
     symbol = OPERATIONS[name].symbol if name in OPERATIONS else ""
     if symbol and len(operands) == 2 and form is not Form.FUNCTION:
         return f" {symbol}{form} ".join(map(str, operands))

@@ -146,8 +146,7 @@ class PolicyTable(_Table):
     @property
     def headline(self) -> str:
         """The policy and the operation."""
-        what = self.operation or "promotion"
-        return f"{visible(self.policy)}: {what}; the row is the left operand"
+        return _headline(self.policy, self.operation)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,14 +200,17 @@ class TablePair(_Table):
     @property
     def headline(self) -> str:
         """The policies and the operation."""
-        names = visible(f"{self.first.policy} | {self.second.policy}")
-        return f"{names}: {self.first.operation or 'promotion'}; the row is the left operand"
+        return _headline(f"{self.first.policy} | {self.second.policy}", self.first.operation)
 
     def summary(self) -> str:
         """Return the counts in a sentence."""
         counts = self.counts()
         said = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
         return f"{sum(counts.values())} pairs: {said}."
+
+
+def _headline(policies: str, operation: str) -> str:
+    return f"{visible(policies)}: {operation or 'promotion'}; the row is the left operand"
 
 
 def _difference(first: Cell, second: Cell) -> str:

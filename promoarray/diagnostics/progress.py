@@ -60,10 +60,8 @@ class Progress:
             self._words = self._words if words is None else words
             self._done = self._done if done is None else done
             if self._bar is not None:
-                task = self._bar.tasks[0].id
-                self._bar.update(
-                    task, description=self._words, completed=self._done or 0, total=self._total
-                )
+                task, whole = self._bar.tasks[0].id, None if self._done is None else 1.0
+                self._bar.update(task, description=self._words, completed=self._done, total=whole)
 
     @contextmanager
     def away(self) -> Iterator[None]:
@@ -73,10 +71,6 @@ class Progress:
             yield
         finally:
             self._come()
-
-    @property
-    def _total(self) -> float | None:
-        return None if self._done is None else 1.0
 
     def _come(self) -> None:
         """Show the line when it is time."""
@@ -120,7 +114,7 @@ class Progress:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            self._bar.add_task(self._words, total=self._total)
+            self._bar.add_task(self._words, total=None)
             self._bar.tasks[0].start_time = self._started
             self.step()
             self._bar.start()

@@ -164,6 +164,22 @@ def _unit(size: float, target: DType) -> Fraction:
     return max(least, Fraction(2) ** max(exponent - layout.mantissa, -9999) if size else least)
 
 
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20))
+def test_errors_of_long_integers_are_those_of_fractions(values: list[int]) -> None:
+    x = np.array(values, np.int64)
+    for target in (pa.float64, pa.float32, pa.bfloat16):
+        assert target.format is not None
+        made = np.asarray(pa.asarray(x).astype(target)).astype(np.float64)
+        errors = [
+            abs(a - Fraction(float(b)))
+            / Fraction(2) ** (abs(a).bit_length() - 1 - target.format.mantissa)
+            for a, b in zip(values, made, strict=True)
+        ]
+        found = pa.cast_report(pa.asarray(x), target)
+        assert found.largest_error == float(max(errors))
+        assert found.exact == errors.count(Fraction(0))
+
+
 def test_signalling_nans_are_counted_without_a_warning() -> None:
     for code, width in ((0x7F800001, np.uint32), (0x7FF0000000000001, np.uint64)):
         x = pa.asarray(np.array([code], width)).view(f"float{np.dtype(width).itemsize * 8}")

@@ -13,6 +13,7 @@ from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
+from promoarray.core.refusals import spelled
 from promoarray.diagnostics.casts import Answer
 from promoarray.diagnostics.explain.report import Cast, Explanation, other_policies
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
@@ -134,11 +135,7 @@ class Case:
 
     def written(self, form: Form) -> str:
         """Return the operation with its operands, as it is written in a form."""
-        symbol = operation(self.name).symbol
-        shown = [self._shown(i) for i in range(len(self.seen))]
-        if symbol and len(shown) == 2 and form is not Form.FUNCTION:
-            return f" {symbol}{form} ".join(shown)
-        return f"{self.name}({', '.join(shown)})"
+        return spelled(self.name, tuple(map(self._shown, range(len(self.seen)))), form)
 
     def _shown(self, index: int) -> str:
         x, seen = self.entered[index], self.seen[index]

@@ -157,7 +157,7 @@ class Explanation(Printable):
 
     def _values(self) -> CastTable:
         """What every policy makes of the values of a cast, but for the refusal explained."""
-        own = () if self.refused else (replace(self.answer, note=""),)  # which the steps tell
+        own = () if self.refused else (replace(self.answer, note=""),)  # which the notes tell
         answers = (*own, *self.others)
         return CastTable(self.source, self.dtype or "", self.given, answers, self.answer.values)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import product
-from typing import NamedTuple
 
 from promoarray.core.refusals import remedy
 from promoarray.diagnostics.explain.case import Case
@@ -35,30 +34,6 @@ MARK = "¤"
 """Stands before the letter of a mark; no text of explain has it."""
 
 _DTYPES = sorted((*BY_NAME, *(c for c in BY_CODE if not c.endswith("*"))), key=len, reverse=True)
-
-
-class Table(NamedTuple):
-    """Answers to one question: numbers of rows, a row for each left operand."""
-
-    entering: list[int]
-    answering: list[int]
-
-
-class Answers:
-    """Texts and answers that all policies share.
-
-    Attributes
-    ----------
-    lines : Pool
-        Texts with marks.
-    entering, answering : Pool
-        The two parts of cells, as tuples of numbers of lines.
-    rows : Pool
-        Rows, as tuples of numbers of parts.
-    """
-
-    def __init__(self) -> None:
-        self.lines, self.entering, self.answering, self.rows = Pool(""), Pool(), Pool(), Pool()
 
 
 class Marker:
@@ -88,17 +63,23 @@ class Marker:
 
 
 class Asked:
-    """One policy, asked about all its operands."""
+    """One policy, asked about all its operands.
 
-    def __init__(self, pools: Answers, policy: Policy) -> None:
+    What it answers goes into pools that all policies share: texts with marks into ``lines``, tuples
+    of their numbers, the two parts of cells, into ``entering`` and ``answering``, and tuples of the
+    numbers of these into ``rows``.
+    """
+
+    def __init__(self, pools: Mapping[str, Pool], policy: Policy) -> None:
         self.pools, self.policy, self.shown = pools, policy, tuple(entries(policy))
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
         self.marked: dict[Hashable, str] = {}
         self.entering: dict[Hashable, int] = {}
 
-    def table(self, question: Question) -> Table:
-        """Return the answers to a question; of functions of one operand a table has one row."""
+    def table(self, question: Question) -> list[tuple[int, ...]]:
+        """Return the numbers of rows, a row for each left operand: of how operands enter, and of
+        what is answered. Of functions of one operand there is one row."""
         width, known = len(self.shown), dict[tuple[Entry, ...], tuple[int, int]]()
         alike = self._like_arrays(question.row.name)
         cells = []
@@ -108,9 +89,8 @@ class Asked:
                 known[asked] = self._cell(question, asked)
             cells.append(known[asked])
         rows = (cells[at : at + width] for at in range(0, len(cells), width))
-        number = self.pools.rows.number
-        parts = [tuple(map(number, zip(*row, strict=True))) for row in rows]
-        return Table([first for first, _ in parts], [second for _, second in parts])
+        numbers = ([self.pools["rows"][part] for part in zip(*row, strict=True)] for row in rows)
+        return list(zip(*numbers, strict=True))
 
     def _like_arrays(self, name: str) -> dict[Entry, Entry]:
         """From each 0-d array to the array that all is said alike of: where the rule does not look
@@ -133,8 +113,8 @@ class Asked:
         key = *(entry.label for entry in operands), case.entering_by()
         if key not in self.entering:
             lines = self._lines(case.entering(), operands)
-            self.entering[key] = self.pools.entering.number(lines)
-        return self.entering[key], self.pools.answering.number(self._answering(case, operands))
+            self.entering[key] = self.pools["entering"][lines]
+        return self.entering[key], self.pools["answering"][self._answering(case, operands)]
 
     def _answering(self, case: Case, operands: tuple[Entry, ...]) -> tuple[Hashable, ...]:
         """What the operation answers; the page reads it in this order."""
@@ -180,7 +160,7 @@ class Asked:
                 made = self.marked[text, dtypes] = self.mark(text, _letters(operands))
             if name and name in made:
                 made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
-            found.append(self.pools.lines.number(made))
+            found.append(self.pools["lines"][made])
         return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,63 +16,53 @@ from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 
+Pools = Mapping[str, Pool]
+"""What policies share, by the names that the page has for it."""
 
-class Casts:
-    """Texts and values of casts that all policies share.
 
-    Attributes
-    ----------
-    lines : Pool
-        Texts, those of explanations of operations among them.
-    answers : Pool
-        What is said of one cast, as a tuple of numbers.
-    values : Pool
-        What values read as and become, as tuples of numbers of ``cells``.
-    cells : Pool
-        Single values: their bits and how they read.
-    """
+def losses(pools: Pools) -> list[list[int]]:
+    """Return the line that says what a cast loses, by source and target."""
+    lines = pools["lines"]
+    return [[lines[loss(source, target)] for target in DTYPES] for source in DTYPES]
 
-    def __init__(self, lines: Pool) -> None:
-        self.lines, self.answers, self.values, self.cells = lines, Pool(), Pool(), Pool()
 
-    def losses(self) -> list[list[int]]:
-        """Return the line that says what a cast loses, by source and target."""
-        number = self.lines.number
-        return [[number(loss(source, target)) for target in DTYPES] for source in DTYPES]
+def given(pools: Pools) -> list[list[int]]:
+    """Return the values that each pair of dtypes is asked about."""
+    return [
+        [_values(pools, cells(special_values(source, target), source)) for target in DTYPES]
+        for source in DTYPES
+    ]
 
-    def given(self) -> list[list[int]]:
-        """Return the values that each pair of dtypes is asked about."""
-        return [
-            [self._values(cells(special_values(source, target), source)) for target in DTYPES]
-            for source in DTYPES
-        ]
 
-    def table(self, policy: Policy) -> list[list[int]]:
-        """Return the numbers of a policy's answers, a list for each source."""
-        dtypes = held(policy)
-        return [[self._answer(policy, a, b) for b in dtypes] for a in dtypes]
+def cast_table(pools: Pools, policy: Policy) -> list[list[int]]:
+    """Return the numbers of a policy's answers, a list for each source."""
+    dtypes = held(policy)
+    return [[_answer(pools, policy, a, b) for b in dtypes] for a in dtypes]
 
-    def _values(self, found: list[CastValue] | tuple[CastValue, ...]) -> int:
-        return self.values.number(tuple(self.cells.number((v.bits, v.value)) for v in found))
 
-    def _answer(self, policy: Policy, source: DType, target: DType) -> int:
-        """What is said of a cast; the page reads it in this order."""
-        case, line = CastCase(Operand(source), target, policy, {}), self.lines.number
-        case.given = special_values(case.source, case.target)
-        answer = case.answer()
-        refused = answer.dtype is None
-        return self.answers.number(
-            (
-                -1 if refused else NUMBERS[case.target.name],
-                tuple(map(line, case.steps(answer))),
-                () if refused else tuple(map(line, case.quirks())),
-                line(answer.reason),
-                line(answer.note),
-                tuple(policy.cast.notes.index(note) for note in case.notes()),
-                NUMBERS[case.source.name],
-                -1 if refused else self._values(answer.values),
-            )
+def _values(pools: Pools, found: Iterable[CastValue]) -> int:
+    """The number of some values, which are numbers of bits and how they read themselves."""
+    return pools["values"][tuple(pools["cells"][v.bits, v.value] for v in found)]
+
+
+def _answer(pools: Pools, policy: Policy, source: DType, target: DType) -> int:
+    """What is said of a cast; the page reads it in this order."""
+    case, line = CastCase(Operand(source), target, policy, {}), pools["lines"].__getitem__
+    case.given = special_values(case.source, case.target)
+    answer = case.answer()
+    refused = answer.dtype is None
+    return pools["castAnswers"][
+        (
+            -1 if refused else NUMBERS[case.target.name],
+            tuple(map(line, case.steps(answer))),
+            () if refused else tuple(map(line, case.quirks())),
+            line(answer.reason),
+            line(answer.note),
+            tuple(policy.cast.notes.index(note) for note in case.notes()),
+            NUMBERS[case.source.name],
+            -1 if refused else _values(pools, answer.values),
         )
+    ]
 
 
 @cache

@@ -8,6 +8,7 @@ import gc
 import json
 import sys
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -16,13 +17,14 @@ from typing import Any
 from promoarray import pages
 from promoarray.console import ZERO_D
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.explore.answers import Answers, Asked
-from promoarray.diagnostics.explore.casts import Casts
+from promoarray.diagnostics.explore import casts
+from promoarray.diagnostics.explore.answers import Asked
 from promoarray.diagnostics.explore.order import order_of
 from promoarray.diagnostics.explore.questions import (
     DTYPES,
     NUMBERS,
     ORDER,
+    Pool,
     Question,
     entries,
     held,
@@ -85,7 +87,7 @@ def explore_page(
     step: Step = lambda part: None,
     asked: Iterable[Question] = (),
 ) -> str:
-    """Return the page, one file of HTML that needs nothing else; see ``explore_data``."""
+    """Return the page, one file of HTML that needs nothing else; see ``explore_json``."""
     text = explore_json(policies, step, asked)
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     body = f'{pages.read("explore.html")}\n<script type="text/plain" id="data">{packed}</script>'
@@ -99,15 +101,7 @@ def explore_json(
     step: Step = lambda part: None,
     asked: Iterable[Question] = (),
 ) -> str:
-    """Return what the page knows, as JSON."""
-    data = explore_data(policies, step, tuple(asked) or questions())
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-
-
-def explore_data(
-    policies: Sequence[Policy], step: Step, asked: Sequence[Question]
-) -> dict[str, Any]:
-    """Return what the page knows: texts, answers and rows by their numbers, and all tables.
+    """Return what the page knows, as JSON: texts and answers by their numbers, and all tables.
 
     Parameters
     ----------
@@ -115,26 +109,23 @@ def explore_data(
         Those it shows, the first one first.
     step : callable
         Is given the part of the work that is done, from 0 to 1.
-    asked : sequence of Question
-        The operations it shows, besides casts.
+    asked : iterable of Question
+        The operations it shows, besides casts; all by default.
     """
-    answers = Answers()
-    casts = Casts(answers.lines)
-    lost = casts.losses()
-    shown = []
+    asked = tuple(asked) or questions()
+    pools = defaultdict[str, Pool](Pool, lines=Pool({"": 0}))
+    lost = casts.losses(pools)
+    shown: list[dict[str, Any]] = []
     for policy in policies:
-        shown.append(_policy(policy))
-        asking, tables = Asked(answers, policy), []
-        for done, question in enumerate(asked, len(asked) * (len(shown) - 1)):
+        asking, tables = Asked(pools, policy), []
+        for done, question in enumerate(asked, len(asked) * len(shown)):
             step(done / len(asked) / len(policies))
             tables.append(asking.table(question))
-        shown[-1]["tables"] = tables
-        shown[-1]["casts"] = {
-            "dtypes": [NUMBERS[d.name] for d in held(policy)],
-            "table": casts.table(policy),
-        }
+        table = casts.cast_table(pools, policy)
+        cast = {"dtypes": [NUMBERS[d.name] for d in held(policy)], "table": table}
+        shown.append({**_policy(policy), "tables": tables, "casts": cast})
     step(1)
-    return {
+    data = {
         "version": version("promoarray"),
         "legend": ZERO_D,
         "dtypes": [[d.name, d.code, d.kind.value, d.bits] for d in DTYPES],
@@ -146,15 +137,10 @@ def explore_data(
         ],
         "policies": shown,
         "losses": lost,
-        "given": casts.given(),
-        "lines": answers.lines.items(),
-        "entering": answers.entering.items(),
-        "answering": answers.answering.items(),
-        "rows": answers.rows.items(),
-        "castAnswers": casts.answers.items(),
-        "values": casts.values.items(),
-        "cells": casts.cells.items(),
+        "given": casts.given(pools),
+        **{name: list(pool) for name, pool in pools.items()},
     }
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def _policy(policy: Policy) -> dict[str, Any]:
@@ -166,7 +152,7 @@ def _policy(policy: Policy) -> dict[str, Any]:
         "principle": policy.principle,
         "refusal": policy.refusal,
         "weak": policy.weak_arrays,
-        "ranks": any(entry.rank is Rank.ZERO_D for entry in shown),
+        "ranks": any(e.rank is Rank.ZERO_D for e in shown),
         "sources": list(map(str, policy.sources)),
         "notes": list(map(str, policy.notes)),
         "castSources": list(map(str, policy.cast.sources or policy.sources)),

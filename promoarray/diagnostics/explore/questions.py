@@ -88,16 +88,9 @@ def entries(policy: Policy) -> Iterator[Entry]:
         yield Entry(worded(value), WEAK[type(value)], Rank.SCALAR, value)
 
 
-class Pool:
-    """Things that are stored once, each named by its number."""
+class Pool(dict[Hashable, int]):
+    """Things that are stored once, each named by its number; it gets one when it is first seen."""
 
-    def __init__(self, *items: Hashable) -> None:
-        self.numbers: dict[Hashable, int] = {item: number for number, item in enumerate(items)}
-
-    def number(self, item: Hashable) -> int:
-        """Return the number of something; it gets one when it is first seen."""
-        return self.numbers.setdefault(item, len(self.numbers))
-
-    def items(self) -> list[Any]:
-        """Return all of it, in the order of the numbers."""
-        return list(self.numbers)
+    def __missing__(self, item: Hashable) -> int:
+        self[item] = number = len(self)
+        return number
