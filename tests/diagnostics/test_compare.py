@@ -277,3 +277,23 @@ def test_a_program_at_the_end_of_its_recursion_is_observed_without_a_bug(
     out, err = capfd.readouterr()
     assert out.count("caught") == 3
     assert not err
+
+
+def test_a_policy_that_the_program_registers_is_reported_without_edits(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = _program(
+        tmp_path,
+        "import promoarray as xp\n"
+        "from promoarray.policies import Policy, register\n"
+        'mine = Policy.from_table("mine", "   i8 f32\\ni8 i8 f32\\nf32 f32 f32")\n'
+        "with xp.policy(register(mine)):\n"
+        "    x = xp.asarray([1.0, 2.0], dtype=xp.float32)\n"
+        "    x[0] = 2.5\n"
+        "    y = x + xp.asarray([1, 2], dtype=xp.int8)\n",
+    )
+    assert cli.main(["compare", program, "--policies", "torch,paddle", "--json"]) == 1
+    (place,) = json.loads(capfd.readouterr().out)["divergences"]
+    assert place["line"] == 7
+    assert place["answers"]["mine"]["dtype"] == "float32"
+    assert place["answers"]["paddle"]["dtype"] is None

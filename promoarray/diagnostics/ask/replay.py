@@ -7,7 +7,6 @@ edits are found as they are while a program runs.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -85,26 +84,19 @@ class _Replay:
         self._flow, self._report = flow, report
         self._observer = _Observer(report, framework)
         self.states: dict[Source, dict[Slot, None]] = {}
-        self._done: dict[int, set[tuple[Slot, ...]]] = {}
-        self._readers: dict[int, set[int]] = {}
-        for number, each in enumerate(flow.operations):
-            for found in each.sources:
-                for made, _ in found:
-                    self._readers.setdefault(made, set()).add(number)
+        self._done: list[set[tuple[Slot, ...]]] = [set() for _ in flow.operations]
+        self._open: set[int] = set()
 
     def run(self) -> None:
-        """Ask about each operation until no new state comes up."""
+        """Ask about each operation, in as many sweeps as bring up a new state."""
         report, before = self._report, self._report.operations
-        waiting = deque(range(len(self._flow.operations)))
-        queued = set(waiting)
-        while waiting:
-            number = waiting.popleft()
-            queued.discard(number)
-            if self._ask(number):
-                made = self._flow.operations[number].makes
-                later = sorted(self._readers.get(made, set()) - queued)
-                waiting += later
-                queued |= {*later}
+        new = True
+        while new:
+            new = False
+            for number, operation in enumerate(self._flow.operations):
+                new |= self._ask(number, operation)
+        for number in sorted(self._open):
+            self._leave_open(self._flow.operations[number])
         counted = (each.count for each in self._flow.operations if each.kind in COMPARED)
         report.operations = before + sum(counted)
         report.finals = report.finals or final_dtypes(self._finals(), report.policies)
@@ -122,13 +114,12 @@ class _Replay:
                 found[name] = abstract_arrays_of(self._report.run).of(slot, 1)
         return found
 
-    def _ask(self, number: int) -> bool:
+    def _ask(self, number: int, operation: RecordedOperation) -> bool:
         """Ask about an operation on new states of its operands; answer whether it has new ones."""
-        operation, new = self._flow.operations[number], False
-        done = self._done.setdefault(number, set())
+        done, new = self._done[number], False
         for count, slots in enumerate(self._combined(operation)):
             if count == MOST:
-                self._leave_open(operation)
+                self._open.add(number)
                 break
             if slots in done:
                 continue

@@ -29,8 +29,9 @@ from promoarray.diagnostics.model.value_changes import (
     ValueChange,
     one_pass,
 )
-from promoarray.diagnostics.model.values import all_beyond, differs, same_bytes
+from promoarray.diagnostics.model.values import all_beyond, differs
 from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.promotion.cast_rules import CastPlan
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 
@@ -178,10 +179,11 @@ def narrowed(
     kept : bool
         Whether it is the run that loses it, and they do not.
     """
+    plan = policy.cast.plan(source, target)
     elements, largest, example = 0, -1.0, Example((), "", "", "")
     for x in map(np.asarray, data):
         for start, block in _blocks(x):
-            made = _cast_values(policy, block, source, target)
+            made = _cast_values(block, source, target, plan)
             differ = differs(block, made)
             if not differ.any():
                 continue
@@ -210,12 +212,6 @@ def _blocks(data: Any) -> Iterator[tuple[int, Any]]:
         start += block.size
 
 
-def _cast_values(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
-    backend = backend_of(buffer)
-    cast = backend.cast(buffer, source, target, *policy.cast.plan(source, target))
-    return host.decoded(backend.to_numpy(cast, target), target)
-
-
 def _apart(given: Any, made: Any, differ: Any) -> Any:
     """By how much each element changes; less than nothing where it does not."""
     wide = np.promote_types(given.dtype, np.float64)
@@ -225,6 +221,12 @@ def _apart(given: Any, made: Any, differ: Any) -> Any:
 
 
 # -- casts, and Python scalars --------------------------------------------------------------------
+
+
+def _cast_values(buffer: Any, source: DType, target: DType, plan: CastPlan) -> Any:
+    backend = backend_of(buffer)
+    cast = backend.cast(buffer, source, target, *plan)
+    return host.decoded(backend.to_numpy(cast, target), target)
 
 
 def differences(
@@ -249,33 +251,27 @@ def differences(
             plans.setdefault(plan, []).append(policy.name)
     if not plans or not buffer.size:
         return []
-    backend = backend_of(buffer)
-
-    def cast(plan: Any) -> Any:
-        return backend.to_numpy(backend.cast(buffer, source, target, *plan), target)
-
-    made = cast(own)
-    alike: list[tuple[Any, Any, list[str]]] = []  # the bits, where they differ, under which
+    mine = _cast_values(buffer, source, target, own)
+    alike: list[tuple[Any, list[str]]] = []  # what some policies make of it, and which
     for plan, names in plans.items():
-        other = cast(plan)
-        if same_bytes(made, other):  # most often, and quickly told
-            continue
-        differ = _differ(made, other, target)
-        same = next((each for each in alike if not _differ(each[0], other, target).any()), None)
-        if same is not None:
-            same[2].extend(names)
-        elif differ.any():
-            alike.append((other, differ, names))
-    if not alike:
-        return []
-    given = host.decoded(backend.to_numpy(buffer, source), source)
-    run_values = host.decoded(made, target)
-    return [
-        _difference(names, differ, given, run_values, host.decoded(other, target))._replace(
-            beyond=all_beyond(given[differ], source, target)
-        )
-        for other, differ, names in alike
-    ]
+        theirs = _cast_values(buffer, source, target, plan)
+        same = next((who for known, who in alike if not differs(known, theirs).any()), None)
+        if same is None:
+            alike.append((theirs, names))
+        else:
+            same.extend(names)
+    given = host.decoded(backend_of(buffer).to_numpy(buffer, source), source)
+    found = []
+    for theirs, names in alike:
+        differ = differs(mine, theirs)
+        if differ.any():
+            index = np.unravel_index(int(np.argmax(differ)), differ.shape)
+            first = (str(each[index].item()) for each in (given, mine, theirs))
+            example = Example(tuple(int(i) for i in index), *first)
+            beyond = all_beyond(given[differ], source, target)
+            count = int(np.count_nonzero(differ))
+            found.append(Difference(tuple(names), count, example, beyond))
+    return found
 
 
 def scalar_differences(
@@ -306,7 +302,7 @@ def scalar_differences(
     found: dict[str, list[str]] = {}
     for policy, number in others.items():
         theirs = _made(policy, given, number, dtype)
-        if (mine is theirs) if mine is None or theirs is None else not _differ(mine, theirs, dtype):
+        if (mine is theirs) if mine is None or theirs is None else not differs(mine, theirs):
             continue
         found.setdefault(_worded(given, theirs), []).append(policy.name)
     words = worded(given), _worded(given, mine)
@@ -328,14 +324,3 @@ def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
 
 def _worded(given: Any, made: Any) -> str:
     return worded(given) if made is None else str(made.item())
-
-
-def _difference(names: list[str], differ: Any, given: Any, run: Any, other: Any) -> Difference:
-    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(differ)), differ.shape))
-    first = (str(each[index].item()) for each in (given, run, other))
-    return Difference(tuple(names), int(np.count_nonzero(differ)), Example(index, *first))
-
-
-def _differ(a: Any, b: Any, dtype: DType) -> Any:
-    """Where two buffers of a dtype differ."""
-    return differs(host.decoded(a, dtype), host.decoded(b, dtype))

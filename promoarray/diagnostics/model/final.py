@@ -208,19 +208,11 @@ def _of_torch(x: Any) -> Values:
     return whole.contiguous().reshape(-1).view(torch.uint8).numpy()
 
 
-def _of_paddle(x: Any) -> Values:
-    return np.ascontiguousarray(x.detach().numpy()).reshape(-1)
-
-
-def _of_jax(x: Any) -> Values:
-    return np.ascontiguousarray(np.asarray(x)).reshape(-1)
-
-
 _READERS: dict[str, Callable[[Any], Values]] = {
     "torch": _of_torch,
-    "paddle": _of_paddle,
-    "jax": _of_jax,
-    "jaxlib": _of_jax,
+    "paddle": lambda x: np.ascontiguousarray(x.detach().numpy()).reshape(-1),
+    "jax": lambda x: np.ascontiguousarray(x).reshape(-1),
+    "jaxlib": lambda x: np.ascontiguousarray(x).reshape(-1),
 }
 
 

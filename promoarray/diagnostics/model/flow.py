@@ -177,19 +177,12 @@ def as_data(flow: Flow) -> dict[str, Any]:
 
 
 def _operation_data(each: RecordedOperation, place: int) -> dict[str, Any]:
-    return {
-        "kind": each.kind,
-        "name": each.name,
+    return vars(each) | {
         "form": each.form.name,
-        "policy": each.policy,
         "operands": [[g.code, g.flat, value_data(g.value)] for g in each.operands],
         "results": list(each.results),
-        "flat": each.flat,
-        "options": each.options,
         "place": place,
-        "count": each.count,
         "sources": [sorted(map(list, found)) for found in each.sources],
-        "makes": each.makes,
     }
 
 
@@ -209,27 +202,23 @@ def from_data(data: dict[str, Any]) -> Flow:
         Place(sites[row[0]], sites[row[1]], row[2], tuple(row[3]), row[4], row[5])
         for row in data["places"]
     ]
-    operations = [
-        RecordedOperation(
-            row["kind"],
-            row["name"],
-            Form[row["form"]],
-            row["policy"],
-            tuple(Given(code, flat, value_of(value)) for code, flat, value in row["operands"]),
-            tuple(row["results"]),
-            row["flat"],
-            dict(row["options"]),
-            places[row["place"]],
-            row["count"],
-            [{(number, which) for number, which in found} for found in row["sources"]],
-            row["makes"],
-        )
-        for row in data["operations"]
-    ]
+    operations = [_operation(row, places) for row in data["operations"]]
     finals = {name: (number, which) for name, (number, which) in data["finals"].items()}
     flow = Flow(operations, finals)
     _check(flow)
     return flow
+
+
+def _operation(row: dict[str, Any], places: list[Place]) -> RecordedOperation:
+    read = {
+        "form": Form[row["form"]],
+        "operands": tuple(Given(code, flat, value_of(x)) for code, flat, x in row["operands"]),
+        "results": tuple(row["results"]),
+        "options": dict(row["options"]),
+        "place": places[row["place"]],
+        "sources": [{(number, which) for number, which in found} for found in row["sources"]],
+    }
+    return RecordedOperation(**row | read)
 
 
 def _check(flow: Flow) -> None:

@@ -80,18 +80,6 @@ def distance(a: Values, b: Values) -> Distance | None:
     return Distance(count, first, *_apart(a[differ], b[differ]), largest)
 
 
-def same_bytes(a: Values, b: Values) -> bool:
-    """Whether two buffers that lie in memory alike hold the same."""
-    if a.nbytes <= _FEW:
-        same: bool = a.tobytes() == b.tobytes()
-        return same
-    return np.array_equal(a.ravel("K").view(np.uint8), b.ravel("K").view(np.uint8))
-
-
-_FEW = 1 << 10
-"""Bytes that are compared as a whole, so that no array is made for it."""
-
-
 def _decoded(values: Values) -> Values:
     """Values in a dtype of NumPy's own that holds them exactly."""
     known = BY_STORAGE.get(values.dtype)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promoarray.diagnostics.model.values import differs, distance, same_bytes
+from promoarray.diagnostics.model.values import differs, distance
 
 NAN, INF = np.nan, np.inf
 
@@ -72,10 +72,3 @@ def test_how_far_two_arrays_are_apart() -> None:
     bools = distance(np.array([True]), np.array([False]))
     assert bools is not None
     assert (bools.largest, bools.finite) == (None, False)
-
-
-@pytest.mark.parametrize("size", [3, 5000])
-def test_bytes(size: int) -> None:
-    a = np.zeros(size)
-    assert same_bytes(a, a.copy())
-    assert not same_bytes(a, -a)
