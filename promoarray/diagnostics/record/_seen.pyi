@@ -14,7 +14,7 @@ class Carried:
 
     Another framework's arrays have no room for it. Only those on which some policy has another
     dtype are held, weakly, so that a program on which all agree costs nothing; of objects that
-    cannot be referred to weakly, such as NumPy's scalars, 4096 are kept alive.
+    cannot be referred to weakly, such as NumPy's scalars, 256 are kept alive.
     """
 
     def __new__(cls, dtype_class: type[DType], /) -> Self: ...

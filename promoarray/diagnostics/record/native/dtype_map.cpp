@@ -12,7 +12,7 @@ namespace {
 
 // Objects without weak references are kept alive. Of more than so many those are let go that nobody
 // else refers to, and beyond the second number the oldest.
-constexpr std::size_t MANY = 4096, MOST = 1 << 18;
+constexpr std::size_t MANY = 256, MOST = 1 << 18;
 constexpr int LOOKS = 8;  // at so many objects in turn, whether anybody else refers to them
 
 struct Entry {
@@ -25,6 +25,7 @@ struct Tables {
     std::unordered_map<PyObject *, Entry> entries;         // by the array's address
     std::unordered_map<PyObject *, PyObject *> by_weak;    // from a weak reference to that address
     std::list<PyObject *> alive;                           // the oldest first
+    PyTypeObject *strong = nullptr;  // the class met last that has no weak references; it is held
     Lock lock;
 };
 
@@ -148,6 +149,7 @@ int carried_clear(PyObject *object) {
 int carried_release(PyObject *object) {
     carried_clear(object);
     Carried *self = carried_of(object);
+    if (self->tables != nullptr) Py_XDECREF(reinterpret_cast<PyObject *>(self->tables->strong));
     delete self->tables;
     self->tables = nullptr;
     Py_CLEAR(self->dtype_class);
@@ -195,10 +197,13 @@ bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
         slot, reinterpret_cast<PyTypeObject *>(self->dtype_class));
     if (differs) {
         entry.slot = Ref::to(slot);
-        entry.held = Ref(PyWeakref_NewRef(array, self->died));
-        if (!entry.held) {
+        // Asking costs an error with its text, and of numbers there are many in a row.
+        if (Py_TYPE(array) != tables.strong) entry.held = Ref(PyWeakref_NewRef(array, self->died));
+        if (!entry.held && PyErr_Occurred()) {
             if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
             PyErr_Clear();
+            const Ref before(reinterpret_cast<PyObject *>(tables.strong));
+            tables.strong = reinterpret_cast<PyTypeObject *>(Py_NewRef(reinterpret_cast<PyObject *>(Py_TYPE(array))));
         }
     }
     const Guard guard(tables.lock);
