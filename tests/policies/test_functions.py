@@ -11,7 +11,7 @@ import functions
 import pytest
 
 from promoarray.diagnostics.calls import examined
-from promoarray.dtypes import BY_CODE
+from promoarray.dtypes import BY_CODE, float32, uint8
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
 from promoarray.promotion.answers import ON_A_GPU, SCALARS
@@ -268,10 +268,20 @@ def test_what_the_call_says_is_no_default() -> None:
     assert not examined.defined_otherwise("sum", torch, paddle)
 
 
+def test_a_definition_that_names_a_dtype_is_about_arrays_of_it() -> None:
+    torch, paddle = map(as_policy, ("torch", "paddle@3.3"))
+    said = examined.defined_otherwise("interpolate", torch, paddle, dtypes=[uint8])
+    assert said.startswith("interpolate of uint8")
+    assert not examined.defined_otherwise("interpolate", torch, paddle, dtypes=[float32])
+
+
 @pytest.mark.parametrize(
     ("name", "policy", "answered"),
     [
         ("softmax", "paddle@3.3", True),
+        ("addcdiv_", "paddle@3.3", True),
+        ("fill_", "paddle@3.3", True),
+        ("fill_", "jax@x32", False),
         ("nn.softmax", "torch@2.13", True),
         ("one_hot", "paddle@3.3", True),
         ("one_hot", "tensorflow", False),

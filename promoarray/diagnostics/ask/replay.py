@@ -251,17 +251,19 @@ class _Observer(ShadowObserver):
                 continue
             answer = None if given is None else _lacking(policy, each.name, given)
             answers[policy.name] = answer or Answer(dtype, "", "", seen)
-            if answer is None and (why := self._unasked(each, home, policy)):
+            if answer is None and (why := _unasked(each, home, policy, operands)):
                 left = Unanswered(each.name, why, each.place.program, policy.name)
                 self.report.unanswered[left] += 1
         if dtype is not None:
             self._note(Verdict(each.name, seen, answers, form=Form.FUNCTION))
 
-    def _unasked(self, each: RecordedOperation, home: Policy, policy: Policy) -> str:
-        """Why a policy does not answer for a function; "" if it does."""
-        if not examined(each.name, policy):
-            return "the framework was not asked what it answers"
-        return defined_otherwise(each.name, home, policy, each.options["keywords"])
+
+def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: Any) -> str:
+    """Why a policy does not answer for a function; "" if it does."""
+    if not examined(each.name, policy):
+        return "the framework was not asked what it answers"
+    dtypes = {policy.strong(as_seen_by(policy, x).type) for x in operands[:1]}
+    return defined_otherwise(each.name, home, policy, each.options["keywords"], dtypes)
 
 
 def _lacking(policy: Policy, name: str, x: AbstractArray) -> Answer | None:

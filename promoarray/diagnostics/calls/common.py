@@ -128,13 +128,15 @@ DEFAULTS: dict[str, float | None] = {
 }
 
 
-OF_ANY = names("zeros ones empty eye rand randn randint randperm")
+OF_ANY = names("""
+    bernoulli_ empty exponential_ eye normal_ ones rand randint randn randperm uniform_ zero_ zeros
+""")
 """Of these what is made is as good in any dtype: zeros and ones, and what is drawn."""
 
 STRUCTURE = names("""
     H T __getitem__ __setitem__ adjoint alias as_strided at.get at.set chunk clone contiguous copy
     cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy
-    index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims lax.reshape
+    grad index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims lax.reshape
     lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT matrix_transpose
     movedim moveaxis narrow permute permute_dims pin_memory ravel requires_grad_ reshape
     reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes squeeze

@@ -7,14 +7,15 @@ was asked (`promoarray.promotion.answers`); of the rest a report may not say tha
 from __future__ import annotations
 
 import os.path
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Set
 from functools import cache
 from typing import Any, NamedTuple
 
 from promoarray.diagnostics.calls import jax, paddle, pytorch
 from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain
 from promoarray.diagnostics.calls.tables import names
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -29,12 +30,12 @@ def examined(name: str, policy: Policy) -> bool:
         As the recorded program's framework calls it: ``softmax``, ``nn.softmax``, ``__add__``.
     policy : Policy
     """
+    meant = _meant(name)
     if name in STRUCTURE or name in OF_ANY or name in _OF_NUMBERS:
         return True
-    if (steps := _COMPOSED.get(name)) is not None:
+    if (steps := _COMPOSED.get(meant)) is not None:
         return all(_has_rule(policy, step) for step in steps)
-    meant = _meant(name)
-    if meant in _asked(policy):
+    if not _asked(policy).isdisjoint((name, meant)):
         return True
     operation = _RUNNING.get(meant, meant)
     return operation in _computed() and _has_rule(policy, operation)
@@ -58,7 +59,13 @@ def refused(name: str, dtype: DType, policy: Policy) -> str:
     return next((refusal.reason for refusal in named if refusal is not None), "")
 
 
-def defined_otherwise(name: str, home: Policy, policy: Policy, given: Collection[str] = ()) -> str:
+def defined_otherwise(
+    name: str,
+    home: Policy,
+    policy: Policy,
+    given: Collection[str] = (),
+    dtypes: Collection[DType] = (),
+) -> str:
     """How two frameworks define a function, in a sentence; "" where they define it alike.
 
     Parameters
@@ -68,9 +75,13 @@ def defined_otherwise(name: str, home: Policy, policy: Policy, given: Collection
         That of the recorded program's framework, and another.
     given : collection of str
         The keywords of the call, which may say what else is a default.
+    dtypes : collection of DType
+        Those of its array, where they are known.
     """
     definition = _definitions().get(_meant(name))
     if definition is None or not definition.said_by.isdisjoint(given):
+        return ""
+    if dtypes and definition.dtypes and definition.dtypes.isdisjoint(dtypes):
         return ""
     here, there = (definition.by.get(_family(each)) for each in (home, policy))
     if not here or not there or here == there:
@@ -100,7 +111,12 @@ def made_dtype(name: str, number: Any, policy: Policy) -> DType:
 _OF_NUMBERS = names("array as_tensor asarray scalar_tensor tensor to_tensor")
 """What makes an array of numbers has the default dtype of each policy, as what is of any dtype."""
 
-_COMPOSED = dict.fromkeys(names("addbmm addmm addmv baddbmm linear"), ("matmul", "add"))
+_COMPOSED = {
+    **dict.fromkeys(names("addbmm addmm addmv baddbmm linear"), ("matmul", "add")),
+    "addcmul": ("multiply", "add"),
+    "addcdiv": ("divide", "multiply", "add"),
+    "lerp": ("subtract", "multiply", "add"),
+}
 """Functions that are by definition these operations, one after the other."""
 
 _RUNNING = {"cumsum": "cumulative_sum", "cumprod": "cumulative_prod"}
@@ -116,12 +132,12 @@ def _has_rule(policy: Policy, operation: str) -> bool:
     return operation in policy.operations or OPERATIONS[operation].family in policy.operations
 
 
-def _asked(policy: Policy) -> Collection[str]:
+def _asked(policy: Policy) -> Set[str]:
     """The functions that a policy's framework was asked; those of an edition alone."""
     answers = policy.answers
     if answers is None or policy.name.partition("+")[0] != answers.policy:
-        return ()
-    return answers.rows
+        return frozenset()
+    return answers.rows.keys()
 
 
 def _family(policy: Policy) -> str:
@@ -169,6 +185,13 @@ class _Definition(NamedTuple):
     about: str
     by: dict[str, str]
     said_by: frozenset[str]
+
+    @property
+    def dtypes(self) -> frozenset[DType]:
+        """The dtypes that it is about; none where it is about any."""
+        return frozenset(
+            BY_NAME[word] for word in re.findall(r"\w+", self.about) if word in BY_NAME
+        )
 
 
 @cache
