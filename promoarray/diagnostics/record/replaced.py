@@ -7,13 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from promoarray.core.call_site import of_library
 from promoarray.diagnostics.record.handlers import Handler
-
-if TYPE_CHECKING:
-    from promoarray.diagnostics.record.watcher import Watcher
 
 
 class Place(NamedTuple):
@@ -67,17 +64,17 @@ class Watched(Replaced):
         self._thread = _Thread()
 
     @property
-    def watchers(self) -> tuple[Watcher, ...]:
+    def watchers(self) -> tuple[Any, ...]:
         """Who watches the calls of this thread, the innermost last."""
         return self._thread.watchers
 
     @watchers.setter
-    def watchers(self, watchers: tuple[Watcher, ...]) -> None:
+    def watchers(self, watchers: tuple[Any, ...]) -> None:
         self._thread.watchers = watchers
 
 
 class _Thread(threading.local):
-    watchers: tuple[Watcher, ...] = ()
+    watchers: tuple[Any, ...] = ()
 
 
 def of_default(watched: Watched, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,7 +110,7 @@ _COMPILED = "what is compiled there is not recorded as it runs"
 
 
 def carry_out(
-    watchers: tuple[Watcher, ...],
+    watchers: tuple[Any, ...],
     function: Any,
     name: str,
     handler: Handler,
