@@ -35,7 +35,6 @@ cuda_compiler.require()
 
 every_group = pytest.mark.parametrize("group", GROUPS, ids=group_name)
 THREADS = 128
-OLDER = ARCHITECTURES[:-1]
 
 
 def run_elementwise(module: ptx.Module, name: str, codes: np.ndarray, target: DType) -> np.ndarray:
@@ -44,6 +43,9 @@ def run_elementwise(module: ptx.Module, name: str, codes: np.ndarray, target: DT
     ptx.launch(module, name, arguments, blocks=-(-codes.size // THREADS), threads=THREADS)
     return out
 
+
+IN_TURNS = [each for older in ARCHITECTURES[:-1] for each in (older, ARCHITECTURES[-1])]
+"""The newest GPU every other time."""
 
 Cast = tuple[DType, DType, CastMode, Transforms]
 
@@ -61,7 +63,7 @@ def in_turns(
     found: dict[Sequence[int], list[KernelSource]] = {ARCHITECTURES: []}
     for turn, (kernel, (_, _, mode, transforms)) in enumerate(kernels.items()):
         plain = EVERY or (mode == DEFAULT and not transforms)
-        chosen = ARCHITECTURES if plain else (OLDER[turn % len(OLDER)], ARCHITECTURES[-1])
+        chosen = ARCHITECTURES if plain else (IN_TURNS[turn % len(IN_TURNS)],)
         found.setdefault(chosen, []).append(kernel)
     return found
 
@@ -70,9 +72,10 @@ def in_turns(
 @every_group
 def test_every_cast_compiles_for_gpus_and_gives_the_bits_of_the_cpu(group, record_property):
     """The default cast of each pair compiles for every GPU; other modes and transforms are other
-    literals and statements in the same text, so each is compiled for one of the older GPUs and for
-    the newest, whose PTX NVRTC makes in another way; ``PROMOARRAY_EVERY_GPU=1`` compiles all for
-    all. Every PTX that an architecture has to itself is executed.
+    literals and statements in the same text, so each is compiled for one GPU in turn, and every
+    other one for the newest, whose PTX NVRTC makes in another way; ``PROMOARRAY_EVERY_GPU=1``
+    compiles all for all. Every PTX that an architecture has to itself is executed, and
+    test_cuda_on_host.py executes the text of every cast.
     """
     kernels = kernels_of(group)
     wrong = []
