@@ -8,12 +8,13 @@ what the policy's plan says, and what is refused must leave everything as it was
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from operator_table import FORWARD, INPLACE, MIRRORED
+from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -110,6 +111,16 @@ def tell(cells: Iterator[str]) -> None:
 
 
 def operands_of(
+    policy: Policy, name: str, ones: dict[tuple[DType, Rank], Any], dtypes: list[DType]
+) -> Iterable[tuple[Any, Any]]:
+    """Some pairs in turn; of all dtypes every pair for one operation of each family."""
+    every = all_operands_of(policy, name, ones, dtypes)
+    if dtypes is NUMBERS and name in FIRST:
+        return every
+    return turns(every, 3, [*OPERATIONS].index(name))
+
+
+def all_operands_of(
     policy: Policy, name: str, ones: dict[tuple[DType, Rank], Any], dtypes: list[DType]
 ) -> Iterator[tuple[Any, Any]]:
     """Every pair as arrays, each with every Python scalar and, where ranks count, as 0-d arrays."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled import sampled
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -64,7 +65,8 @@ def test_a_number_is_what_its_code_says_the_second_time_too(dtype: DType) -> Non
     with pa.policy(as_policy("torch").derive("mine")):
         for _ in range(2):
             assert all(map(same, x.tolist(), values.tolist()))
-            for i in range(len(x)):
+            # One by one, codes of all bit patterns: what is kept goes by the type alone.
+            for i in sampled(range(len(x)), 17 if len(x) > 256 else 1, 0):
                 for one in (x[i], x[i : i + 1]):
                     assert same(one.item(), values[i].item())
                     for number in (bool, int, float, complex):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from cast_oracle import codes_of, every_code
 from float_states import KNOWN, OTHERS, WHY_UNKNOWN, control, state
+from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -338,8 +339,10 @@ def test_blas_takes_threads_that_have_the_default_state() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
 def test_all_casts_in_every_state(policy: str) -> None:
+    """Of NumPy's all; those of others have other modes in the same loops, and take turns."""
     known = [d for d in NUMBERS if d in as_policy(policy).dtypes]
-    check(policy, casts(known), OTHERS)
+    some = turns(casts(known).items(), 1 if policy == "numpy" else 5, policy == "jax")
+    check(policy, dict(some), OTHERS)
 
 
 @pytest.mark.slow

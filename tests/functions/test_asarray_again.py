@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -69,10 +70,11 @@ def test_arrays_are_made_again_as_at_first(policy: str, source: str, bound: bool
     wrong = []
     fresh = as_policy(policy).derive("fresh")  # which has met nothing
     xp = pa.namespace(fresh) if bound else pa
-    for dtype in CONCRETE:
+    turn = POLICIES.index(policy) + [*SOURCES].index(source)
+    for at, dtype in enumerate(CONCRETE):
         given = SOURCES[source](xp, pa.asarray(NUMBERS).astype(dtype)._buffer)
         with pa.policy("numpy" if bound else fresh):
-            for asked, copy in product(ASKED, (None, True)):
+            for asked, copy in turns(product(ASKED, (None, True)), 3, at + turn):
                 run = partial(xp.asarray, given, dtype=asked, copy=copy)
                 first, *again = (outcome(run, given) for _ in range(3))
                 wrong += [(dtype.name, asked, first, each) for each in again if each != first]
@@ -163,6 +165,9 @@ def test_nothing_of_ours_is_called_again(call: str, bound: bool, long_ways: list
             assert long_ways == []
 
 
+JOINING = ["numpy", "numpy@1", "torch", "jax", "onnx@25"]
+
+
 def joined_of(xp: Any) -> list[list[Any]]:
     """Arrays in lists: of dtypes, ranks and shapes that mix, weakly typed ones, and numbers."""
     shapes: list[tuple[int, ...]] = [(), (2,), (1,), (2, 2)]
@@ -177,11 +182,12 @@ def joined_of(xp: Any) -> list[list[Any]]:
     return [*pairs, [members[0]], members[::4], [members[0]] * 8, [members[0]] * 9, [[members[0]]]]
 
 
-@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "torch", "jax", "onnx@25"])
+@pytest.mark.parametrize("policy", JOINING)
 @pytest.mark.parametrize("bound", [False, True])
 def test_lists_of_arrays_are_joined_again_as_at_first(policy: str, bound: bool) -> None:
     wrong = []
     asked_for = [None, dt.float32, dt.int8]
+    turn = JOINING.index(policy) + 2 * bound  # of all pairs, which the policies take in turns
     first_policy, again_policy = (as_policy(policy).derive("fresh") for _ in range(2))
 
     def joined(policy: Any) -> list[Any]:
@@ -190,7 +196,7 @@ def test_lists_of_arrays_are_joined_again_as_at_first(policy: str, bound: bool) 
             return [
                 outcome(lambda given=given, asked=asked: xp.asarray(given, dtype=asked), 0)[:2]
                 + outcome(lambda given=given, asked=asked: xp.asarray(given, dtype=asked), 0)[6:]
-                for given, asked in product(joined_of(xp), asked_for)
+                for given, asked in turns(product(joined_of(xp), asked_for), 4, turn)
             ]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -119,7 +119,7 @@ def test_functions_of_one_array(name: str, x: Any) -> None:
 
 
 @pytest.mark.parametrize("name", BINARY)
-@settings(max_examples=20)
+@settings(max_examples=10)  # of each function, and others in each run
 @given(data=st.data())
 def test_functions_of_two_operands(name: str, data: st.DataObject) -> None:
     x = data.draw(arrays())

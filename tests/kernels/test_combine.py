@@ -163,8 +163,8 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
             continue
         count, masked, tests = found
         held = [dtypes.bool] * masked + [first, second, second][: count - masked]
-        for lengths in product((4097,), (4097, 1), (4097, 1)):
-            operands = [bits(rng, (n,), d) for n, d in zip(lengths[:count], held, strict=True)]
+        for lengths in product(*((4097,), (4097, 1), (4097, 1))[:count]):
+            operands = [bits(rng, (n,), d) for n, d in zip(lengths, held, strict=True)]
             for result in {dtypes.bool} if tests else {first, second, computed}:
                 got = np.empty(4097, result.storage)
                 combine(
@@ -176,8 +176,8 @@ def test_loops_give_what_casts_and_numpy_give(level, kind):
                 )
                 want = by_steps(name, operands, [*held, computed], result)
                 assert same_numbers(got, want, result), (name, lengths, result)
-            done += 1
-    assert done > 30
+        done += 1
+    assert done > 7
 
 
 def test_hypot_beside_the_middle_of_two_floats(level):

@@ -11,6 +11,7 @@ import dask
 import numpy as np
 import pytest
 from lazily import answer, bits, lazy
+from sampled import turns
 
 import promoarray as pa
 
@@ -207,12 +208,13 @@ RANGES: list[Any] = [
     lambda **where: pa.fft.fftfreq(51, d=0.1, **where),
     lambda **where: pa.fft.rfftfreq(50, **where),
 ]
+IN_BLOCKS = ["numpy@2", "numpy@1", "torch@2.13", "paddle@3.3"]
 
 
-@pytest.mark.parametrize("policy", ["numpy@2", "numpy@1", "torch@2.13", "paddle@3.3"])
+@pytest.mark.parametrize("policy", IN_BLOCKS)
 def test_ranges_are_made_in_blocks_with_the_bits_of_numpy(policy: str) -> None:
     with pa.policy(policy), dask.config.set({"array.chunk-size": "64B"}):
-        for make in RANGES:
+        for make in turns(RANGES, 2, IN_BLOCKS.index(policy)):  # each under two policies
             here, there = answer(make), answer(lambda make=make: make(device="dask"))
             assert bits(there) == bits(here), make
             assert isinstance(there, Exception) or there.device == "dask"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled import sampled, turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -121,7 +122,7 @@ def test_numbers_of_numpys_dtypes_are_numpys(level: int, dtype: DType) -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_axes_of_numpys_dtypes_are_reduced_as_numpys(level: int, dtype: DType) -> None:
     with pa.policy(as_policy("numpy").derive(f"level {level}")):
-        for x in chain.from_iterable(map(in_shapes, arrays(dtype))):
+        for x in turns(chain.from_iterable(map(in_shapes, arrays(dtype))), 3, level):
             given = x.astype(dtype.storage)
             for run, numpys in OF_NUMPY.items():
                 if dtype.kind is Kind.COMPLEX and run in (pa.max, pa.min):
@@ -161,15 +162,16 @@ def test_short_folds_are_those_of_any_length(level: int, name: str) -> None:
                     continue
                 executable = policy.executables.get((f"{run.__name__}()", dtype))
                 if executable is not None and type(executable.kernel) is FoldingKernel:
-                    held += _alike(executable, dtype, run)
+                    # Nine functions and each level take turns with the arrays of a dtype.
+                    held += _alike(executable, dtype, run, [*OF_NUMPY].index(run) + level)
     assert held > 1000
 
 
-def _alike(executable: Any, dtype: DType, run: Callable[..., Any]) -> int:
+def _alike(executable: Any, dtype: DType, run: Callable[..., Any], turn: int) -> int:
     """How many reductions the fold and what it asks for all else answer alike."""
     of_gaps = run in (pa.var, pa.std)
     count = 0
-    for x in arrays(dtype):
+    for x in sampled(arrays(dtype), 6, turn):
         tried = [(x, None)]
         if x.size < 300:
             tried += [(x, 0)]
@@ -287,12 +289,12 @@ def test_what_is_not_zero_is_counted_as_numpy_counts_it(level: int, name: str) -
     """Short arrays by the fold, and others by what it asks."""
     with pa.policy(as_policy(name).derive(f"level {level}")):
         index = pa.count_nonzero(pa.asarray([1])).dtype.storage
-        for dtype in DTYPES:
-            for x in arrays(dtype):
+        for at, dtype in enumerate(DTYPES):
+            for x in sampled(arrays(dtype), 4, at + level):
                 truth = pa.astype(pa.PArray._wrap(x, dtype), pa.bool)._buffer
                 for each, true in zip([x, *in_shapes(x)], [truth, *in_shapes(truth)], strict=True):
-                    for at, axis in enumerate(axes_of(each.ndim)):
-                        options = {"axis": axis, "keepdims": at % 2 == 1}
+                    for kept, axis in enumerate(axes_of(each.ndim)):
+                        options = {"axis": axis, "keepdims": kept % 2 == 1}
                         found = pa.count_nonzero(pa.PArray._wrap(each, dtype), **options)._buffer
                         wanted = np.asarray(np.count_nonzero(true, **options), index)
                         assert bits_of(found) == bits_of(wanted), (dtype, each.shape, axis)
@@ -322,7 +324,8 @@ def test_counts_of_few_elements_ask_nobody_else() -> None:
 def test_what_runs_along_an_axis_has_the_bits_of_any_length(level: int, name: str) -> None:
     policy, held = as_policy(name).derive(f"level {level}"), 0
     with pa.policy(policy):
-        for run, dtype in product((pa.cumulative_sum, pa.cumulative_prod), DTYPES):
+        both = product((pa.cumulative_sum, pa.cumulative_prod), DTYPES)
+        for at, (run, dtype) in enumerate(both):
             try:
                 run(pa.PArray._wrap(np.ones(1, np.float32).astype(dtype.storage), dtype))
             except pa.PromotionError:
@@ -330,7 +333,7 @@ def test_what_runs_along_an_axis_has_the_bits_of_any_length(level: int, name: st
             executable: Any = policy.executables[f"{run.__name__}()", dtype]
             if type(executable.kernel) is not FoldingKernel:
                 continue
-            for x in arrays(dtype):
+            for x in sampled(arrays(dtype), 4, at + level):
                 for given in (x, *in_shapes(x)):
                     for axis in range(-given.ndim, given.ndim):
                         options = {"axis": axis, "include_initial": False}

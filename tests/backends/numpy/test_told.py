@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampled import turns
 
 import promoarray as pa
 from promoarray.backends.numpy import told
@@ -194,7 +195,9 @@ def test_of_16_bits_what_is_computed_in_tells_and_the_rounding_does_not(
             return np.full(length * step, value, np.float32).astype(storage)[::step]
 
     with np.errstate(all="warn"):
-        for first, second in product(map(made, EXTREMES), repeat=2):
+        # The ways to lie take turns: what is told hangs on the numbers alone.
+        pairs = product(map(made, EXTREMES), repeat=2)
+        for first, second in turns(pairs, 3, ["short", "long", "strided"].index(lies)):
             pair = first.astype(computed), second.astype(computed)
             want = messages(plain, *pair)
             for run in (inplace, plain, inplace, plain, inplace):
