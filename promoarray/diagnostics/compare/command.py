@@ -96,7 +96,7 @@ def main(args: argparse.Namespace) -> int:
         _save(report, comparison)
     linecache.checkcache()  # where the files are read from, which the program may have written
     judged = comparison.judged(report, ended, comparison.baseline)
-    baseline = comparison.updated(judged, ended)
+    baseline = comparison.updated(judged, report, ended)
     if baseline is not None:
         judged = comparison.judged(report, ended, baseline)
     status = _status(ended, every, judged, report)
@@ -138,23 +138,32 @@ class Comparison:
 
     @property
     def recorded_for(self) -> tuple[Policy, ...]:
-        """The policies whose casts are compared by value as it runs: of a run that is saved all."""
-        every = named(ALL) if self.args.save else ()
-        return tuple(dict.fromkeys((*self.policies, *every)))
+        """The policies whose casts are compared by value as it runs: of a run that is saved all,
+        and all that fit what the program may turn out to compute with."""
+        every = [named(ALL)] if self.args.save else []
+        if self.args.policies is None and not self.framework:
+            every += [policies_for(each, self.args.script) for each in self.others]
+        return tuple(dict.fromkeys((*self.policies, *(p for asked in every for p in asked))))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What the program may turn out to compute with, though its source does not tell."""
+        args = self.args
+        auto = args.framework == AUTO
+        return others_of(args.script, args.module, self.framework) if auto else ()
 
     def ended(self, given: StandardInput | None) -> Ended:
         """Run it, with what is asked for; of a saved run return how it ended."""
         if self.saved is not None:
             return _ended(self.saved)
         args = self.args
-        others = args.framework == AUTO
         asked = Task(
             tuple(policy.name for policy in self.recorded_for),
             self._run_name,
             all_frames=args.traceback == "full",
             max_sites=args.max_sites or MAX_SITES,
             framework=self.framework,
-            others=others_of(args.script, args.module, self.framework) if others else (),
+            others=self.others,
             packages=args.packages,
             recorded=bool(args.save) and not self.framework,
         )
@@ -174,7 +183,10 @@ class Comparison:
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
         limit = self.args.max_sites or MAX_SITES
-        report = kind(run, self.policies, max_sites=limit, script=script)
+        policies = self.policies
+        if made and self.args.policies is None and not self.framework:
+            policies = policies_for(made[0].framework.partition(" ")[0], self.args.script)
+        report = kind(run, policies, max_sites=limit, script=script)
         for each in ended.findings:
             if each.report is not None:
                 report.merge(each.report)
@@ -201,14 +213,14 @@ class Comparison:
         files |= {os.path.abspath(self.args.script)} if self.args.script else set()
         return judge(report, files, baseline, self.args.fail_on, whole=_whole(ended))
 
-    def updated(self, judged: Judged, ended: Ended) -> Baseline | None:
+    def updated(self, judged: Judged, report: Report, ended: Ended) -> Baseline | None:
         """Return the baseline with what is found now, if that is asked for."""
         if self.baseline is None or not self.args.update_baseline:
             return None
         if not _whole(ended):
             _say(f"{self.baseline.path} is not written, as the program did not run to its end")
             return None
-        return self.baseline.updated(judged.of(NEW, KNOWN), [p.name for p in self.policies])
+        return self.baseline.updated(judged.of(NEW, KNOWN), [p.name for p in report.policies])
 
     @property
     def times(self) -> str:

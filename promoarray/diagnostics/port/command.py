@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import tempfile
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
 from promoarray.diagnostics.port.runs import Recordings, named
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
-from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.run.frameworks import OWN, framework_of
 from promoarray.diagnostics.run.program import as_module, missing
 from promoarray.promotion.policy import Policy
@@ -115,6 +116,11 @@ def _port(
         runner = Runner(of, StandardInput(kept), recorded=recorded, step=progress.step)
         under = run.name if run and not recorded else None
         first = runner(under, tuple(policy.name for policy in policies))
+        late = next((name for name in RECORDED if name in first.imported), "")
+        if late and not recorded and not first.computed:  # its source does not tell
+            run = _written_for(late, policies, run)
+            runner = replace(runner, recorded=Recordings(late, _wanted(late, run)))
+            first, recorded = runner(None, tuple(p.name for p in policies)), runner.recorded
         if first.interrupted:
             raise KeyboardInterrupt
         if first.stopped or first.bugs:

@@ -83,7 +83,7 @@ class Ported:
 
     def lines(self, args: argparse.Namespace, folder: Path) -> Iterator[str]:
         """Yield what came of it: the edits that lose something, what is left, who agrees."""
-        run = self.port.run.name
+        run = self.port.run.name or "the program's own policy"
         names = [policy.name for policy in self.port.policies] or [run]
         casts = sum(len(edit.wraps) for edit in self.edits)
         lines = {(edit.span.file, edit.span.line) for edit in self.edits}
@@ -104,7 +104,14 @@ class Ported:
         varying = (*self.varying, *(() if self.prints else ("what it prints",)))
         if varying:
             yield f"not compared, as it varies from run to run: {', '.join(varying)}"
-        yield from self._proved() if self.recorded else self._agreeing()
+        if self.recorded:
+            yield from self._proved(self.recorded)
+        elif not self.open:
+            yield from self._agreeing()
+        if self.open:
+            yield f"not examined: {open_in_words(self.open).partition(': ')[2]}"
+        if self.open or (self.recorded and not self.agrees):
+            yield "not proved"
         for checked in self.checked:
             yield from checked.differences
 
@@ -115,26 +122,21 @@ class Ported:
             values = f"{counted(len(self.final), 'final value')} {verb}"
             yield f"agree: {listed(agree)}: {values} the dtypes and values of the run"
 
-    def _proved(self) -> Iterator[str]:
+    def _proved(self, recorded: Recordings) -> Iterator[str]:
         """What running the edited program has shown."""
-        assert self.recorded is not None
         own, *others = self.checked
         if own.agrees:
-            where = self.recorded.framework
-            if self.recorded.wanted:
+            where = recorded.framework
+            if recorded.wanted:
                 where = self.real or f"{own.policy}, as the recorded run carries it"
             prints = "what it prints, and " if self.prints and not self.real else ""
             values = counted(len(self.final), "final value")
             yield f"unchanged in {where}: {prints}{values}, bit for bit"
         agree = [each.policy for each in others if each.agrees]
         if agree and not any(each.why == NOTHING_RECORDED for each in self.open):
-            and_values = ", and its values" if self.recorded.wanted else ""
+            and_values = ", and its values" if recorded.wanted else ""
             every = f"every operation recorded has the dtype of {own.policy}{and_values}"
             yield f"agree: {listed(agree)}: {every}"
-        if self.open:
-            yield f"not examined: {open_in_words(self.open).partition(': ')[2]}"
-        if not self.agrees or self.open:
-            yield "not proved"
 
     def to_dict(self, patch: bytes, folder: Path) -> dict[str, Any]:
         """Return it as data."""

@@ -239,12 +239,12 @@ class Work:
         return [own, *found]
 
     def _open(self, ran: Ran) -> tuple[NotExamined, ...]:
-        """What a recorded run did of which no policy was asked: all, if nothing was recorded."""
-        if not self.runner.recorded:
-            return ()
-        if ran.report is None or not ran.report.operations:
-            return (NotExamined("the program", NOTHING_RECORDED),)
-        return tuple(not_examined(ran.report))
+        """What a run did of which no policy was asked: all, if nothing was recorded."""
+        recorded = self.runner.recorded
+        if recorded and ran.report is not None and ran.report.operations:
+            return tuple(not_examined(ran.report))
+        nothing = recorded or not ran.computed
+        return (NotExamined("the program", NOTHING_RECORDED),) if nothing else ()
 
     def _ended(self, policy: str, ran: Ran) -> Checked:
         return Checked(policy, ran.stopped, () if ran.stopped else self._apart(ran))

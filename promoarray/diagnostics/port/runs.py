@@ -41,6 +41,12 @@ class Ran(NamedTuple):
     report: Report | None = None  # what the other policies would have done, where some were asked
     interrupted: bool = False
     bugs: list[str] = []  # noqa: RUF012 - read alone
+    imported: tuple[str, ...] = ()  # the array libraries that the program itself imported
+
+    @property
+    def computed(self) -> bool:
+        """Whether anything was observed that promoarray, or the recorded framework, computed."""
+        return bool(self.final or (self.report is not None and self.report.operations))
 
 
 class Recordings(NamedTuple):
@@ -96,6 +102,7 @@ class Runner:
             report,
             ended.interrupted,
             ended.bugs,
+            ended.imported,
         )
 
 

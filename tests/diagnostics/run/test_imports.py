@@ -145,3 +145,33 @@ def test_refusals_go_on_with_casts_each_time() -> None:
         x, y = pa.asarray([1, 2], dtype=pa.int64), pa.asarray([0.5, 1.0], dtype=pa.float32)
         assert [(x * y).dtype for _ in range(3)] == [pa.float32] * 3
     assert len(casting.recovered) == 1
+
+
+@torch_only
+def test_the_policies_are_those_of_the_framework_that_came_up(
+    files: Files, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["compare", files({"main.py": BY_NAME}), "--json"]) == 1
+    data = json.loads(capfd.readouterr().out)
+    assert data["policies"] == ["paddle@3.3", "jax@x32", "aclnn@8.5"]
+
+
+@torch_only
+def test_port_records_a_framework_that_no_source_tells(
+    files: Files, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = files({"main.py": BY_NAME})
+    assert cli.main(["port", program, "--to", "paddle@3.3"]) == 0
+    said = capfd.readouterr()
+    assert "from torch@2.13 to paddle@3.3: 1 cast in 1 line" in said.err
+    assert "+x = torch.tensor([1, 2]).to(torch.float32) * torch.ones(2)" in said.out
+
+
+def test_port_proves_nothing_of_a_program_that_computes_nothing(
+    files: Files, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = files({"main.py": "print(sum([1, 2]))\n"})
+    assert cli.main(["port", program, "--to", "paddle@3.3"]) == 4
+    said = capfd.readouterr().err
+    assert "not examined: the program (no operation of it was recorded)" in said
+    assert "agree" not in said
