@@ -120,9 +120,10 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
         yield NotExamined("what follows the stop", "the program did not run further", at)
     for each, count in sorted(getattr(report, "unexamined", {}).items(), key=_by_place):
         yield NotExamined(each.what, each.why, name_of(each.program), count)
+    named = {each.what.rpartition(".")[2] for each in getattr(report, "unexamined", {})}
     for (kind, name), count in sorted(getattr(report, "calls", {}).items()):
-        if kind in _CALLS:
-            yield NotExamined(name, _CALLS[kind], "", count)
+        if kind in OPEN_CALLS and name.rpartition(".")[2] not in named:
+            yield NotExamined(name, OPEN_CALLS[kind], "", count)
     yield from _unanswered(report)
     for escape, count in sorted([*report.escapes.items()]):
         if not escape.scalar:
@@ -147,11 +148,13 @@ def _unanswered(report: Results) -> Iterator[NotExamined]:
         yield NotExamined(name, why, name_of(program), 1, tuple(sorted(names)))
 
 
-_CALLS = {
+OPEN_CALLS = {
     "unknown": "the call is not understood",
     "unseen": "no Python function is called there",
     "autocast": "autocast casts its operands by lists of its own",
 }
+"""Why no policy is asked about recorded calls of some kinds."""
+
 _LEFT = "another library's rules decide from there on"
 _LAZY = "they are not computed for a report"
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.calls.common import RANDOM, STRUCTURE, Words, plain
+from promoarray.diagnostics.findings.verdict import OPEN_CALLS
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION
@@ -209,6 +210,8 @@ class Call:
         """Count it among the calls of a kind, and record it by its name where that says more."""
         self.kind = kind
         self.recorder.count(kind, self.name)
+        if kind in OPEN_CALLS:
+            self.recorder.unexamined(self.name, OPEN_CALLS[kind], self.frame, called=True)
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
             given = self.args[self.words.argument.get(self.name, 0) :], self.kwargs
             operands = map(self.operand, flat(given))

@@ -289,7 +289,7 @@ def leave(call: Call) -> None:
     """
     caller = call.frame.f_globals.get("__name__") or ""
     if caller.partition(".")[0] != call.recorder.framework:
-        call.recorder.unexamined(f"{call.name} of an array", LEFT, call.frame)
+        call.recorder.unexamined(f"{call.name} of an array", LEFT, call.frame, called=True)
 
 
 LEFT = "its values leave for other code, whose operations are not recorded"

@@ -205,7 +205,7 @@ class Recorder:
     def heard_again(self) -> None:
         """Hear, once in some thousand calls that are alike, that the program goes on."""
 
-    def unexamined(self, what: str, why: str, frame: FrameType) -> None:
+    def unexamined(self, what: str, why: str, frame: FrameType, *, called: bool = False) -> None:
         """Note what was computed, or may have been, and that no policy is asked about.
 
         Parameters
@@ -213,9 +213,18 @@ class Recorder:
         what, why : str
         frame : FrameType
             Where the program, or a library, did it.
+        called : bool
+            Whether it is the call in hand, so that those that are like it count, too.
         """
-        with notify_lock, standing_at(frame):
-            self.report.unexamined[Unexamined(what, why, *sites())] += 1
+        with standing_at(frame):
+            left = Unexamined(what, why, *sites())
+        if called:
+            self.heard.tells.append(partial(self._left_open, left))
+        self._left_open(left)
+
+    def _left_open(self, left: Unexamined) -> None:
+        with notify_lock:
+            self.report.unexamined[left] += 1
 
     def warned(self, text: str, frame: FrameType) -> None:
         """Note a warning of the framework's own; see ``unexamined``."""
