@@ -18,6 +18,7 @@ from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import UnknownPolicyError, quoted, suggestion
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
+from promoarray.kernels.relevant_mode import relevant
 from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.source import Note, Source
@@ -207,6 +208,7 @@ class CastRule:
     sources: tuple[Source, ...] = ()
     notes: tuple[str, ...] = ()
     plans: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
+    effects: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
     # What is made of it once, and dies with it.
     made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -253,6 +255,18 @@ class CastRule:
         key = (source, target, *settings.values()) if settings else (source, target)
         found = self.plans.get(key)
         return found or self.plans.setdefault(key, self._plan(source, target, settings))
+
+    def effect(self, source: DType, target: DType) -> CastPlan:
+        """Return the plan of a cast without what cannot matter to it; decided once.
+
+        Casts whose effects are equal make the same of every number.
+        """
+        found = self.effects.get((source, target))
+        if found is None:
+            plan = self.plan(source, target)
+            found = plan._replace(mode=relevant(source, target, plan.mode))
+            self.effects[source, target] = found
+        return found
 
     def _plan(
         self, source: DType, target: DType, settings: Mapping[str, object] | None

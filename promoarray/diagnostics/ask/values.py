@@ -144,8 +144,8 @@ class ComparedValues:
 
 def _other_rule(run: Policy, policies: Iterable[Policy], source: DType, target: DType) -> bool:
     """Whether some policy casts by another rule than the run's."""
-    rule = run.cast.plan(source, target)
-    return any(policy.cast.plan(source, target) != rule for policy in policies)
+    effect = run.cast.effect(source, target)
+    return any(policy.cast.effect(source, target) != effect for policy in policies)
 
 
 def _holds(source: DType, dtype: DType) -> bool:
@@ -243,10 +243,10 @@ def differences(
     source, target : DType
         Of numbers or bools.
     """
-    own = run.cast.plan(source, target)
+    own = run.cast.effect(source, target)
     plans: dict[Any, list[str]] = {}
     for policy in policies:
-        plan = policy.cast.plan(source, target)
+        plan = policy.cast.effect(source, target)
         if plan != own and policy.cast.refuses(source, target) is None:
             plans.setdefault(plan, []).append(policy.name)
     if not plans or not buffer.size:
@@ -290,11 +290,11 @@ def scalar_differences(
         From the policies that cast it to the same dtype to what they make of it.
     """
     wide = host.wide(value, dtype)[1]
-    own = run.cast.plan(wide, dtype) if wide is not dtype else None
+    own = run.cast.effect(wide, dtype) if wide is not dtype else None
     others = {
         policy: number
         for policy, number in others.items()
-        if number is not value or (own and policy.cast.plan(wide, dtype) != own)
+        if number is not value or (own and policy.cast.effect(wide, dtype) != own)
     }
     if not others:  # as most often: the same number, cast by the same rule
         return []

@@ -139,9 +139,9 @@ def _uncompared(report: RecordedReport, others: tuple[Policy, ...]) -> Iterator[
                     pass
                 case _:
                     continue
-            rule = report.run.cast.plan(source, target)
+            effect = report.run.cast.effect(source, target)
             for policy in others:
-                if source is not target and policy.cast.plan(source, target) != rule:
+                if source is not target and policy.cast.effect(source, target) != effect:
                     what = f"values of {source.name} cast to {target.name}"
                     yield Unanswered(what, _NOT_THEN, each.place.program, policy.name)
 
