@@ -20,6 +20,7 @@ namespace promoarray {
 // A reference this code owns.
 class Ref {
    public:
+    Ref() = default;
     explicit Ref(PyObject *owned) : object_(owned) {}
     Ref(Ref &&other) noexcept : object_(other.release()) {}
     Ref(const Ref &) = delete;
@@ -42,7 +43,7 @@ class Ref {
     }
 
    private:
-    PyObject *object_;
+    PyObject *object_ = nullptr;
 };
 
 // What a function answers of one argument; null with the error.

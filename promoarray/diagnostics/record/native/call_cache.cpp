@@ -176,11 +176,16 @@ bool find_made(const FastHook *self, PyObject *x, std::vector<PyObject *> *made)
 }
 
 bool is_such(const FastHook *self, PyObject *array, const Told::Made &made) {
+    const Class known = class_of(self, array);
+    if (known.sort == Sort::SCALAR && known.dtype != nullptr) return known.dtype == made.dtype.get() && made.ndim == 0;
+    if (known.sort != Sort::SCALAR && known.sort != Sort::ARRAY) return false;
     const Ref dtype = dtype_of(self, array);
     return dtype && dtype.get() == made.dtype.get() && axes_of(self, array) == made.ndim;
 }
 
 bool carry(const FastHook *self, const Told &told, PyObject *x) {
+    if (told.made.size() == 1 && !PyList_Check(x) && !PyTuple_Check(x))
+        return is_such(self, x, told.made[0]) && put_slot(self->carried, x, told.made[0].slot.get());
     std::vector<PyObject *> made;
     if (!find_made(self, x, &made) || made.size() != told.made.size()) return false;
     for (std::size_t i = 0; i < made.size(); ++i)
@@ -212,13 +217,12 @@ bool add_to(PyObject *object, PyObject *name, long long more) {
 // Whether code is a library's, of promoarray itself among them; -1 with the error.
 int is_library(const FastHook *self, const Ref &code) {
     auto &codes = self->cache->codes;
-    const auto found = codes.find(code.get());
-    if (found != codes.end()) return found->second.second;
+    if (const Code *known = codes.find(code.get())) return known->is_library;
     const Ref file = attribute(self, code.get(), FILE_NAME);
     const Ref answer(file ? PyObject_CallOneArg(self->parts[IS_LIBRARY], file.get()) : nullptr);
     if (!answer) return -1;
     const bool is = answer.get() == Py_True;
-    if (codes.size() < MOST) codes.emplace(code.get(), std::pair{Ref::to(code.get()), is});
+    if (codes.size() < MOST) codes[code.get()] = {Ref::to(code.get()), is};
     return is;
 }
 
@@ -292,17 +296,27 @@ bool read_borders(Cache *cache, PyObject *floats, PyObject *ints) {
 }
 
 Class class_of(const FastHook *self, PyObject *x) {
+    if (PyFloat_CheckExact(x) || PyLong_CheckExact(x)) return {Sort::NUMBER, nullptr};
     Cache &cache = *self->cache;
     {
         const Guard guard(cache.lock);
-        const auto found = cache.classes.find(Py_TYPE(x));
-        if (found != cache.classes.end()) return found->second;
+        if (const Class *known = cache.classes.find(Py_TYPE(x))) return *known;
     }
     const Class made = classify(self, x);
     const Guard guard(cache.lock);
-    if (cache.classes.size() < MOST && cache.classes.emplace(Py_TYPE(x), made).second)
+    if (cache.classes.size() < MOST && cache.classes.find(Py_TYPE(x)) == nullptr) {
+        cache.classes[Py_TYPE(x)] = made;
         Py_INCREF(reinterpret_cast<PyObject *>(Py_TYPE(x)));
+    }
     return made;
+}
+
+Ref number_class(const FastHook *self, PyObject *x) {
+    Key key;
+    if (!is_scalar(x)) PyErr_SetString(PyExc_TypeError, "it is no number of Python's");
+    if (PyErr_Occurred() || !add_number(self, &key, x)) return Ref(nullptr);
+    const std::uintptr_t word = key.release().front();
+    return Ref((word & 1U) != 0 ? PyLong_FromSize_t(word) : reinterpret_cast<PyObject *>(word));
 }
 
 bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values) {
@@ -338,12 +352,12 @@ bool carry_on(FastHook *, PyObject *, PyObject *, PyObject *) { return false; }
 #else
 
 std::shared_ptr<Told> find(const FastHook *self, long place, const Key &key) {
-    const auto here = self->cache->places.find(place);
-    if (here == self->cache->places.end()) return nullptr;
-    for (Entry &entry : here->second) {
+    std::vector<Entry> *here = self->cache->places.find(place);
+    if (here == nullptr) return nullptr;
+    for (Entry &entry : *here) {
         if (!key.is_like(entry.key)) continue;
-        if (&entry != &here->second.front()) std::swap(entry, here->second.front());
-        return here->second.front().told;
+        if (&entry != &here->front()) std::swap(entry, here->front());
+        return here->front().told;
     }
     return nullptr;
 }
@@ -404,8 +418,8 @@ bool flush(FastHook *self) {
     const bool goes_on = report.get() == self->report;  // else it was of a process that was forked
     if (!goes_on) Ref(std::exchange(self->report, Py_NewRef(report.get())));
     std::vector<std::shared_ptr<Told>> every;
-    for (auto &[place, here] : self->cache->places)
-        for (Entry &entry : here) {
+    for (const auto &slot : self->cache->places.slots())
+        for (const Entry &entry : slot.value) {
             if (!goes_on) entry.told->again = 0;
             else if (entry.told->again != 0) every.push_back(entry.told);
         }
@@ -423,9 +437,9 @@ void forget_calls(FastHook *self) {
 }
 
 int traverse(const Cache &cache, visitproc visit, void *arg) {
-    for (const auto &[code, known] : cache.codes) Py_VISIT(known.first.get());
-    for (const auto &[place, here] : cache.places)
-        for (const Entry &entry : here) {
+    for (const auto &slot : cache.codes.slots()) Py_VISIT(slot.value.held.get());
+    for (const auto &slot : cache.places.slots())
+        for (const Entry &entry : slot.value) {
             for (const std::uintptr_t word : entry.key)
                 if ((word & 1U) == 0) Py_VISIT(reinterpret_cast<PyObject *>(word));
             const Told &told = *entry.told;

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
+#include "flat_map.h"
 #include "guard.h"
 #include "ref.h"
 
@@ -51,8 +51,13 @@ struct Told {
 // What the class of an object says of it.
 enum class Sort { NUMBER, TEXT, LIST, PLAIN, SCALAR, ARRAY, OTHER };
 struct Class {
-    Sort sort;
-    PyObject *dtype;  // of NumPy's numbers, where it hangs on nothing else
+    Sort sort = Sort::OTHER;
+    PyObject *dtype = nullptr;  // of NumPy's numbers, where it hangs on nothing else
+};
+
+struct Code {
+    Ref held;
+    bool is_library = false;
 };
 
 struct Entry {
@@ -66,11 +71,11 @@ struct Entry {
 };
 
 struct Cache {
-    std::unordered_map<long, std::vector<Entry>> places;
+    FlatMap<long, std::vector<Entry>> places;
     std::size_t size = 0;
     unsigned counted = 0;
-    std::unordered_map<PyObject *, std::pair<Ref, bool>> codes;  // that were met: whether a library's
-    std::unordered_map<PyTypeObject *, Class> classes;           // which live as long
+    FlatMap<PyObject *, Code> codes;         // that were met
+    FlatMap<PyTypeObject *, Class> classes;  // which are held
     // Between two of these numbers no policy tells values apart: the nearest from below and above.
     std::vector<double> floats_below, floats_above;
     std::vector<std::uint64_t> ints_below, ints_above;
@@ -81,6 +86,9 @@ struct Cache {
 bool read_borders(Cache *cache, PyObject *floats, PyObject *ints);
 
 Class class_of(const FastHook *self, PyObject *x);
+
+// The class of a Python number, equal for those that no policy tells apart; null with the error.
+Ref number_class(const FastHook *self, PyObject *x);
 
 // Add what an operand has in common with those that no policy tells apart from it; if values count,
 // of an array without axes its own. False, without an error, of what is like no other.

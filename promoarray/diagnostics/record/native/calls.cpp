@@ -195,13 +195,13 @@ Ref stand_in(FastHook *self, PyObject *function) {
         PyErr_Clear();
         return Ref::to(function);
     }
-    const auto known = self->stand_ins->find(kind.get());
-    Ref maker = known != self->stand_ins->end() ? Ref::to(known->second.second.get()) : Ref(nullptr);
+    const Maker *known = self->stand_ins->find(kind.get());
+    Ref maker = known != nullptr ? Ref::to(known->maker.get()) : Ref(nullptr);
     if (!maker) {
         maker = call(self->parts[STAND_IN], function);
         if (!maker) return maker;
         if (self->stand_ins->size() < MOST_KINDS)
-            self->stand_ins->try_emplace(kind.get(), Ref::to(kind.get()), Ref::to(maker.get()));
+            (*self->stand_ins)[kind.get()] = {Ref::to(kind.get()), Ref::to(maker.get())};
     }
     return maker.get() == Py_None ? Ref::to(function) : call(maker.get(), function);
 }

@@ -1,10 +1,12 @@
 #include "dtype_map.h"
 
-#include <list>
+#include <algorithm>
+#include <deque>
 #include <new>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "flat_map.h"
 #include "guard.h"
 
 namespace promoarray {
@@ -12,20 +14,27 @@ namespace {
 
 // Objects without weak references are kept alive. Of more than so many those are let go that nobody
 // else refers to, and beyond the second number the oldest.
-constexpr std::size_t MANY = 256, MOST = 1 << 18;
+constexpr std::size_t MANY = 64, MOST = 1 << 18;
 constexpr int LOOKS = 8;  // at so many objects in turn, whether anybody else refers to them
+constexpr std::size_t MOST_CLASSES = 32;  // without weak references are known
 
 struct Entry {
-    Ref held{nullptr}, slot{nullptr};  // a weak reference to the array, or else the array
-    bool weak = false;
-    std::list<PyObject *>::iterator turn{};  // of what is kept alive, when it is to be let go
+    Ref held, slot;  // a weak reference to the array, or else the array
+    unsigned long long turn = 0;  // of what is kept alive
+};
+
+struct Turn {
+    PyObject *array;
+    unsigned long long number;
 };
 
 struct Tables {
-    std::unordered_map<PyObject *, Entry> entries;         // by the array's address
-    std::unordered_map<PyObject *, PyObject *> by_weak;    // from a weak reference to that address
-    std::list<PyObject *> alive;                           // the oldest first
-    PyTypeObject *strong = nullptr;  // the class met last that has no weak references; it is held
+    FlatMap<PyObject *, Entry> entries;       // by the array's address
+    FlatMap<PyObject *, PyObject *> by_weak;  // from a weak reference to that address
+    std::deque<Turn> turns;                   // of what is kept alive, the oldest first, and was
+    std::size_t alive = 0;
+    unsigned long long turn = 0;              // the last that was given
+    std::vector<PyTypeObject *> strong;       // classes that have no weak references; they are held
     Lock lock;
 };
 
@@ -39,31 +48,53 @@ Carried *carried_of(PyObject *object) { return reinterpret_cast<Carried *>(objec
 
 // Take an entry out; the caller lets go of it once no lock is held.
 Entry taken(Tables &tables, PyObject *array) {
-    const auto found = tables.entries.find(array);
-    if (found == tables.entries.end()) return {};
-    Entry entry = std::move(found->second);
-    tables.entries.erase(found);
-    if (entry.weak) tables.by_weak.erase(entry.held.get());
-    else tables.alive.erase(entry.turn);
+    Entry entry = tables.entries.take(array);
+    if (entry.turn != 0) --tables.alive;
+    else if (entry.held) tables.by_weak.take(entry.held.get());
     return entry;
 }
 
 void put_weakly(Tables &tables, PyObject *array, Entry &&entry) {
-    entry.weak = true;
-    tables.by_weak.emplace(entry.held.get(), array);
-    tables.entries.emplace(array, std::move(entry));
+    tables.by_weak[entry.held.get()] = array;
+    tables.entries[array] = std::move(entry);
+}
+
+// What is kept alive longest, whose turn is then the first.
+PyObject *oldest(Tables &tables) {
+    for (;; tables.turns.pop_front()) {
+        const Turn &first = tables.turns.front();
+        const Entry *entry = tables.entries.find(first.array);
+        if (entry != nullptr && entry->turn == first.number) return first.array;
+    }
 }
 
 // Keep what has no weak references alive, and return what is let go for it.
 Entry put_alive(Tables &tables, PyObject *array, Entry &&entry) {
     entry.held = Ref::to(array);
-    entry.turn = tables.alive.insert(tables.alive.end(), array);
-    tables.entries.emplace(array, std::move(entry));
-    for (int look = 0; tables.alive.size() > MANY && look < LOOKS; ++look) {
-        if (Py_REFCNT(tables.alive.front()) == 1) return taken(tables, tables.alive.front());
-        tables.alive.splice(tables.alive.end(), tables.alive, tables.alive.begin());
+    entry.turn = ++tables.turn;
+    tables.turns.push_back({array, entry.turn});
+    tables.entries[array] = std::move(entry);
+    ++tables.alive;
+    for (int look = 0; tables.turns.size() > MANY && look < LOOKS; ++look) {
+        PyObject *first = oldest(tables);
+        if (Py_REFCNT(first) == 1) return taken(tables, first);
+        tables.turns.push_back(tables.turns.front());
+        tables.turns.pop_front();
     }
-    return tables.alive.size() > MOST ? taken(tables, tables.alive.front()) : Entry{};
+    return tables.alive > MOST ? taken(tables, oldest(tables)) : Entry{};
+}
+
+// Whether a class is known to have no weak references: asking costs an error with its text.
+bool is_strong(Tables &tables, PyTypeObject *type) {
+    const Guard guard(tables.lock);
+    return std::find(tables.strong.begin(), tables.strong.end(), type) != tables.strong.end();
+}
+
+void note_strong(Tables &tables, PyTypeObject *type) {
+    const Guard guard(tables.lock);
+    if (tables.strong.size() >= MOST_CLASSES) return;
+    tables.strong.push_back(type);
+    Py_INCREF(reinterpret_cast<PyObject *>(type));
 }
 
 // Called with a weak reference whose array is dead.
@@ -72,8 +103,7 @@ PyObject *forget_dead(PyObject *object, PyObject *weak) {
     Entry entry;
     {
         const Guard guard(tables.lock);
-        const auto found = tables.by_weak.find(weak);
-        if (found != tables.by_weak.end()) entry = taken(tables, found->second);
+        if (PyObject *const *array = tables.by_weak.find(weak)) entry = taken(tables, *array);
     }
     Py_RETURN_NONE;
 }
@@ -127,9 +157,9 @@ int carried_traverse(PyObject *object, visitproc visit, void *arg) {
     Py_VISIT(self->dtype_class);
     Py_VISIT(self->died);
     if (self->tables == nullptr) return 0;
-    for (const auto &[array, entry] : self->tables->entries) {
-        Py_VISIT(entry.held.get());
-        Py_VISIT(entry.slot.get());
+    for (const auto &each : self->tables->entries.slots()) {
+        Py_VISIT(each.value.held.get());
+        Py_VISIT(each.value.slot.get());
     }
     return 0;
 }
@@ -137,10 +167,11 @@ int carried_traverse(PyObject *object, visitproc visit, void *arg) {
 int carried_clear(PyObject *object) {
     Carried *self = carried_of(object);
     if (self->tables != nullptr) {
-        std::unordered_map<PyObject *, Entry> old;  // let go of when the tables are empty
+        FlatMap<PyObject *, Entry> old;  // let go of when the tables are empty
         old.swap(self->tables->entries);
-        self->tables->by_weak.clear();
-        self->tables->alive.clear();
+        self->tables->by_weak = {};
+        self->tables->turns.clear();
+        self->tables->alive = 0;
     }
     Py_CLEAR(self->died);
     return 0;
@@ -149,7 +180,8 @@ int carried_clear(PyObject *object) {
 int carried_release(PyObject *object) {
     carried_clear(object);
     Carried *self = carried_of(object);
-    if (self->tables != nullptr) Py_XDECREF(reinterpret_cast<PyObject *>(self->tables->strong));
+    if (self->tables != nullptr)
+        for (PyTypeObject *type : self->tables->strong) Py_DECREF(reinterpret_cast<PyObject *>(type));
     delete self->tables;
     self->tables = nullptr;
     Py_CLEAR(self->dtype_class);
@@ -185,31 +217,30 @@ bool is_carried(PyObject *object) {
 Ref slot_of(PyObject *carried, PyObject *array) {
     Tables &tables = *carried_of(carried)->tables;
     const Guard guard(tables.lock);
-    const auto found = tables.entries.find(array);
-    return Ref(found == tables.entries.end() ? nullptr : Py_NewRef(found->second.slot.get()));
+    const Entry *found = tables.entries.find(array);
+    return Ref(found == nullptr ? nullptr : Py_NewRef(found->slot.get()));
 }
 
 bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
     Carried *self = carried_of(carried);
     Tables &tables = *self->tables;
-    Entry entry, old, oldest;
+    Entry entry, old, let_go;
     const bool differs = slot != Py_None && !PyObject_TypeCheck(
         slot, reinterpret_cast<PyTypeObject *>(self->dtype_class));
     if (differs) {
+        if (slot_of(carried, array).get() == slot) return true;
         entry.slot = Ref::to(slot);
-        // Asking costs an error with its text, and of numbers there are many in a row.
-        if (Py_TYPE(array) != tables.strong) entry.held = Ref(PyWeakref_NewRef(array, self->died));
+        if (!is_strong(tables, Py_TYPE(array))) entry.held = Ref(PyWeakref_NewRef(array, self->died));
         if (!entry.held && PyErr_Occurred()) {
             if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
             PyErr_Clear();
-            const Ref before(reinterpret_cast<PyObject *>(tables.strong));
-            tables.strong = reinterpret_cast<PyTypeObject *>(Py_NewRef(reinterpret_cast<PyObject *>(Py_TYPE(array))));
+            note_strong(tables, Py_TYPE(array));
         }
     }
     const Guard guard(tables.lock);
     old = taken(tables, array);
     if (entry.held) put_weakly(tables, array, std::move(entry));
-    else if (differs) oldest = put_alive(tables, array, std::move(entry));
+    else if (differs) let_go = put_alive(tables, array, std::move(entry));
     return true;
 }
 

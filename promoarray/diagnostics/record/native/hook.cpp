@@ -195,22 +195,14 @@ PyObject *hold(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     Ref old = Ref::to(args[1]);
     const Guard guard(self->cache->lock);
     if (self->held->size() >= MOST_HELD) dead.swap(*self->held);
-    std::swap((*self->held)[frame_here()].try_emplace(place, nullptr).first->second, old);
+    std::swap((*self->held)[{frame_here(), place}], old);
     return Py_NewRef(args[1]);
 }
 
 // Null without an error if nothing is held.
 Ref take_held(FastHook *self, long place) {
-    Ref found(nullptr);
     const Guard guard(self->cache->lock);
-    const auto here = self->held->find(frame_here());
-    if (here == self->held->end()) return found;
-    const auto at = here->second.find(place);
-    if (at == here->second.end()) return found;
-    found = std::move(at->second);
-    here->second.erase(at);
-    if (here->second.empty()) self->held->erase(here);
-    return found;
+    return self->held->take({frame_here(), place});
 }
 
 PyObject *taken(PyObject *object, PyObject *const *args, Py_ssize_t count) {
@@ -250,21 +242,22 @@ PyObject *target(PyObject *object, PyObject *const *args, Py_ssize_t count) {
         return call_method(session.get(), self, ASSIGNED, {x, value.get(), frame_here()});
     });
     if (!went_well) return nullptr;
-    return is_any(self->past) ? call_method(self->past, self, TARGET, {x, value.get()}).release() : Py_NewRef(x);
+    const ArrayFields *fields = fields_of(x);
+    const bool holds_all = fields != nullptr && fields->dtype->kind != 'i' && fields->dtype->kind != 'u';
+    if (!is_any(self->past) || holds_all) return Py_NewRef(x);
+    return call_method(self->past, self, TARGET, {x, value.get()}).release();
 }
 
 // Forget what is held of an array and its views, as nothing is to refer to it.
 PyObject *forget(PyObject *object, PyObject *array) {
     FastHook *self = hook_of(object);
-    std::vector<Ref> old;
-    for (auto &[frame, held] : *self->held)
-        for (auto each = held.begin(); each != held.end();) {
-            const Ref base(PyObject_GetAttr(each->second.get(), self->names[BASE]));
-            PyErr_Clear();  // of what is no array
-            const bool is = each->second.get() == array || base.get() == array;
-            if (is) old.push_back(std::move(each->second));
-            each = is ? held.erase(each) : std::next(each);
-        }
+    std::vector<std::pair<PyObject *, long>> of_array;
+    for (const auto &slot : self->held->slots()) {
+        const Ref base(slot.used ? PyObject_GetAttr(slot.value.get(), self->names[BASE]) : nullptr);
+        PyErr_Clear();  // of what is no array
+        if (slot.used && (slot.value.get() == array || base.get() == array)) of_array.push_back(slot.key);
+    }
+    for (const auto &key : of_array) self->held->take(key);
     Py_RETURN_NONE;
 }
 
@@ -289,7 +282,7 @@ PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     FastHook *self = hook_of(made.get());
     self->cache = new (std::nothrow) Cache;
     self->held = new (std::nothrow) Held;
-    self->stand_ins = new (std::nothrow) std::unordered_map<PyObject *, std::pair<Ref, Ref>>;
+    self->stand_ins = new (std::nothrow) FlatMap<PyObject *, Maker>;
     if (self->cache == nullptr || self->held == nullptr || self->stand_ins == nullptr) return PyErr_NoMemory();
     for (PyObject **part : {&self->session, &self->past, &self->recorder, &self->carried, &self->report})
         *part = Py_NewRef(Py_None);
@@ -336,6 +329,8 @@ PyObject *hook_flush(PyObject *object, PyObject *) {
     Py_RETURN_NONE;
 }
 
+PyObject *hook_number_class(PyObject *object, PyObject *x) { return number_class(hook_of(object), x).release(); }
+
 PyObject *hook_forget_calls(PyObject *object, PyObject *) {
     if (!flush(hook_of(object))) return nullptr;
     forget_calls(hook_of(object));
@@ -349,12 +344,11 @@ int hook_traverse(PyObject *object, visitproc visit, void *arg) {
     for (PyObject *part : {self->session, self->past, self->recorder, self->carried, self->report, self->functions, self->callees})
         Py_VISIT(part);
     if (self->cache == nullptr || self->held == nullptr || self->stand_ins == nullptr) return 0;
-    for (const auto &[kind, maker] : *self->stand_ins) {
-        Py_VISIT(maker.first.get());
-        Py_VISIT(maker.second.get());
+    for (const auto &slot : self->stand_ins->slots()) {
+        Py_VISIT(slot.value.kind.get());
+        Py_VISIT(slot.value.maker.get());
     }
-    for (const auto &[frame, held] : *self->held)
-        for (const auto &[place, x] : held) Py_VISIT(x.get());
+    for (const auto &slot : self->held->slots()) Py_VISIT(slot.value.get());
     return traverse(*self->cache, visit, arg);
 }
 
@@ -382,6 +376,7 @@ PyMethodDef hook_methods[] = {
     {"tell", tell, METH_VARARGS, "Have a session, its past and its recorder told of what is seen."},
     {"flush", hook_flush, METH_NOARGS, "Tell the report how often calls were told again."},
     {"forget_calls", hook_forget_calls, METH_NOARGS, "Forget what was told of calls."},
+    {"number_class", hook_number_class, METH_O, "The class of a number: equal for those that no policy tells apart."},
     method_def<operate>("operate", "Carry out an operator."),
     method_def<item>("item", "An item of an object."),
     method_def<attribute>("attribute", "An attribute that is a part or a view of an array."),

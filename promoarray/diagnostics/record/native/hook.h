@@ -5,10 +5,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <unordered_map>
 #include <utility>
 
 #include "call_cache.h"
+#include "flat_map.h"
 #include "ref.h"
 
 namespace promoarray {
@@ -26,7 +26,12 @@ inline constexpr const char *HOOK_NAMES[NAMES] = {
     "f_back", "f_lasti", "co_filename"};
 
 // A value that is needed again is known by the frame and a number there.
-using Held = std::unordered_map<PyObject *, std::unordered_map<long, Ref>>;
+using Held = FlatMap<std::pair<PyObject *, long>, Ref>;
+
+// What makes a function's stand-in, by what functions have in common, which is held.
+struct Maker {
+    Ref kind, maker;
+};
 
 struct FastHook {
     PyObject_HEAD
@@ -35,7 +40,7 @@ struct FastHook {
     bool refuses, by_value;  // whether the past is but told of what NumPy refuses; whether values count
     PyObject *parts[PARTS], *names[NAMES];
     PyObject *functions, *callees;  // from NumPy's functions to Callees, and each Callee to itself
-    std::unordered_map<PyObject *, std::pair<Ref, Ref>> *stand_ins;  // from what functions have in common
+    FlatMap<PyObject *, Maker> *stand_ins;
     Held *held;
     Cache *cache;
 };

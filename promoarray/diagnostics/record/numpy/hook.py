@@ -68,7 +68,7 @@ class Hook(FastHook):
             is_library=is_library,
             move=MOVE,
             kinds="biufc",
-            floats=[_nearest(x) for x in borders() if x < sys.float_info.max],
+            floats=[_nearest(x) for x in borders() if x <= sys.float_info.max],
             ints=[(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64],
         )
         made.itself = _Itself()
