@@ -15,7 +15,7 @@ import numpy as np
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core import host
-from promoarray.core.array_base import Array
+from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import sites
 from promoarray.core.cast import convert, scalar
 from promoarray.core.events import CastEvent, SetitemEvent
@@ -33,7 +33,7 @@ from promoarray.diagnostics.model.values import all_beyond, differs
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.promotion.cast_rules import CastPlan
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import worded
+from promoarray.promotion.scalars import bounds, worded
 
 BLOCK = 1 << 16
 """So many elements are looked at together, so that large data take no memory of their size."""
@@ -93,6 +93,24 @@ class ComparedValues:
             if dtype is not target and _other_rule(run, (policy,), dtype, target):
                 return True
         return False
+
+    def alike_within(self, run: Policy, array: Array, target: DType) -> tuple[int, int] | None:
+        """The integers between which all policies cast an array's floats as the run does.
+
+        None where they may differ there, too. Conventions for what an integer cannot hold say
+        nothing of the floats that it can.
+        """
+        source = type_of(array._type)
+        if source.kind is not Kind.FLOAT or target.kind not in INTEGERS:
+            return None
+        mode, transforms = run.cast.effect(source, target)
+        for policy in self.policies:
+            theirs = policy.cast.effect(source, target)
+            alike = theirs.mode._replace(to_integer=mode.to_integer) == mode
+            same = policy.strong(as_seen_by(policy, array).type) is source
+            if not same or not alike or theirs.transforms != transforms:
+                return None
+        return bounds(target)
 
     def _compare(
         self,

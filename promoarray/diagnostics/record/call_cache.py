@@ -19,6 +19,7 @@ class Told(NamedTuple):
     operations: tuple[RecordedOperation, ...]
     tells: tuple[Callable[[], object], ...]
     made: tuple[tuple[Hashable, Any], ...]
+    within: tuple[int, int] | None
 
 
 class Known(NamedTuple):
@@ -38,6 +39,8 @@ class Known(NamedTuple):
         Whether it is looked whether it made these.
     held : object
         What has to live as long, for the call is known by its address.
+    within : tuple of int, optional
+        Between which the values of the array that is cast have to be; see ``Heard``.
     """
 
     kind: str
@@ -46,6 +49,7 @@ class Known(NamedTuple):
     made: tuple[tuple[Hashable, Any], ...]
     checked: bool
     held: object = None
+    within: tuple[int, int] | None = None
 
     @classmethod
     def of(
@@ -55,19 +59,27 @@ class Known(NamedTuple):
         made: Sequence[Any],
         kind_of: KindOf,
         held: object = None,
+        *,
+        by_values: bool = False,
     ) -> Self | None:
-        """Return what was told of the call that made some arrays; None if no other is like it."""
+        """Return what was told of the call that made some arrays; None if no other is like it.
+
+        Who looks at values, as ``within`` asks, says so (``by_values``).
+        """
         heard = recorder.heard
+        if heard.within is not None and not by_values:
+            return None
         if not heard.lasting or not heard.arrays <= {id(x) for x in made}:
             return None
         slots = [recorder.carried.slot(x) for x in made]
         both = tuple((kind_of(x), slot) for x, slot in zip(made, slots, strict=True))
         operations, tells = tuple(heard.recorded), tuple(heard.tells)
-        return cls(kind, operations, tells, both, bool(operations or tells or any(slots)), held)
+        checked = bool(operations or tells or any(slots))
+        return cls(kind, operations, tells, both, checked, held, heard.within)
 
     def called(self, name: str) -> Told:
         """What is told of calls of a name."""
-        return Told((self.kind, name), self.operations, self.tells, self.made)
+        return Told((self.kind, name), self.operations, self.tells, self.made, self.within)
 
     def carried_on(self, recorder: Recorder, made: Sequence[Any], kind_of: KindOf) -> bool:
         """Have arrays carry what those carried; False if they are no such arrays."""

@@ -89,6 +89,8 @@ class Heard(threading.local):
         The addresses of the arrays of which it was put down what they carry.
     lasting : bool
         Whether calls that are alike tell the same.
+    within : tuple of int, optional
+        Between which all values of the array that is cast have to be for that.
     """
 
     def __init__(self) -> None:
@@ -100,6 +102,7 @@ class Heard(threading.local):
         self.tells: list[Callable[[], object]] = []
         self.arrays: set[int] = set()
         self.lasting = True
+        self.within: tuple[int, int] | None = None
 
 
 class FlowRecorder(Observer):
@@ -198,6 +201,10 @@ class FlowRecorder(Observer):
     def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
         """Whether some policy may make other values of an array's cast than the run's."""
         return dt.string is not target and self._values.may_differ(run, array, target)
+
+    def alike_within(self, run: Policy, array: Array, target: DType) -> tuple[int, int] | None:
+        """Between which values all policies cast an array as the run does, if that is known."""
+        return self._values.alike_within(run, array, target)
 
     def begin_again(self, report: Report) -> None:
         """Fill another report, with what arrays carry, and nothing counted."""

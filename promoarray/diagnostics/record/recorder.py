@@ -457,7 +457,9 @@ class Recorder:
     ) -> AbstractArray:
         """An operand of a cast: with its values, where policies may make others of them."""
         if values is not None and self.flow.may_cast_otherwise(self.home, operand, target):
-            self.heard.lasting = False  # the next pass has other values
+            self.heard.within = self.flow.alike_within(self.home, operand, target)
+            if self.heard.within is None:
+                self.heard.lasting = False  # the next pass has other values
             data = values()
             if data is not None:
                 return self._abstract_array._wrap(data, operand._type)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.record.numpy.running import recorded_run
+from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.policies import as_policy
 
 NUMPY = """
 import numpy as np
@@ -54,3 +58,32 @@ def test_casts_of_a_pytorch_program_are_compared_by_value(cast: str) -> None:
     assert "2 of 3 differ under jax@x32: [0] -127.5 is 0 there, 129 in the run" in words
     assert "1 of 2 differ under jax@x32: [0] 500.0 is nan there, 448.0 in the run" in words
     assert len(words) == 2
+
+
+PASSES = """
+import numpy as np
+
+passes = ([1.5, -2.0], [0.5, 3.0], [1.0, 3e9], [2.0, 1.0], [np.nan, 1.0], [np.inf, -3e9])
+kept = np.zeros(2, np.int32)
+for values in passes:
+    x = np.array(values, DTYPE)
+    with np.errstate(invalid="ignore"):
+        y = x.astype(np.int32)
+        z = x[::-1].astype(np.int32)
+        kept[:] = x
+"""
+
+
+@pytest.mark.parametrize("dtype", ["np.float64", "np.float32", "np.float16"])
+def test_values_of_later_passes_are_compared(tmp_path: Path, dtype: str) -> None:
+    """A pass whose values all integers hold says nothing of the next one."""
+    script = tmp_path / "program.py"
+    script.write_text(PASSES.replace("DTYPE", dtype))
+    recorder = Recorder(as_policy("numpy@2"), (as_policy("jax@x64"),))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        recorded_run(str(script), recorder)
+    found = {c.place.site.line: (c.passes, c.size) for c in recorder.report.value_changes}
+    beyond = 3  # of float16 by infinity in the third pass
+    assert found == dict.fromkeys((9, 10, 11), (beyond, 2 * beyond))
+    assert recorder.report.calls["cast", "astype"] == 12

@@ -20,7 +20,7 @@ constexpr int HIGHEST = 64;            // and what a library does so many calls 
 constexpr int EXACT = 16;              // whole numbers up to here stand for themselves
 
 // The fields of a Told (call_cache.py), in their order.
-enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, MADE, FIELDS };
+enum Field { KIND_AND_NAME, OPERATIONS_OF, TELLS, MADE, WITHIN, FIELDS };
 
 Ref attribute(const FastHook *self, PyObject *x, Name name) {
     return Ref(PyObject_GetAttr(x, self->names[name]));
@@ -112,11 +112,13 @@ bool add_array(const FastHook *self, Key *key, PyObject *array, const Class &kno
     if (axes < 0) return false;
     key->add(axes == 0 ? Py_True : Py_False);
     if (axes != 0 || !values) return true;
-    const Ref value(PyObject_CallMethodObjArgs(array, self->names[ITEM], nullptr));
+    const Ref value(known.read == Read::FLOAT ? PyNumber_Float(array)
+                    : known.read == Read::INT ? PyNumber_Index(array)
+                                              : PyObject_CallMethodObjArgs(array, self->names[ITEM], nullptr));
     return value && is_scalar(value.get()) && add_number(self, key, value.get());
 }
 
-bool add(const FastHook *self, Key *key, PyObject *x, bool values, int deep);
+bool add(const FastHook *self, Key *key, PyObject *x, const Class &known, bool values, int deep);
 
 bool add_list(const FastHook *self, Key *key, PyObject *list, bool values, int deep) {
     const Py_ssize_t length = PySequence_Size(list);
@@ -125,13 +127,12 @@ bool add_list(const FastHook *self, Key *key, PyObject *list, bool values, int d
     key->add_number(static_cast<std::uint64_t>(length));
     for (Py_ssize_t i = 0; i < length; ++i) {
         const Ref x(PySequence_GetItem(list, i));
-        if (!x || !add(self, key, x.get(), values, deep + 1)) return false;
+        if (!x || !add(self, key, x.get(), class_of(self, x.get()), values, deep + 1)) return false;
     }
     return true;
 }
 
-bool add(const FastHook *self, Key *key, PyObject *x, bool values, int deep) {
-    const Class known = class_of(self, x);
+bool add(const FastHook *self, Key *key, PyObject *x, const Class &known, bool values, int deep) {
     switch (known.sort) {
         case Sort::NUMBER: return add_number(self, key, x);
         case Sort::SCALAR:
@@ -146,18 +147,21 @@ bool add(const FastHook *self, Key *key, PyObject *x, bool values, int deep) {
 }
 
 Class classify(const FastHook *self, PyObject *x) {
-    if (is_scalar(x)) return {Sort::NUMBER, nullptr};
-    if (PyUnicode_CheckExact(x) || PyBytes_CheckExact(x)) return {Sort::TEXT, nullptr};
-    if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return {Sort::LIST, nullptr};
-    if (PySet_Contains(self->parts[PLAIN], reinterpret_cast<PyObject *>(Py_TYPE(x))) == 1) return {Sort::PLAIN, nullptr};
-    if (PyObject_TypeCheck(x, type_in(self, NDARRAY))) return {Sort::ARRAY, nullptr};
-    if (!PyObject_TypeCheck(x, type_in(self, GENERIC))) return {Sort::OTHER, nullptr};
+    if (is_scalar(x)) return {Sort::NUMBER};
+    if (PyUnicode_CheckExact(x) || PyBytes_CheckExact(x)) return {Sort::TEXT};
+    if (PyList_CheckExact(x) || PyTuple_CheckExact(x)) return {Sort::LIST};
+    if (PySet_Contains(self->parts[PLAIN], reinterpret_cast<PyObject *>(Py_TYPE(x))) == 1) return {Sort::PLAIN};
+    if (PyObject_TypeCheck(x, type_in(self, NDARRAY))) return {Sort::ARRAY};
+    if (!PyObject_TypeCheck(x, type_in(self, GENERIC))) return {Sort::OTHER};
     Ref dtype = attribute(self, x, DTYPE);
     const Ref kind(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
-    const bool is_number = kind && PyUnicode_Check(kind.get()) &&
-                           PyUnicode_FindChar(self->parts[KINDS], PyUnicode_ReadChar(kind.get(), 0), 0, 5, 1) >= 0;
+    const Py_UCS4 letter = kind && PyUnicode_Check(kind.get()) ? PyUnicode_ReadChar(kind.get(), 0) : 0;
+    const bool is_number = PyUnicode_FindChar(self->parts[KINDS], letter, 0, 5, 1) >= 0;
+    const Ref number(letter == 'f' ? PyObject_CallMethodObjArgs(x, self->names[ITEM], nullptr) : nullptr);
     PyErr_Clear();
-    return {Sort::SCALAR, is_number ? dtype.release() : nullptr};
+    const bool is_float = number && PyFloat_CheckExact(number.get());  // which a long double is not
+    const Read read = is_float ? Read::FLOAT : letter == 'i' || letter == 'u' ? Read::INT : Read::ITEM;
+    return {Sort::SCALAR, is_number ? dtype.release() : nullptr, read};
 }
 
 // --- What was made -------------------------------------------------------------------------------
@@ -193,6 +197,15 @@ bool carry(const FastHook *self, const Told &told, PyObject *x) {
     for (std::size_t i = 0; i < made.size(); ++i)
         if (!put_slot(self->carried, made[i], told.made[i].slot.get())) return false;
     return true;
+}
+
+template <typename Float>
+bool lie_within(const ArrayFields &array, const Told &told) {
+    const auto *values = reinterpret_cast<const Float *>(array.data);
+    const Py_ssize_t count = elements_of(array);
+    bool all = true;  // and no NaN
+    for (Py_ssize_t i = 0; i < count; ++i) all &= values[i] >= told.least && values[i] < told.most;
+    return all;
 }
 
 // --- Counting ------------------------------------------------------------------------------------
@@ -234,6 +247,9 @@ std::shared_ptr<Told> read_known(PyObject *known) {
     told->operations = Ref::to(PyTuple_GetItem(known, OPERATIONS_OF));
     told->tells = Ref::to(PyTuple_GetItem(known, TELLS));
     if (!PyTuple_Check(told->operations.get()) || !PyTuple_Check(told->tells.get())) return nullptr;
+    PyObject *within = PyTuple_GetItem(known, WITHIN);
+    told->by_values = within != Py_None;
+    if (told->by_values && !PyArg_ParseTuple(within, "dd", &told->least, &told->most)) return nullptr;
     for (Py_ssize_t i = 0; i < PyTuple_Size(made); ++i) {
         PyObject *dtype, *slot;
         Py_ssize_t ndim;
@@ -296,7 +312,7 @@ bool read_borders(Cache *cache, PyObject *floats, PyObject *ints) {
 }
 
 Class class_of(const FastHook *self, PyObject *x) {
-    if (PyFloat_CheckExact(x) || PyLong_CheckExact(x)) return {Sort::NUMBER, nullptr};
+    if (PyFloat_CheckExact(x) || PyLong_CheckExact(x)) return {Sort::NUMBER};
     Cache &cache = *self->cache;
     {
         const Guard guard(cache.lock);
@@ -319,8 +335,8 @@ Ref number_class(const FastHook *self, PyObject *x) {
     return Ref((word & 1U) != 0 ? PyLong_FromSize_t(word) : reinterpret_cast<PyObject *>(word));
 }
 
-bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values) {
-    const bool added = add(self, key, x, values, 0);
+bool add_operand(const FastHook *self, Key *key, PyObject *x, const Class &known, bool values) {
+    const bool added = add(self, key, x, known, values, 0);
     if (!added) PyErr_Clear();
     return added;
 }
@@ -399,10 +415,22 @@ bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part) 
 
 #endif
 
+std::shared_ptr<Told> of_values(const std::shared_ptr<Told> &told, PyObject *cast) {
+    if (told == nullptr || !told->by_values) return told;
+    constexpr int FLOAT32 = 11, FLOAT64 = 12;  // NumPy's numbers of the dtypes
+    const ArrayFields *array = cast != nullptr ? fields_of(cast) : nullptr;
+    if (array == nullptr || array->dtype->byte_order != '=' || (~array->flags & (IN_ROWS | ALIGNED)) != 0) return nullptr;
+    const bool all = array->dtype->number == FLOAT64   ? lie_within<double>(*array, *told)
+                     : array->dtype->number == FLOAT32 ? lie_within<float>(*array, *told)
+                                                       : false;
+    return all ? told : nullptr;
+}
+
 bool count_again(FastHook *self, const std::shared_ptr<Told> &told, PyObject *made) {
-    const bool same = carry(self, *told, made);
-    PyErr_Clear();
-    if (!same) return false;
+    if (!carry(self, *told, made)) {
+        PyErr_Clear();
+        return false;
+    }
     ++told->again;
     for (Py_ssize_t i = 0; i < PyTuple_Size(told->tells.get()); ++i) {
         const Ref done(PyObject_CallNoArgs(PyTuple_GetItem(told->tells.get(), i)));

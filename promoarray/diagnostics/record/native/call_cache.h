@@ -46,13 +46,17 @@ struct Told {
     Ref dtypes{nullptr};  // what the past casts the operands to; null if to nothing
     std::vector<Made> made;
     long long again = 0;
+    bool by_values = false;     // whether what is cast has to be whole within these
+    double least = 0, most = 0;
 };
 
 // What the class of an object says of it.
 enum class Sort { NUMBER, TEXT, LIST, PLAIN, SCALAR, ARRAY, OTHER };
+enum class Read { ITEM, FLOAT, INT };  // how the number of a scalar is read
 struct Class {
     Sort sort = Sort::OTHER;
     PyObject *dtype = nullptr;  // of NumPy's numbers, where it hangs on nothing else
+    Read read = Read::ITEM;
 };
 
 struct Code {
@@ -92,13 +96,19 @@ Ref number_class(const FastHook *self, PyObject *x);
 
 // Add what an operand has in common with those that no policy tells apart from it; if values count,
 // of an array without axes its own. False, without an error, of what is like no other.
-bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values);
+bool add_operand(const FastHook *self, Key *key, PyObject *x, const Class &known, bool values);
+inline bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values) {
+    return add_operand(self, key, x, class_of(self, x), values);
+}
 
 // Add where the program stands, of a place in a library the calls that led to it.
 bool add_place(const FastHook *self, Key *key, long place);
 
 // What was told of a call like this one, or null.
 std::shared_ptr<Told> find(const FastHook *self, long place, const Key &key);
+
+// What was told, if it was told of all values of what is cast, or of those that this array has.
+std::shared_ptr<Told> of_values(const std::shared_ptr<Told> &told, PyObject *cast);
 
 // Count a call that is like another, if it made the same. False if it has to be recorded, with the
 // error if there is one.

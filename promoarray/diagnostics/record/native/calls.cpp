@@ -230,7 +230,7 @@ bool tell_of(FastHook *self, const Call &call, Key *key, bool looks, const std::
     const bool may_store = x == Py_None && first != nullptr && is_array(self, first);
     if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) return true;  // it only asks
     const Ref session = Ref::to(self->session);
-    return told(self, call.place, key, looks, known, x, Ref::to(answered ? Py_True : Py_None), [&] {
+    return told(self, call.place, key, looks, of_values(known, first), x, Ref::to(answered ? Py_True : Py_None), [&] {
         Ref operands = Ref(PyList_New(0));
         if (operands && call.owner && PyList_Append(operands.get(), call.owner.get()) != 0) return Ref(nullptr);
         for (Py_ssize_t i = 0; operands && i < call.count; ++i)

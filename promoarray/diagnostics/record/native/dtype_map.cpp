@@ -225,10 +225,11 @@ bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
     Carried *self = carried_of(carried);
     Tables &tables = *self->tables;
     Entry entry, old, let_go;
+    const Ref before = slot_of(carried, array);
     const bool differs = slot != Py_None && !PyObject_TypeCheck(
         slot, reinterpret_cast<PyTypeObject *>(self->dtype_class));
     if (differs) {
-        if (slot_of(carried, array).get() == slot) return true;
+        if (before.get() == slot) return true;
         entry.slot = Ref::to(slot);
         if (!is_strong(tables, Py_TYPE(array))) entry.held = Ref(PyWeakref_NewRef(array, self->died));
         if (!entry.held && PyErr_Occurred()) {
@@ -238,7 +239,7 @@ bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
         }
     }
     const Guard guard(tables.lock);
-    old = taken(tables, array);
+    if (before) old = taken(tables, array);
     if (entry.held) put_weakly(tables, array, std::move(entry));
     else if (differs) let_go = put_alive(tables, array, std::move(entry));
     return true;

@@ -31,7 +31,7 @@ class FlatMap {
 
     // The value of a key, made if there is none.
     Value &operator[](const Key &key) {
-        if (2 * (size_ + 1) > slots_.size()) grow();
+        if (2 * size_ >= mask_) grow();
         Slot &slot = slots_[place_of(key)];
         if (!slot.used) {
             slot.key = key;
@@ -49,8 +49,8 @@ class FlatMap {
         Value found = std::exchange(slots_[gap].value, Value{});
         // What stands behind the gap moves up, unless that were before its own place.
         for (std::size_t at = next(gap); slots_[at].used; at = next(at)) {
-            const std::size_t own = first_of(slots_[at].key), mask = slots_.size() - 1;
-            if (((at - own) & mask) < ((at - gap) & mask)) continue;
+            const std::size_t own = first_of(slots_[at].key);
+            if (((at - own) & mask_) < ((at - gap) & mask_)) continue;
             slots_[gap].key = slots_[at].key;
             slots_[gap].value = std::exchange(slots_[at].value, Value{});
             gap = at;
@@ -62,6 +62,7 @@ class FlatMap {
 
     void swap(FlatMap &other) {
         slots_.swap(other.slots_);
+        std::swap(mask_, other.mask_);
         std::swap(size_, other.size_);
     }
 
@@ -79,9 +80,9 @@ class FlatMap {
 
     // The high bits of a product, which all bits of the key move.
     std::size_t first_of(const Key &key) const {
-        return static_cast<std::size_t>(word(key) * 0x9E3779B97F4A7C15u >> 32) & (slots_.size() - 1);
+        return static_cast<std::size_t>(word(key) * 0x9E3779B97F4A7C15u >> 32) & mask_;
     }
-    std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+    std::size_t next(std::size_t at) const { return (at + 1) & mask_; }
 
     // Where a key is, or would be.
     std::size_t place_of(const Key &key) const {
@@ -93,12 +94,13 @@ class FlatMap {
     void grow() {
         std::vector<Slot> old(slots_.empty() ? 16 : 2 * slots_.size());
         old.swap(slots_);
+        mask_ = slots_.size() - 1;
         for (Slot &slot : old)
             if (slot.used) slots_[place_of(slot.key)] = std::move(slot);
     }
 
     std::vector<Slot> slots_;  // a power of two of them, or none
-    std::size_t size_ = 0;
+    std::size_t mask_ = 0, size_ = 0;
 };
 
 }  // namespace promoarray

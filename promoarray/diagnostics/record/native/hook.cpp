@@ -81,6 +81,19 @@ Ref dtypes_of(const FastHook *self, const Operation &op) {
                        {op.name(), op.a, op.b, self->parts[op.in_place ? INPLACE : OPERATOR]});
 }
 
+// An operand in a dtype, as the past has it. A float, or an int that every float holds, its class makes.
+Ref cast_operand(const FastHook *self, PyObject *past, PyObject *x, PyObject *dtype) {
+    constexpr long MOST_IN_HALF = 1 << 11;
+    const auto *fields = reinterpret_cast<const DtypeFields *>(dtype);
+    if (known_ndarray != nullptr && fields->kind == 'f') {
+        int beyond = 0;
+        const long whole = PyLong_CheckExact(x) ? PyLong_AsLongAndOverflow(x, &beyond) : MOST_IN_HALF;
+        const bool is_small = beyond == 0 && -MOST_IN_HALF < whole && whole < MOST_IN_HALF;
+        if (is_small || PyFloat_CheckExact(x) || class_of(self, x).read == Read::FLOAT) return call(fields->scalar, x);
+    }
+    return call_method(past, self, CAST_TO, {x, dtype});
+}
+
 // Carry it out on operands that are cast.
 Ref carried_out(const FastHook *self, const Operation &op, PyObject *dtypes) {
     if (!PyTuple_Check(dtypes) || PyTuple_Size(dtypes) != 2) return Ref(op.done(op.a, op.b));
@@ -88,7 +101,7 @@ Ref carried_out(const FastHook *self, const Operation &op, PyObject *dtypes) {
     Ref operands[] = {Ref::to(op.a), Ref::to(op.b)};
     for (int i = 0; i < 2; ++i) {
         PyObject *dtype = PyTuple_GetItem(dtypes, i);
-        if (dtype != Py_None) operands[i] = call_method(past.get(), self, CAST_TO, {operands[i].get(), dtype});
+        if (dtype != Py_None) operands[i] = cast_operand(self, past.get(), operands[i].get(), dtype);
         if (!operands[i]) return Ref(nullptr);
     }
     const bool alone = op.is_pow && class_of(self, op.a).sort == Sort::SCALAR;
@@ -99,7 +112,8 @@ Ref carried_out(const FastHook *self, const Operation &op, PyObject *dtypes) {
 }
 
 Ref recorded(FastHook *self, const Operation &op, long place) {
-    const Sort first = class_of(self, op.a).sort, second = op.b == nullptr ? Sort::NUMBER : class_of(self, op.b).sort;
+    const Class of_first = class_of(self, op.a), of_second = op.b == nullptr ? Class{Sort::NUMBER} : class_of(self, op.b);
+    const Sort first = of_first.sort, second = of_second.sort;
     if (is_plain(first) && is_plain(second)) {
         const bool compares = op.b != nullptr && op.is.in_place == nullptr;
         if (compares && first >= Sort::LIST && second >= Sort::LIST &&
@@ -112,8 +126,8 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
     const Ref session = Ref::to(self->session);
     Key key;
     const bool values = self->by_value && (any || op.is_pow);
-    const bool looks = add_operand(self, &key, op.a, values) && (op.b == nullptr || add_operand(self, &key, op.b, values)) &&
-                       add_place(self, &key, place);
+    const bool looks = add_operand(self, &key, op.a, of_first, values) &&
+                       (op.b == nullptr || add_operand(self, &key, op.b, of_second, values)) && add_place(self, &key, place);
     const std::shared_ptr<Told> known = looks ? find(self, place, key) : nullptr;
     const bool asks = known == nullptr || (PyTuple_Check(known->dtypes.get()) && PyTuple_Size(known->dtypes.get()) == 0);
     Ref dtypes = asks ? dtypes_of(self, op) : Ref::to(known->dtypes.get());
@@ -238,7 +252,7 @@ PyObject *target(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     const bool looks = add_operand(self, &key, x, self->by_value) && add_operand(self, &key, value.get(), self->by_value) &&
                        add_place(self, &key, place);
     const std::shared_ptr<Told> known = looks ? find(self, place, key) : nullptr;
-    const bool went_well = told(self, place, &key, looks, known, Py_None, Ref::to(Py_None), [&] {
+    const bool went_well = told(self, place, &key, looks, of_values(known, value.get()), Py_None, Ref::to(Py_None), [&] {
         return call_method(session.get(), self, ASSIGNED, {x, value.get(), frame_here()});
     });
     if (!went_well) return nullptr;

@@ -151,7 +151,7 @@ class Session:
         recorder.heard.begin()
         recorder.noted = False
         kind = what(name, x, *seen)
-        known = Known.of(recorder, kind, _made(x), _kind) if kind else None
+        known = Known.of(recorder, kind, _made(x), _kind, by_values=True) if kind else None
         part = self.past is not None and not self.past.whole
         if known is None or (part and recorder.noted):
             return None  # who did it, NumPy 2 or the past, is seen at each call
