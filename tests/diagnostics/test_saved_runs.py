@@ -90,7 +90,7 @@ def test_a_file_that_is_damaged_is_refused(
 ) -> None:
     _compare("program.py", "--save", "run.json")
     whole = json.loads(Path("run.json").read_text())
-    for key in whole.keys() - {"format"}:
+    for key in whole.keys() - {"format", "escapes"}:  # which older ones have not
         for damaged in ({k: v for k, v in whole.items() if k != key}, whole | {key: 7}):
             Path("damaged.json").write_text(json.dumps(damaged))
             capfd.readouterr()
@@ -98,6 +98,42 @@ def test_a_file_that_is_damaged_is_refused(
             assert "damaged.json" in capfd.readouterr().err
     Path("damaged.json").write_text(Path("run.json").read_text()[:-9])
     assert _compare("damaged.json") == 2
+
+
+def test_data_that_left_the_policy_is_not_examined_in_a_saved_run(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program.write_text("import promoarray as xp\nimport numpy\nnumpy.asarray(xp.ones(2) * 2.0)\n")
+    _compare("program.py", "--save", "run.json", "--policies", "numpy@1", "--json")
+    ran = _data(capfd)
+    _compare("run.json", "--policies", "numpy@1", "--json")
+    asked = _data(capfd)
+    assert ran["verdicts"][0]["verdict"] == "incomplete"
+    for name in ("escapes", "findings", "verdicts"):
+        assert asked[name] == ran[name], name
+
+
+def test_a_run_that_was_saved_without_what_left_the_policy_is_read(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _compare("program.py", "--save", "run.json")
+    older = json.loads(Path("run.json").read_text())
+    del older["escapes"]
+    Path("run.json").write_text(json.dumps(older))
+    capfd.readouterr()
+    assert _compare("run.json", "--policies", "torch", "--json") == 1
+    assert _data(capfd)["operations"]
+
+
+def test_two_formats_do_not_go_together_of_a_saved_run_either(
+    program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _compare("program.py", "--save", "run.json")
+    capfd.readouterr()
+    assert _compare("run.json", "--json", "--format", "sarif") == 2
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert "--json and --format sarif do not go together" in captured.err
 
 
 @pytest.mark.parametrize("option", ["--run-all", "--stop", "--run=torch", "--save=other.json"])

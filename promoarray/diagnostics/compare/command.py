@@ -247,7 +247,7 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
         if getattr(args, name):
             option = f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} is of a program that runs; {args.script} is a recorded run")
-    args.format, framework = "json" if args.json else args.format or "text", ""
+    args.format, framework = _format(args), ""
     policies = () if args.policies is None else named(args.policies)
     saved = read_run(args.script, policies)
     if not policies:
@@ -284,10 +284,8 @@ def _read(args: argparse.Namespace) -> Comparison:
     UsageError, OSError
     """
     of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
-    if args.json and args.format not in (None, "json"):
-        raise UsageError(f"--json and --format {args.format} do not go together")
+    args.format = _format(args)
     args.run_all = args.run_all or bool(args.show)
-    args.format = "json" if args.json else args.format or "text"
     if args.html and not Path(args.html).resolve().parent.is_dir():
         raise UsageError(f"no such folder for {args.html}")
     policies = () if args.policies is None else named(args.policies)
@@ -301,6 +299,14 @@ def _read(args: argparse.Namespace) -> Comparison:
     framework = _recorded(args)
     policies = policies or policies_for(framework, args.script)
     return Comparison(of, policies, run, _baseline(args), args, framework)
+
+
+def _format(args: argparse.Namespace) -> str:
+    """Return the one format that is asked for."""
+    given: str | None = args.format
+    if args.json and given not in (None, "json"):
+        raise UsageError(f"--json and --format {given} do not go together")
+    return "json" if args.json else given or "text"
 
 
 def _recorded(args: argparse.Namespace) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.core.call_site import Site
+from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.flow import Flow, as_data, from_data
 from promoarray.diagnostics.model.noted import Unanswered
@@ -61,6 +62,7 @@ def as_json(report: RecordedReport) -> str:
             "drift": [[d.operation, d.form.name, *d[2:], n] for d, n in report.drift.items()],
             "unexamined": [*report.unexamined.items()],
             "warned": [*report.warned.items()],
+            "escapes": [[dataclasses.astuple(each), n] for each, n in report.escapes.items()],
             "stopped": stopped and (stopped.run, stopped.error, stopped.site),
         }
         return json.dumps(data, indent=None, separators=(",", ":"), default=_row)
@@ -120,6 +122,9 @@ def _report(data: dict[str, Any], policies: tuple[Policy, ...]) -> RecordedRepor
         report.unexamined[Unexamined(what, why, _site(site), _site(program))] += n
     for (text, program), n in data["warned"]:
         report.warned[Warned(text, _site(program))] += n
+    for (site, inside, consumer, channel, dtype, shape), n in data.get("escapes", ()):  # if not old
+        own = consumer, channel, dtype, tuple(shape)
+        report.escapes[Escape(_site(site), _site(inside), *own)] += n
     if data["stopped"] is not None:
         name, error, site = data["stopped"]
         report.stopped = Stopped(name, error, site and _site(site))
