@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray.console import counted
+from promoarray.console import counted, folded
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.ask.replay import replay
@@ -19,7 +19,6 @@ from promoarray.operations import Form
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
 
 REFUSES = "refuses"
 
@@ -30,15 +29,15 @@ OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN, UNSEEN = (
     *("operation", "approximate", "autocast", "cast", "move", "make", "unknown", "unseen"),
 )
 KINDS = {
-    OPERATION: "one operation each",
-    APPROXIMATE: "stand for several operations, approximately",
-    AUTOCAST: "cast by autocast",
-    CAST: "explicit casts",
-    MOVE: "move values",
-    MAKE: "make arrays",
-    UNKNOWN: "not understood",
+    OPERATION: ("one operation", "one operation each"),
+    APPROXIMATE: ("for several operations, approximately",),
+    AUTOCAST: ("cast by autocast",),
+    CAST: ("explicit cast", "explicit casts"),
+    MOVE: ("moves values", "move values"),
+    MAKE: ("makes arrays", "make arrays"),
+    UNKNOWN: ("not understood",),
 }
-"""The kinds of calls that are seen, with the words for them."""
+"""The kinds of calls that are seen, with the words for one of them, and for more."""
 
 
 class Drift(NamedTuple):
@@ -249,8 +248,9 @@ class RecordedReport(Report):
         for (kind, name), n in tuple(self.calls.items()):
             by_kind[kind][name] += n
         unseen = by_kind.pop(UNSEEN)
-        counts = [f"{n.total()} {KINDS[kind]}" for kind, n in by_kind.items() if n]
-        total = sum(n.total() for n in by_kind.values())
+        totals = {kind: names.total() for kind, names in by_kind.items() if names}
+        counts = [f"{n} {KINDS[kind][0 if n == 1 else -1]}" for kind, n in totals.items()]
+        total = sum(totals.values())
         yield f"{counted(total, 'call')} recorded{': ' * bool(counts)}{', '.join(counts)}."
         if by_kind[APPROXIMATE]:
             yield f"approximate: {_most(by_kind[APPROXIMATE])}"
@@ -275,7 +275,10 @@ class RecordedReport(Report):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from super().__rich_console__(console, options)
         if self.calls:
-            yield _dim(next(self.recorded()))  # the report has named what was not examined
+            from rich.text import Text
+
+            # The report has named what was not examined.
+            yield from folded(Text(next(self.recorded()), "dim"), console, options.max_width)
 
 
 def _count_all() -> None:
@@ -312,9 +315,3 @@ def _most(names: Counter[str]) -> str:
 
 
 _SHOWN = 12
-
-
-def _dim(line: str) -> Text:
-    from rich.text import Text
-
-    return Text(line, style="dim")

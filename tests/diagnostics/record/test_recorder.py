@@ -18,7 +18,7 @@ from promoarray.diagnostics.calls.pytorch import words as of_torch
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.block import FRAMEWORKS
 from promoarray.diagnostics.record.recorder import Recorder, Result
-from promoarray.diagnostics.record.report import Drift
+from promoarray.diagnostics.record.report import KINDS, Drift, RecordedReport
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import as_policy
 
@@ -225,3 +225,14 @@ def test_recording_needs_the_framework(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(ImportError), pa.record("torch"):
         pass
+
+
+def test_what_was_recorded_is_told_of_one_and_of_several_and_fits_the_screen() -> None:
+    report = RecordedReport(as_policy("torch@2.13"), (), framework="torch")
+    report.calls.update({("cast", "to"): 1, ("make", "ones"): 2, ("move", "reshape"): 1})
+    (said,) = report.recorded()
+    assert said == "4 calls recorded: 1 explicit cast, 1 moves values, 2 make arrays."
+    report.calls.update({(kind, "f"): 200 for kind in KINDS})
+    last = str(report).rpartition("calls recorded")[2].splitlines()[1:]
+    assert last
+    assert all(line.startswith("    ") and len(line) <= 100 for line in last if "dtype" not in line)
