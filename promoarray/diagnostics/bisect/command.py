@@ -7,7 +7,7 @@ import json
 import sys
 import tempfile
 
-from promoarray.console import console
+from promoarray.console import console, visible
 from promoarray.diagnostics.bisect.search import Search, Stopped
 from promoarray.diagnostics.bisect.value import shown
 from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
@@ -55,5 +55,5 @@ def _wrong(args: argparse.Namespace) -> str:
 
 
 def _say(what: str, status: int) -> int:
-    print(f"promoarray bisect: {what}", file=sys.stderr)
+    print(visible(f"promoarray bisect: {what}"), file=sys.stderr)
     return status

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from promoarray.console import Printable, counted, html_table, wrapped
+from promoarray.console import Printable, counted, html_table, visible, wrapped
 from promoarray.diagnostics.bisect.rules import worded
 from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run
 from promoarray.diagnostics.bisect.value import in_words
@@ -116,18 +116,20 @@ class Bisection(Printable):
         for each in self.changes:
             yield from each.shown(self.before.name, self.after.name, console, options.max_width)
         for line in [n for n in self.lines if n not in {each.line for each in self.changes}]:
-            yield Text(_place(line), "bold cyan").append(f"  {self.lines[line]}", "bold not cyan")
+            source = visible(self.lines[line])
+            yield Text(_place(line), "bold cyan").append(f"  {source}", "bold not cyan")
         for rule, words in self.about.items():
             yield Text("rule  ", "green").append(f"{rule}: {words}", "not green")
         if self.rules is None:
             yield Text("The rules could not be told apart: only together do they give this value.")
         for (site, said), cast in self.ran[1].ended.refusals.items():
-            yield Text(f"{self.after.name} refuses {said} at {site}; cast {cast} to go on", "dim")
+            refused = f"{self.after.name} refuses {said} at {site}; cast {cast} to go on"
+            yield Text(visible(refused), "dim")
         yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
 
     def html(self) -> str:
         """Return it as a part of a page."""
-        lines = [(_place(line), text) for line, text in self.lines.items()]
+        lines = [(_place(line), visible(text)) for line, text in self.lines.items()]
         return (
             f"<p>{escape(self.summary())}</p>"
             + html_table(("run", self.expression), self.told())
@@ -138,7 +140,7 @@ class Bisection(Printable):
 
 def _place(line: Line) -> str:
     file, number = line
-    return "the expression itself" if file == EXPRESSION else f"{file}:{number}"
+    return "the expression itself" if file == EXPRESSION else visible(f"{file}:{number}")
 
 
 def _data(value: Any) -> Any:

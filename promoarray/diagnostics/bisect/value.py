@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.console import visible
 from promoarray.core.call_site import shortened
 from promoarray.diagnostics.model.final import final_of
 from promoarray.diagnostics.model.values import distance
@@ -57,7 +58,7 @@ def in_words(values: list[Any]) -> list[str]:
 def shown(value: Any, at: tuple[int, ...] = ()) -> str:
     """Return a value in words; of an array its shape, and the element at an index."""
     if not isinstance(value, np.ndarray):
-        return shortened(value if isinstance(value, str) else repr(value))
+        return visible(shortened(value if isinstance(value, str) else repr(value)))
     kind = f"an array of shape {value.shape}"
     if len(at) != value.ndim:
         return kind

@@ -13,7 +13,7 @@ from html import escape
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import Printable, counted, html_table, listed, wrapped
+from promoarray.console import Printable, counted, html_table, listed, visible, wrapped
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.model.final_difference import FinalDifference, compared
@@ -197,6 +197,9 @@ class Outcomes(Printable):
 
     def _said(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
         """Yield what is said of an outcome, each with a label: names of globals are some."""
+        yield from ((visible(label), visible(text)) for label, text in self._of(outcome))
+
+    def _of(self, outcome: Outcome) -> Iterator[tuple[str, str]]:
         if outcome.error:
             at = f"at {outcome.site}: " if outcome.site else ""
             yield "stopped", f"{at}{outcome.error}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray.console import wrapped
+from promoarray.console import visible, wrapped
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Event, Reasons, reasons_of
 from promoarray.diagnostics.findings.finding import spelled
@@ -169,29 +169,28 @@ class Change:
         from rich.text import Text
 
         times = f"  ×{self.count}" if self.count > 1 else ""
-        yield Text.assemble(
-            (self.site.path, "bold cyan"),
-            (f"  {self.source}", "bold"),
-            (f"  [{self.operation}]{times}", "dim"),
-        )
+        path = Text(f"{visible(self.site.path)}  ", "bold cyan")
+        what = Text(self.source, "bold").append(f"  [{self.operation}]{times}", "not bold dim")
+        yield from wrapped(path, what, console, width)
         if self.program != self.site:
             called = self.program.expression or self.program.text
-            yield Text(f"    called from {self.program}: {called}", style="dim")
+            called_from = visible(f"called from {self.program}: {called}")
+            yield from wrapped(Text("    "), Text(called_from, "dim"), console, width)
         names = max(len(name) for name in (before, after, "write"))
         answers = max(len(self.before), len(self.after))
         for name, said, style in ((before, "before", ""), (after, "after", "bold red")):
-            line = Text(f"    {name:<{names}}  ")
-            line.append(f"{getattr(self, said):<{answers}}  ", style)
-            yield from wrapped(line, Text(self.why(said), "dim"), console, width)
+            line, answer, why = Text(f"    {name:<{names}}  "), getattr(self, said), self.why(said)
+            line.append(f"{answer:<{answers}}  " if why else answer, style)
+            yield from wrapped(line, Text(why, "dim"), console, width)
         if self.edit:
             line = Text("    ").append(f"{'write':<{names}}  ", "green")
-            edit = Text(self.edit).append(f"  to keep {self.before} under {after}", "dim")
+            edit = Text(visible(self.edit)).append(f"  to keep {self.before} under {after}", "dim")
             yield from wrapped(line, edit, console, width)
 
     @property
     def source(self) -> str:
         """What stands at the place."""
-        return self.site.expression or self.site.text
+        return visible(self.site.expression or self.site.text)
 
     def why(self, which: str) -> str:
         """Say why the policy ``"before"`` or ``"after"`` answers as it does."""
@@ -204,4 +203,4 @@ class Change:
             said.append(f"{elements} of {size} differ{at}{f', of {given}' if given else ''}")
         if which == "after" and self.inherited:
             said.append("because of an earlier line")
-        return "; ".join(said)
+        return visible("; ".join(said))

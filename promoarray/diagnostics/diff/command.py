@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import replace
 
-from promoarray.console import console
+from promoarray.console import console, visible
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL
@@ -82,7 +82,7 @@ def _told(found: Difference, ended: Ended, script: str | None) -> int:
         run = ended.findings[0].run if ended.findings else found.before.name
         _say(f"the program stopped under {run}{at}: {ended.why}{as_module(script)}")
     for bug in ended.bugs:
-        print(bug, file=sys.stderr)
+        print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
         _say("this is a bug in promoarray. Please report it with the lines above")
     if ended.bugs or ended.status > 0:
         return FAILED
@@ -96,4 +96,4 @@ def _told(found: Difference, ended: Ended, script: str | None) -> int:
 
 
 def _say(what: str) -> None:
-    print(f"promoarray diff: {what}", file=sys.stderr)
+    print(visible(f"promoarray diff: {what}"), file=sys.stderr)

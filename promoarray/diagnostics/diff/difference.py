@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import ZERO_D, Printable, counted, html_table, listed, wrapped
+from promoarray.console import ZERO_D, Printable, counted, html_table, listed, visible, wrapped
 from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.edits.occurrences import occurrences
@@ -131,12 +131,12 @@ class Difference(Printable):
         head = ("place", "source", "operation", self.before.name, self.after.name, "write")
         rows = [
             (
-                str(each.site),
+                visible(str(each.site)),
                 each.source,
                 each.operation,
                 f"{each.before} {each.why('before')}".rstrip(),
                 f"{each.after} {each.why('after')}".rstrip(),
-                each.edit,
+                visible(each.edit),
             )
             for each in self.changes
         ]

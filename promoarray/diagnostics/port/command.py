@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from promoarray.console import visible
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
 from promoarray.diagnostics.port.runs import Recordings, named
 from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
@@ -48,7 +49,7 @@ def main(args: argparse.Namespace) -> int:
         return USAGE
     except Stopped as stopped:
         for bug in stopped.ran.bugs:
-            print(bug, file=sys.stderr)
+            print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
         policy = stopped.ran.policy
         when = f"under {policy}" if policy else f"before it imported {framework}"
         _say(f"the program stopped {when}: {stopped}{as_module(args.script)}")
@@ -154,7 +155,7 @@ def _port(
     elif not args.write and not args.patch:
         _print_bytes(text)
     for line in ported.lines(args, folder):
-        print(line, file=sys.stderr)
+        print(visible(line), file=sys.stderr)
     if not ported.agrees:
         return FINDINGS
     return INCOMPLETE if ported.open else NOTHING
@@ -172,4 +173,4 @@ def _print_bytes(text: bytes) -> None:
 
 
 def _say(what: str) -> None:
-    print(f"promoarray port: {what}", file=sys.stderr)
+    print(visible(f"promoarray port: {what}"), file=sys.stderr)

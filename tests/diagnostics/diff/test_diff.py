@@ -293,3 +293,20 @@ def test_as_text_data_and_page() -> None:
     assert "1 line changes from numpy@2 to torch@2.13: refusals at 1 place." in str(seen)
     assert seen.to_dict()["changes"][0]["refusal"] == "bools and integers have no mean (here bool)"
     assert "bools and integers have no mean" in seen.to_html()
+
+
+def test_lines_fit_the_screen_and_have_no_blanks_at_their_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    total = " + ".join(["x"] * 20)
+    _written(
+        tmp_path,
+        "import promoarray as xp\nx = xp.asarray([1], dtype=xp.int8)\nfor _ in range(3):\n"
+        f"    (({total}) + 300)\n    x[:1] = 300\n",
+    )
+    assert cli.main(["diff", "--from", "numpy@1", "--to", "numpy@2", "program.py"]) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert any("×3" in line for line in lines)
+    assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []

@@ -11,6 +11,7 @@ import pytest
 from diagnostics.findings.programs import Command
 
 import promoarray as pa
+from promoarray import cli
 from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.classify import judge
@@ -109,3 +110,48 @@ def test_the_command_with_a_file_of_such_a_name(
     said = [line for line in ran.err.splitlines() if line.startswith("promoarray compare:")]
     assert said
     assert not OBEYED.search("".join(said))
+
+
+OTHERS = (
+    "import promoarray as xp\n"
+    "d = {'\x1b[31mk': xp.ones(2, dtype=xp.int8)}\n"
+    "globals()['\\x1b[31mg'] = x = d['\x1b[31mk'] / 2\n"
+    "said = '\\x1b[31m' + str(x.dtype)\n"
+    "if x.dtype != xp.float64:\n"
+    "    raise ValueError('\\x1b[2J stop')\n"
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "--run-all", "--policies", "torch", "--html", "page.html"),
+        ("diff", "--from", "numpy@2", "--to", "torch"),
+        ("diff", "--from", "torch", "--to", "numpy@2"),
+        ("bisect", "--from", "numpy@2", "--to", "torch", "--expr", "said"),
+        ("bisect", "--from", "numpy@2", "--to", "numpy@1", "--expr", "said"),
+        ("port", "--to", "torch", "--run", "numpy@2", "--patch", "port.patch"),
+        ("port", "--to", "numpy@2", "--run", "torch", "--patch", "port.patch"),
+    ],
+)
+@pytest.mark.parametrize("stops", [True, False])
+def test_no_command_lets_a_terminal_obey(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
+    stops: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text(OTHERS if stops else OTHERS.partition("if ")[0])
+    name, *options = command
+    cli.main([name, *options, "program.py"])
+    out, err = capfd.readouterr()
+    own, traceback = [], False  # Python's traceback is Python's
+    for line in f"{out}{err}".split("\n"):
+        traceback = line.startswith("Traceback") or (traceback and not line.startswith("promo"))
+        own += [] if traceback else [line]
+    page = tmp_path / "page.html"
+    said = f"{''.join(own)}{page.read_text() if page.exists() else ''}"
+    assert said
+    assert not OBEYED.search(said.replace("\n", ""))
