@@ -29,12 +29,15 @@ OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN, UNSEEN = (
     *("operation", "approximate", "autocast", "cast", "move", "make", "unknown", "unseen"),
 )
 KINDS = {
-    OPERATION: ("one operation", "one operation each"),
-    APPROXIMATE: ("for several operations, approximately",),
+    OPERATION: ("is one operation", "one operation each"),
+    APPROXIMATE: (
+        "stands for several operations, approximately",
+        "stand for several operations, approximately",
+    ),
     AUTOCAST: ("cast by autocast",),
     CAST: ("explicit cast", "explicit casts"),
     MOVE: ("moves values", "move values"),
-    MAKE: ("makes arrays", "make arrays"),
+    MAKE: ("makes an array", "make arrays"),
     UNKNOWN: ("not understood",),
 }
 """The kinds of calls that are seen, with the words for one of them, and for more."""

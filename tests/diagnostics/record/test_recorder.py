@@ -229,9 +229,9 @@ def test_recording_needs_the_framework(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_was_recorded_is_told_of_one_and_of_several_and_fits_the_screen() -> None:
     report = RecordedReport(as_policy("torch@2.13"), (), framework="torch")
-    report.calls.update({("cast", "to"): 1, ("make", "ones"): 2, ("move", "reshape"): 1})
+    report.calls.update({("operation", "add"): 1, ("cast", "to"): 1, ("make", "ones"): 2})
     (said,) = report.recorded()
-    assert said == "4 calls recorded: 1 explicit cast, 1 moves values, 2 make arrays."
+    assert said == "4 calls recorded: 1 is one operation, 1 explicit cast, 2 make arrays."
     report.calls.update({(kind, "f"): 200 for kind in KINDS})
     last = str(report).rpartition("calls recorded")[2].splitlines()[1:]
     assert last
