@@ -193,3 +193,13 @@ def test_an_int_that_is_compared_as_it_is_is_told_so() -> None:
             assert pa.any(x != number)
         place = only(report)
         assert said(place) == {"torch@2.13": (1, str(number), wrapped)}
+
+
+def test_a_bound_of_clip_beyond_which_there_is_nothing_is_no_other_value() -> None:
+    x = pa.asarray([0, 200, 255], dtype=pa.uint8)
+    with pa.shadow("numpy@1") as report:
+        assert pa.clip(x, 0, 3.5).tolist() == [0.0, 3.5, 3.5]
+        pa.clip(x, 0.5, 255)
+    assert [*report.value_changes] == []
+    with pa.policy("numpy@1"):
+        assert pa.clip(pa.asarray([0, 200, 255], dtype=pa.uint8), 0, 3.5).tolist() == [0, 3.5, 3.5]

@@ -11,7 +11,7 @@ import functions
 import pytest
 
 from promoarray.diagnostics.calls import examined
-from promoarray.dtypes import BY_CODE, float32, uint8
+from promoarray.dtypes import BY_CODE, complex64, float32, int64, uint8
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
 from promoarray.promotion.answers import ON_A_GPU, SCALARS
@@ -269,10 +269,15 @@ def test_what_the_call_says_is_no_default() -> None:
 
 
 def test_a_definition_that_names_a_dtype_is_about_arrays_of_it() -> None:
-    torch, paddle = map(as_policy, ("torch", "paddle@3.3"))
+    torch, paddle, jax = map(as_policy, ("torch", "paddle@3.3", "jax@x64"))
     said = examined.defined_otherwise("interpolate", torch, paddle, dtypes=[uint8])
     assert said.startswith("interpolate of uint8")
     assert not examined.defined_otherwise("interpolate", torch, paddle, dtypes=[float32])
+    said = examined.defined_otherwise("pow", torch, jax, dtypes=[int64])
+    assert said.startswith("pow of integers to a negative power: 0 in PyTorch")
+    assert not examined.defined_otherwise("pow", torch, jax, dtypes=[float32])
+    assert not examined.defined_otherwise("all", torch, jax, dtypes=[float32])
+    assert examined.defined_otherwise("all", torch, jax, dtypes=[complex64])
 
 
 @pytest.mark.parametrize(

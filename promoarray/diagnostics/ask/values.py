@@ -312,7 +312,8 @@ def scalar_differences(
     others = {
         policy: number
         for policy, number in others.items()
-        if number is not value or (own and policy.cast.effect(wide, dtype) != own)
+        if (number is not value or (own and policy.cast.effect(wide, dtype) != own))
+        and not _bounds_alike(given, value, number, dtype)
     }
     if not others:  # as most often: the same number, cast by the same rule
         return []
@@ -327,6 +328,15 @@ def scalar_differences(
     return [
         Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
     ]
+
+
+def _bounds_alike(given: Any, value: Any, number: Any, dtype: DType) -> bool:
+    """Whether one policy drops a bound of clip beyond which the array has no integers, and the
+    other keeps it (``not_clipping``)."""
+    if type(given) is not int or dtype.kind is not Kind.FLOAT:
+        return False
+    both = (value, number), (number, value)
+    return any(type(a) is float and math.isinf(a) and b == given for a, b in both)
 
 
 def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from promoarray.diagnostics.calls import jax, paddle, pytorch
 from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain
 from promoarray.diagnostics.calls.tables import names
-from promoarray.dtypes import BY_NAME, WEAK, DType
+from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -181,6 +181,10 @@ _SPELT = {
 """Names that are told by no table of operations."""
 
 
+_KINDS = {"integers": {*INTEGERS, Kind.BOOL}, "complex": {Kind.COMPLEX}}
+"""Words for kinds of dtypes, as definitions have them."""
+
+
 class _Definition(NamedTuple):
     about: str
     by: dict[str, str]
@@ -189,9 +193,9 @@ class _Definition(NamedTuple):
     @property
     def dtypes(self) -> frozenset[DType]:
         """The dtypes that it is about; none where it is about any."""
-        return frozenset(
-            BY_NAME[word] for word in re.findall(r"\w+", self.about) if word in BY_NAME
-        )
+        words = re.findall(r"\w+", self.about)
+        kinds = {kind for word in words for kind in _KINDS.get(word, ())}
+        return frozenset(x for x in BY_NAME.values() if x.name in words or x.kind in kinds)
 
 
 @cache
