@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def recorded(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Answer as the framework did, or by the operation that stands for a function."""
+    """Look up what the framework answered when it was asked; else go by the like operation."""
     answers, operand = policy.answers, operands[0]
     if operand.rank is not Rank.SCALAR:
         operand = operand._replace(type=policy.strong(operand.type))

@@ -288,12 +288,26 @@ class SourceText:
                 for call in self._calls_of(function):
                     yield from (word.value for word in call.keywords if word.arg == binding.arg)
                     yield from call.args[at : at + 1] if at >= 0 else ()
+                if self._is_vectorized(function):
+                    yield ast.Constant(0)
+
+    def _is_vectorized(self, function: Any) -> bool:
+        """Whether a function is given to ``np.vectorize`` or the like, which call it with elements
+        of object arrays: Python numbers, but for the first call."""
+        name = getattr(function, "name", "")
+        takers = [call for call in self._calls.values() if called_name(call) in _VECTORIZE]
+        given = [x for call in takers for x in call.args[:1]]
+        decorators = [ast.unparse(each) for each in getattr(function, "decorator_list", ())]
+        return any(x is function or (isinstance(x, ast.Name) and x.id == name) for x in given) or (
+            any(each.rpartition(".")[2] in _VECTORIZE for each in decorators)
+        )
 
     def _calls_of(self, function: Any) -> list[ast.Call]:
         name = getattr(function, "name", None)
         return [call for call in self._calls.values() if called_name(call) == name]
 
 
+_VECTORIZE = frozenset({"vectorize", "frompyfunc"})
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
 

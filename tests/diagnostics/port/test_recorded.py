@@ -179,6 +179,21 @@ def test_a_line_of_numpy_1_gets_its_cast(tmp_path: Path, source: str, expected: 
 
 
 @pytest.mark.parametrize(
+    "source",
+    [
+        "y = np.vectorize(lambda q: q * 2)(b)",
+        "@np.vectorize\ndef double(q):\n    return q * 2\ny = double(b)",
+        "def double(q):\n    return q * 2\ny = np.vectorize(double)(b)",
+    ],
+)
+def test_what_is_vectorized_is_passed_with_python_numbers_too(tmp_path: Path, source: str) -> None:
+    start = "import numpy as np\nb = np.array([200, 3], np.uint8)\n"
+    done = recorded(write(tmp_path, start + source), "numpy", "numpy@2", wanted="numpy@1")
+    assert done.agrees, (done.checked, done.left)
+    assert '(q.astype(np.int64) if hasattr(q, "dtype") else q) * 2' in text(done)
+
+
+@pytest.mark.parametrize(
     ("source", "to", "expected"),
     [
         ("y = np.zeros((2, 3))", "torch@2.13", "y = np.zeros((2, 3), dtype=np.float64)"),
