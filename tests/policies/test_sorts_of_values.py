@@ -21,6 +21,8 @@ from promoarray.core._fast_path import Borders
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import Operand, Rank, Refusal, as_policy
+from promoarray.policies.numpy.numpy_1 import SEARCHED
+from promoarray.policies.numpy.numpy_2 import AS_ARRAYS
 from promoarray.promotion.scalars import bounds
 
 NUMPY_1 = as_policy("numpy@1")
@@ -56,7 +58,7 @@ def values_of(dtype: DType) -> list[Any]:
 
 
 def alike(name: str) -> Any:
-    return NUMPY_1.by_value.by_name(name)  # type: ignore[union-attr]
+    return name == "pow", name in AS_ARRAYS, SEARCHED.get(OPERATIONS[name].family)
 
 
 NAMES = [*{alike(name): name for name, row in OPERATIONS.items() if row.arity == 2}.values()]
