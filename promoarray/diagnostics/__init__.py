@@ -1,1 +1,1 @@
-"""What explains, observes and reports: explain, trace, shadow, compare, casts, policy tables."""
+"""Explain, trace, shadow and compare: programs observed, and policies asked about them."""

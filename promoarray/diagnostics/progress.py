@@ -1,4 +1,4 @@
-"""How far a long command is: a line at the bottom of a terminal, gone when the work is done.
+"""Progress of a long command: a line at the bottom of a terminal, gone when the work is done.
 
 It is on standard error, if that is a terminal, and comes when the work has taken a while. What
 the command itself prints meanwhile is printed while the line is ``away``: rich would print above

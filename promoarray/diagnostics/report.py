@@ -1,4 +1,4 @@
-"""What a shadow run found, as text, data and a page."""
+"""Report of a shadow run, as text, data and a page."""
 
 from __future__ import annotations
 

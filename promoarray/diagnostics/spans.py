@@ -1,4 +1,4 @@
-"""Where an expression stands in its file, from its first character to behind its last."""
+"""Place of an expression in its file, from its first character to behind its last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the policies say of dtypes: of defaults, and of those that a program asks for or about.
+"""Answers of policies about dtypes: defaults, and those that a program asks for or about.
 
 It asks where it makes arrays, where it casts, and by ``result_type``. A dtype that it wrote is the
 same everywhere, unless a policy lacks it: then that is a root, and the policy goes on with the

@@ -1,4 +1,4 @@
-"""What the policies say of an operation, and what its results carry on with."""
+"""Answers of policies about an operation, and the dtypes that its results carry on with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the policies say of one thing that a program does: every answer, and what follows from it.
+"""Verdict on one thing that a program does: every answer, and what follows from it.
 
 It hangs on the types and ranks of the operands, and on the class of Python scalars; so it is asked
 for once for all things that are alike in these (``kind_of``).

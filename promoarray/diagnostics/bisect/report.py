@@ -1,4 +1,4 @@
-"""What a search has found: the lines, the rules, and the values with and without them."""
+"""Result of a search: the lines, the rules, and the values with and without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions and methods of frameworks are in promoarray's words.
+"""Functions and methods of frameworks in promoarray's words.
 
 A call *computes* one operation, stands for several (an *expansion*, which is approximate), *moves*
 values, *makes* a tensor, *casts* it, or asks about it. Tables say which; no rule of promotion is

@@ -1,4 +1,4 @@
-"""Which functions policies were examined for: what the real frameworks were asked, by name.
+"""Functions that policies were examined for: what the real frameworks were asked, by name.
 
 A policy answers for a plain operation by its rule. For other functions it answers if its framework
 was asked (`promoarray.promotion.answers`); of the rest a report may not say that policies agree.

@@ -1,4 +1,4 @@
-"""What JAX's functions, operators and methods are in promoarray's words.
+"""JAX's functions, operators and methods in promoarray's words.
 
 Names of ``jax.numpy``, and of arrays' methods, stand as they are; those of other modules have the
 module's before them: ``lax.add``. A call *computes* one operation, stands for several (an

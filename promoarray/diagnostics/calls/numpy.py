@@ -1,4 +1,4 @@
-"""What NumPy's functions and methods are in promoarray's words.
+"""NumPy's functions and methods in promoarray's words.
 
 A call *computes* one operation, stands for several (an *expansion*, which is approximate), *moves*
 values, *makes* an array, or *casts* one. Tables say which; no rule of promotion is here.

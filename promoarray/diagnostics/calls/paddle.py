@@ -1,4 +1,4 @@
-"""What Paddle's functions and methods are in promoarray's words, beside what is common.
+"""Paddle's functions and methods in promoarray's words, beside what is common.
 
 Those of ``paddle._C_ops`` are among them: layers and optimizers call these.
 """

@@ -1,4 +1,4 @@
-"""What PyTorch's functions and methods are in promoarray's words, beside what is common."""
+"""PyTorch's functions and methods in promoarray's words, beside what is common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an adapter's tables are written: names of a framework beside those of operations."""
+"""Format of an adapter's tables: names of a framework beside those of operations."""
 
 from __future__ import annotations
 

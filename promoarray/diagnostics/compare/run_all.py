@@ -1,4 +1,4 @@
-"""How a program ends under each policy, and where that differs from the run.
+"""Ends of a program under each policy, and where they differ from the run's.
 
 A policy that refuses a line would stop the program there. So that every policy can be compared to
 the end, the cast that the refusal's message proposes is applied, and the place noted; else the

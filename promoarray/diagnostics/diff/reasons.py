@@ -1,4 +1,4 @@
-"""Why two policies answer an operation otherwise: the steps of ``explain`` that they do not share.
+"""Reasons for a difference: the steps of ``explain`` that two policies do not share.
 
 The general rule of a policy, its principle, is one for the whole program and stands at the head of
 the report; here is what the operation adds, and else nothing.

@@ -1,4 +1,4 @@
-"""How casts are written in each framework's own words."""
+"""Casts in each framework's own words."""
 
 from __future__ import annotations
 

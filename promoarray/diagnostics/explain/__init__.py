@@ -1,1 +1,1 @@
-"""Why an operation or a cast gives what it gives, and what the other policies would give."""
+"""Explanations of operations and casts, and of what the other policies would give."""

@@ -1,1 +1,1 @@
-"""What a comparison found as a linter has it: one finding at a time, known, ignored or new."""
+"""Findings of a comparison as a linter has them: one finding at a time, known, ignored or new."""

@@ -1,4 +1,4 @@
-"""Which findings are new, known or ignored, and which of them fail."""
+"""Classes of findings: new, known or ignored, and those that fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a root cause reaches: the places that inherit from it, on the lines its value comes to.
+"""Reach of a root cause: the places that inherit from it, on the lines its value comes to.
 
 Arrays carry no record of the place at which they first differed, which would cost every operation.
 The program's source tells it well enough to order a report by, a statement at a time: a value comes

@@ -1,4 +1,4 @@
-"""What a shadow run found, as data: what reports are made of."""
+"""Results of a shadow run, as data: what reports are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each policy asks of a program, in a line."""
+"""Summary of what each policy asks of a program, in a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy has in place of a dtype that it never holds."""
+"""Fallback of a policy for a dtype that it never holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report counts besides places at which policies differ."""
+"""Records that a report counts besides places at which policies differ."""
 
 from __future__ import annotations
 

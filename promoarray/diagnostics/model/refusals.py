@@ -1,4 +1,4 @@
-"""Where a program stopped, and if its policy refused: who else refuses, and what to do.
+"""Stops of a program, and where its policy refused: who else refuses, and what to do.
 
 The operation that raised was never carried out, so it is no place at which the policies differ; it
 is a finding of its own, the first of a report.

@@ -1,4 +1,4 @@
-"""What came of porting a program: the edits, and how it ends with them under every policy."""
+"""Outcome of porting a program: the edits, and how it ends with them under every policy."""
 
 from __future__ import annotations
 

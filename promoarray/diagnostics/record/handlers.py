@@ -1,4 +1,4 @@
-"""What each sort of call is recorded as."""
+"""Handlers that record each sort of call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorded run found: a shadow run's report, and what was understood of the program."""
+"""Report of a recorded run: a shadow run's report, and what was understood of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hook does with each call: carry it out, and record what it was.
+"""Watcher of a framework's calls: each is carried out, and recorded.
 
 A call is known by its place, the function, by the dtypes of tensors and the operations that made
 them, whether they are 0-d, and by the class of Python scalars. One that is like another is counted.

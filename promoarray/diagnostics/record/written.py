@@ -1,4 +1,4 @@
-"""What the source says of a call: on which side of an operator a Python number stands, and whether
+"""Source of a call: on which side of an operator a Python number stands, and whether
 an array of a default dtype is cast where it is made.
 
 Python tells of ``1 < x`` as of ``x > 1``, and PyTorch of ``2 * x`` as of ``x * 2``. And

@@ -1,4 +1,4 @@
-"""What a report says, by line of the program: the same for the terminal, a notebook and a page.
+"""Entries of a report by line of the program: the same for the terminal, a notebook and a page.
 
 All text of a program (names, source, messages) is made visible here, once for every renderer.
 """

@@ -1,1 +1,1 @@
-"""What a trace is made of: casts, which of them are meant, what is done about one, and when."""
+"""Parts of a trace: casts, which of them are meant, what is done about one, and when."""

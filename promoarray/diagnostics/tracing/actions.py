@@ -1,4 +1,4 @@
-"""What is done about an implicit cast, besides noting it: a warning, an error, a prompt."""
+"""Actions on an implicit cast, besides noting it: a warning, an error, a prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JAX narrows before it promotes anything, of which it has nothing to tell.
+"""Data that JAX narrows before it promotes anything, of which it has nothing to tell.
 
 Without x64 it makes float32 of NumPy's float64 as they come in, and int32 of int64; and it makes
 float32 where a program asks for float64. Where a program names another dtype it knows what it does,

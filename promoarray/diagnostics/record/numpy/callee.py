@@ -1,4 +1,4 @@
-"""Which functions are NumPy's, and by what name the tables have them."""
+"""Functions that are NumPy's, and the names by which the tables have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python computes in C with the operators of its arguments, in Python.
+"""Built-in functions of Python that use operators of their arguments in C, written in Python.
 
 The recorder loads this module rewritten (``stand_ins.py``), so that each operator passes the hook.
 Order, results and errors are those of C.

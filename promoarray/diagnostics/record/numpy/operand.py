@@ -1,4 +1,4 @@
-"""What stands in a NumPy program, as abstract arrays and Python scalars."""
+"""Operands of a NumPy program, as abstract arrays and Python scalars."""
 
 from __future__ import annotations
 
