@@ -270,11 +270,11 @@ print(é)
     lines = out.splitlines()
     assert max(map(len, lines)) < 1000
     heads = [line.partition("  ")[::2] for line in lines if line.startswith(("program", "<"))]
-    assert [place for place, _ in heads] == [
-        *("program.py:4", "program.py:6", "program.py:7", "program.py:9", "<string>:1"),
+    assert [place for place, _ in heads] == [  # line 7 first, whose sum inherits
+        *("program.py:7", "program.py:4", "program.py:6", "program.py:9", "<string>:1"),
     ]
     said = [said.partition("  [")[0] for _, said in heads]
-    assert said[:2] == ["x / 2", "x / 2"]
+    assert said[1:3] == ["x / 2", "x / 2"]
     assert said[3] == "x / 3"
     both = lines[lines.index(next(line for line in lines if line.startswith("program.py:7"))) :]
     assert any(line.startswith("  x / 2  [") for line in both)
