@@ -50,3 +50,24 @@ def test_a_refusal_that_the_program_catches_does_not_stop_it(
     assert cli.main(["compare", "program.py", "--policies", "numpy@1", "--json"]) == 3
     stopped = json.loads(capfd.readouterr().out)["stopped"]
     assert stopped["error"].startswith("ZeroDivisionError")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "np.asarray(None).astype(np.int16)",
+        "np.full(3, 300, 'nonsense')",
+        "np.zeros(2, int).fill(None)",
+        "np.array([1, 300], dtype=3)",
+    ],
+)
+def test_other_errors_are_numpys_own(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = f"import numpy as np\ntry:\n    {line}\nexcept Exception as error:\n    said = error\n"
+    names: dict[str, object] = {}
+    exec(source, names)  # the same, as it is
+    (tmp_path / "program.py").write_text(source + "print(repr(said))\n")
+    cli.main(["compare", "program.py", "--policies", "numpy@1"])
+    assert capfd.readouterr().out.splitlines()[0] == repr(names["said"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -39,14 +40,16 @@ class Refusals:
         """A function that notes what it refuses."""
         own = () if owner is None else (owner,)
         computes = type(f) is np.ufunc and callee.name in OPERATORS
-        if not computes and callee.name not in STORES and callee.name != "astype":
+        makes = callee.name == "astype" and isinstance(f, type)  # np.uint8(300)
+        if not computes and callee.name not in STORES and not makes:
             return f
 
         def refused(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if computes and len(args) == 2:
                 self._refused(callee.name, args, callee.form)
             elif not computes:
-                self._not_stored(f, callee.name, (*own, *args), kwargs)
+                with suppress(TypeError, ValueError):  # of a dtype that is none: NumPy says so
+                    self._not_stored(f, callee.name, (*own, *args), kwargs)
             return NotImplemented
 
         return Otherwise(f, instead=refused)
