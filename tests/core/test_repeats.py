@@ -239,7 +239,7 @@ def small_operations() -> list[Any]:
     """Run operations of every sort that the compiled module finds and counts, over and over."""
     shifted, made = LIBRARY["shifted"], []
     s = X
-    for n in range(8):
+    for n in range(12):
         s = s * 0.5 + X
         t = s + Y * (n + 0.5) - n % 3
         t += Y

@@ -90,7 +90,7 @@ def test_a_file_that_is_damaged_is_refused(
 ) -> None:
     _compare("program.py", "--save", "run.json")
     whole = json.loads(Path("run.json").read_text())
-    for key in whole.keys() - {"format", "escapes"}:  # which older ones have not
+    for key in whole.keys() - {"format"}:
         for damaged in ({k: v for k, v in whole.items() if k != key}, whole | {key: 7}):
             Path("damaged.json").write_text(json.dumps(damaged))
             capfd.readouterr()
@@ -111,18 +111,6 @@ def test_data_that_left_the_policy_is_not_examined_in_a_saved_run(
     assert ran["verdicts"][0]["verdict"] == "incomplete"
     for name in ("escapes", "findings", "verdicts"):
         assert asked[name] == ran[name], name
-
-
-def test_a_run_that_was_saved_without_what_left_the_policy_is_read(
-    program: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    _compare("program.py", "--save", "run.json")
-    older = json.loads(Path("run.json").read_text())
-    del older["escapes"]
-    Path("run.json").write_text(json.dumps(older))
-    capfd.readouterr()
-    assert _compare("run.json", "--policies", "torch", "--json") == 1
-    assert _data(capfd)["operations"]
 
 
 def test_two_formats_do_not_go_together_of_a_saved_run_either(

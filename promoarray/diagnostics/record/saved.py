@@ -122,7 +122,7 @@ def _report(data: dict[str, Any], policies: tuple[Policy, ...]) -> RecordedRepor
         report.unexamined[Unexamined(what, why, _site(site), _site(program))] += n
     for (text, program), n in data["warned"]:
         report.warned[Warned(text, _site(program))] += n
-    for (site, inside, consumer, channel, dtype, shape), n in data.get("escapes", ()):  # if not old
+    for (site, inside, consumer, channel, dtype, shape), n in data["escapes"]:
         own = consumer, channel, dtype, tuple(shape)
         report.escapes[Escape(_site(site), _site(inside), *own)] += n
     if data["stopped"] is not None:
