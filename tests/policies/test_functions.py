@@ -287,6 +287,9 @@ def test_a_definition_that_names_a_dtype_is_about_arrays_of_it() -> None:
         ("addcdiv_", "paddle@3.3", True),
         ("fill_", "paddle@3.3", True),
         ("fill_", "jax@x32", False),
+        ("zero_", "paddle@3.3", True),
+        ("normal_", "paddle@3.3", False),  # which has kernels for float32 and float64 alone
+        ("bernoulli_", "paddle@3.3", False),
         ("nn.softmax", "torch@2.13", True),
         ("one_hot", "paddle@3.3", True),
         ("one_hot", "tensorflow", False),

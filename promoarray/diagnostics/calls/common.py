@@ -128,9 +128,7 @@ DEFAULTS: dict[str, float | None] = {
 }
 
 
-OF_ANY = names("""
-    bernoulli_ empty exponential_ eye normal_ ones rand randint randn randperm uniform_ zero_ zeros
-""")
+OF_ANY = names("zeros ones empty eye rand randn randint randperm zero_")
 """Of these what is made is as good in any dtype: zeros and ones, and what is drawn."""
 
 STRUCTURE = names("""
