@@ -289,7 +289,6 @@ def test_a_definition_that_names_a_dtype_is_about_arrays_of_it() -> None:
         ("fill_", "jax@x32", False),
         ("zero_", "paddle@3.3", True),
         ("normal_", "paddle@3.3", False),  # which has kernels for float32 and float64 alone
-        ("bernoulli_", "paddle@3.3", False),
         ("nn.softmax", "torch@2.13", True),
         ("one_hot", "paddle@3.3", True),
         ("one_hot", "tensorflow", False),
