@@ -68,6 +68,8 @@ def rows() -> tuple[Row, ...]:
 
 
 FRAMEWORKS = ("torch", "paddle", "jax", "numpy")
+OF_A_DTYPE = "(dtype)"
+"""Stands behind the name of a function that is asked to make an array of a dtype."""
 
 
 def _rows(line: str) -> Iterator[Row]:
@@ -80,7 +82,8 @@ def _rows(line: str) -> Iterator[Row]:
             listed = each if len(each) == len(names.split()) and ", " not in cell else None
             one = (listed[number] if listed else cell).replace("{}", name)
             calls[framework] = "" if one == "-" else _call(one, name, args)
-        yield Row(name, {f: f"{c}#k" if makes and c else c for f, c in calls.items()})
+        of = f"{name}{OF_A_DTYPE}" if "dtype=d" in args else name
+        yield Row(of, {f: f"{c}#k" if makes and c else c for f, c in calls.items()})
 
 
 def _call(cell: str, name: str, args: str) -> str:
@@ -165,7 +168,10 @@ def _codes_of(framework: Framework, call: str) -> tuple[str, ...]:
     return (*framework.codes, *scalars)
 
 
-_DRAWN = r"rand|empty|multinomial|bernoulli|poisson\("
+_DRAWN = (
+    r"rand|empty|multinomial|bernoulli|poisson\(|dropout\w*\((?!.*False)"
+    r"|(normal|uniform|orthogonal|sparse|exponential|cauchy|geometric)_\("
+)
 """Functions whose values follow from nothing that is asked."""
 
 
@@ -193,7 +199,7 @@ def _asked(places: Mapping[str, Any], call: str) -> tuple[str, dict[str, Any]]:
     return f"_function{call[first.end() :]}", {**places, "_function": find(places, first[0])}
 
 
-OPERANDS = frozenset(_split("a b e i ii j k l m n o s t tt u v w w2 x y z"))
+OPERANDS = frozenset(_split("a b d e i ii j k l m n o s t tt u v w w2 x y z"))
 
 
 def _operands(make: Callable[[Any, str], Any], code: str) -> dict[str, Any]:
@@ -217,6 +223,7 @@ def _operands(make: Callable[[Any, str], Any], code: str) -> dict[str, Any]:
         "x": make(xs, code),
         "v": make([1, 0, 0, 1] if code == "b1" else [4, 1, 2, 3], code),
         "a": make([*map(abs, xs)], code),
+        "d": make(xs, code).dtype,
         "o": make([0, 0, 0, 0], code),
         "y": make(ys, code),
         "s": make(sorted(map(abs, xs)), code),
@@ -268,6 +275,7 @@ def _torch() -> Framework:
         "fft": torch.fft,
         "special": torch.special,
         "Tensor": torch.Tensor,
+        "init": torch.nn.init,
     }
     names = {c: n for n, c in _ask.CODES.items() if n in _ask.DTYPES and hasattr(torch, n)}
 
@@ -328,6 +336,7 @@ def _paddle() -> Framework:
             "linalg": paddle.linalg,
             "fft": paddle.fft,
             "Tensor": paddle.Tensor,
+            "init": paddle.nn.init,
         },
         make,
         lambda x: _ask.CODES[str(x.dtype).removeprefix("paddle.")],

@@ -17,7 +17,7 @@ from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, Se
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.passes import Passes
 from promoarray.diagnostics.model.escapes import Escapes, Row, as_data, rows, summary_of, worded
-from promoarray.diagnostics.model.places import name_of, path_of
+from promoarray.diagnostics.model.places import name_of, path_of, text_at
 from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.tracing.actions import action_of
 from promoarray.diagnostics.tracing.cast import (
@@ -283,8 +283,7 @@ _LEGEND = (
 
 
 def _source(row: Row) -> str:
-    site = row[0].site
-    return visible(site.expression or site.text)
+    return text_at(row[0].site)
 
 
 _HEADER = ("place", "operation", "cast", "times", "source", "what is lost")

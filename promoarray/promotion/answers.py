@@ -108,6 +108,18 @@ class Answers:
             return None
         return Refusal(f"{title} has no kernel for {dtype.name} in {name} ({self.source})")
 
+    def refuses(self, title: str, name: str, dtype: DType) -> Refusal | None:
+        """Why a function takes no array of a dtype, whether for lack of a kernel or not."""
+        cell = self.cell(name, Operand(dtype))
+        if cell is not None and cell.text == REFUSED:
+            return Refusal(f"{title} takes no {dtype.name} in {name} ({self.source})")
+        return self.without_kernel(title, name, dtype)
+
+    def asked_on_a_cpu_alone(self, name: str, dtype: DType) -> bool:
+        """Whether the CPU has no kernel of a function for a dtype, and a GPU may have one."""
+        cell = self.cell(name, Operand(dtype))
+        return cell is not None and cell.text == NO_KERNEL and dtype in ON_A_GPU
+
     def refuses_number(self, name: str, operands: tuple[Operand, ...]) -> bool:
         """Whether a function of one array does not take a Python number in its place."""
         alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR

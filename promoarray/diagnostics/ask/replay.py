@@ -25,7 +25,12 @@ from promoarray.core.operands import UNKNOWN, operand_of
 from promoarray.diagnostics.ask.dtypes import entry_verdict
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.ask.verdict import Verdict, words_of
-from promoarray.diagnostics.calls.examined import defined_otherwise, examined, refused
+from promoarray.diagnostics.calls.examined import (
+    asked_on_a_cpu_alone,
+    defined_otherwise,
+    examined,
+    refused,
+)
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.final import final_dtypes
@@ -263,6 +268,9 @@ def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: An
     if not examined(each.name, policy):
         return "the framework was not asked what it answers"
     dtypes = {policy.strong(as_seen_by(policy, x).type) for x in operands[:1]}
+    for dtype in dtypes:
+        if asked_on_a_cpu_alone(each.name, dtype, policy):
+            return f"its kernels for the CPU have no {dtype.name}, and no GPU was asked"
     return defined_otherwise(each.name, home, policy, each.options["keywords"], dtypes)
 
 

@@ -101,34 +101,50 @@ class Words(NamedTuple):
     defaults: dict[str, float | None]
 
 
-MOVES = names("""
-    __getitem__ adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d alpha_dropout as_strided
-    atleast_1d atleast_2d atleast_3d avg_pool1d avg_pool2d avg_pool3d block_diag broadcast_tensors
-    broadcast_to channel_shuffle chunk clone contiguous copy_ cpu cuda data detach diagonal dropout
-    dropout1d dropout2d embedding empty_like expand expand_as fill_ flatten flip fold full_like
-    gather grid_sample hardtanh hardtanh_ hsplit index_fill index_fill_ index_put index_put_
-    index_select interpolate leaky_relu leaky_relu_ masked_fill masked_fill_ masked_select
-    max_pool1d max_pool2d max_pool3d meshgrid moveaxis mT nan_to_num_ narrow new_empty new_full
-    new_ones new_zeros ones_like permute pin_memory pixel_shuffle pixel_unshuffle prelu rand_like
-    randint_like randn_like ravel relu relu6 relu_ reshape roll rot90 scatter_ split
-    split_with_sizes squeeze squeeze_ swapaxes swapdims T t t_ take tensor_split tile transpose
-    transpose_ unbind unflatten unfold unsqueeze unsqueeze_ upsample view view_as vsplit zero_
-    zeros_like
+FILLS = names("""
+    alpha_dropout bernoulli_ cauchy_ constant_ dirac_ dropout dropout1d dropout2d dropout3d
+    exponential_ eye_ feature_alpha_dropout geometric_ kaiming_normal_ kaiming_uniform_ log_normal_
+    normal_ ones_ orthogonal_ random_ sparse_ trunc_normal_ uniform_ xavier_normal_ xavier_uniform_
+    zero_ zeros_
+""")
+"""Functions that fill an array of the dtype that it has, most of them with random numbers.
+
+Whatever a framework answered that is no result is a refusal: they take nothing but the array.
+"""
+
+OF_A_DTYPE = names("""
+    empty_like full_like new_empty new_full new_ones new_zeros ones_like rand_like randint_like
+    randn_like tril_indices triu_indices zeros_like
+""")
+"""Functions that make an array of a dtype that the call may name, beside those with a default."""
+
+MADE_OF_DTYPE = "(dtype)"
+"""Stands behind the name of such a function where the call names a dtype."""
+
+MOVES = FILLS | names("""
+    __getitem__ adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool2d as_strided atleast_1d
+    atleast_2d atleast_3d avg_pool1d avg_pool2d avg_pool3d bernoulli block_diag broadcast_tensors
+    broadcast_to channel_shuffle chunk clone contiguous copy_ cpu cuda data detach diagonal
+    embedding empty_like expand expand_as fill_ flatten flip fold full_like gather grid_sample
+    hardtanh hardtanh_ hsplit index_fill index_fill_ index_put index_put_ index_select interpolate
+    leaky_relu leaky_relu_ masked_fill masked_fill_ masked_select max_pool1d max_pool2d max_pool3d
+    meshgrid moveaxis mT nan_to_num_ narrow new_empty new_full new_ones new_zeros ones_like permute
+    pin_memory pixel_shuffle pixel_unshuffle poisson prelu rand_like randint_like randn_like ravel
+    relu relu6 relu_ reshape roll rot90 scatter_ split split_with_sizes squeeze squeeze_ swapaxes
+    swapdims T t t_ take tensor_split tile transpose transpose_ unbind unflatten unfold unsqueeze
+    unsqueeze_ upsample view view_as vsplit zeros_like
 """)
 CASTS = names("type_as float double half bfloat16 int long short bool")
-MAKES = names("""
-    bernoulli bernoulli_ cauchy_ exponential_ from_dlpack from_numpy geometric_ istft log_normal_
-    normal_ poisson random_ stft tril_indices triu_indices uniform_
-""")
+MAKES = names("from_dlpack from_numpy istft multinomial stft tril_indices triu_indices")
 ARGUMENT = {"embedding": 1}
 DEFAULTS: dict[str, float | None] = {
-    **dict.fromkeys(names("zeros ones empty rand randn eye linspace logspace"), 0.0),
+    **dict.fromkeys(names("zeros ones empty rand randn normal eye linspace logspace"), 0.0),
     **dict.fromkeys(names("randint randperm"), 0),
     **dict.fromkeys(names("tensor as_tensor asarray arange full")),
 }
 
 
-OF_ANY = names("zeros ones empty eye rand randn randint randperm zero_")
+OF_ANY = names("zeros ones empty eye normal rand randn randint randperm zero_")
 """Of these what is made is as good in any dtype: zeros and ones, and what is drawn."""
 
 STRUCTURE = names("""
@@ -142,13 +158,6 @@ STRUCTURE = names("""
     unsqueeze unsqueeze_ unstack values view view_as view_shape view_slice
 """)
 """Functions that look at no number: what they do to a dtype is nothing in any framework."""
-
-RANDOM = names("""
-    alpha_dropout bernoulli_ cauchy_ dropout dropout1d dropout2d dropout3d exponential_
-    feature_alpha_dropout feature_dropout geometric_ kaiming_normal_ kaiming_uniform_ log_normal_
-    normal_ orthogonal_ random_ trunc_normal_ uniform_ xavier_normal_ xavier_uniform_ zero_
-""")
-"""Functions that keep the dtype of what they fill, with numbers that no two frameworks draw."""
 
 
 def operations(text: str, not_alike: Collection[str] = ()) -> dict[str, str]:

@@ -13,10 +13,17 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from promoarray.diagnostics.calls import jax, paddle, pytorch
-from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain
+from promoarray.diagnostics.calls.common import (
+    FILLS,
+    MADE_OF_DTYPE,
+    OF_ANY,
+    STRUCTURE,
+    plain,
+)
 from promoarray.diagnostics.calls.tables import names
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
@@ -30,8 +37,9 @@ def examined(name: str, policy: Policy) -> bool:
         As the recorded program's framework calls it: ``softmax``, ``nn.softmax``, ``__add__``.
     policy : Policy
     """
+    name = name.removesuffix(MADE_OF_DTYPE)
     meant = _meant(name)
-    if name in STRUCTURE or name in OF_ANY or name in _OF_NUMBERS:
+    if not {name, meant}.isdisjoint(STRUCTURE | OF_ANY | _OF_NUMBERS):
         return True
     if (steps := _COMPOSED.get(meant)) is not None:
         return all(_has_rule(policy, step) for step in steps)
@@ -54,9 +62,20 @@ def refused(name: str, dtype: DType, policy: Policy) -> str:
     """
     if policy.answers is None:
         return ""
-    lacking = policy.answers.without_kernel
-    named = (lacking(policy.title, each, dtype) for each in (name, _meant(name)))
-    return next((refusal.reason for refusal in named if refusal is not None), "")
+    strict = name in FILLS or name.endswith(MADE_OF_DTYPE)
+    lacking = policy.answers.refuses if strict else policy.answers.without_kernel
+    refusal = lacking(policy.title, _row(name, policy.answers), dtype)
+    return "" if refusal is None else refusal.reason
+
+
+def asked_on_a_cpu_alone(name: str, dtype: DType, policy: Policy) -> bool:
+    """Whether nothing is known of a function on arrays of a dtype but that a CPU lacks it.
+
+    Of functions that no rule is about: those that fill arrays, or make them of a dtype.
+    """
+    if policy.answers is None or not (name in FILLS or name.endswith(MADE_OF_DTYPE)):
+        return False
+    return policy.answers.asked_on_a_cpu_alone(_row(name, policy.answers), dtype)
 
 
 def defined_otherwise(
@@ -78,6 +97,7 @@ def defined_otherwise(
     dtypes : collection of DType
         Those of its array, where they are known.
     """
+    name = name.removesuffix(MADE_OF_DTYPE)
     definition = _definitions().get(_meant(name))
     if definition is None or not definition.said_by.isdisjoint(given):
         return ""
@@ -140,6 +160,11 @@ def _asked(policy: Policy) -> Set[str]:
     return answers.rows.keys()
 
 
+def _row(name: str, answers: Answers) -> str:
+    """The function that a framework was asked for: that of the name, or what the name means."""
+    return name if name in answers.rows else _meant(name)
+
+
 def _family(policy: Policy) -> str:
     return policy.name.partition("@")[0]
 
@@ -147,6 +172,8 @@ def _family(policy: Policy) -> str:
 @cache
 def _meant(name: str) -> str:
     """The function that a name means in any framework."""
+    if name.endswith(MADE_OF_DTYPE):
+        return f"{_meant(name.removesuffix(MADE_OF_DTYPE))}{MADE_OF_DTYPE}"
     known = _operations()
     for each in (name, plain(name, known)):
         if each in known:
@@ -165,6 +192,9 @@ def _operations() -> dict[str, str]:
 
 _SPELT = {
     "lax.top_k": "topk",
+    "random.normal": "randn",
+    "random.uniform": "rand",
+    "random.randint": "randint",
     "nn.hard_swish": "hardswish",
     "nn.hard_sigmoid": "hardsigmoid",
     "nn.hard_tanh": "hardtanh",

@@ -90,7 +90,7 @@ _CASTS = names("""
     cfloat cdouble byte char
 """)
 _MAKES = names("""
-    normal gaussian gaussian_inplace gaussian_inplace_ uniform_inplace uniform_inplace_
+    gaussian gaussian_inplace gaussian_inplace_ uniform_inplace uniform_inplace_
     uniform_random_batch_size_like truncated_gaussian_random binomial standard_gamma dirichlet full_
     full_int_array full_with_tensor full_batch_size_like assign_value assign_value_ accuracy auc
     isclose allclose equal_all is_empty numel shape rank histogram histogramdd sequence_mask

@@ -48,11 +48,7 @@ _MOVES = names("""
     threshold values
 """)
 _CASTS = names("to type byte char cfloat cdouble chalf")
-_MAKES = names("""
-    _is_all_true _is_any_true constant_ eye_ frombuffer kaiming_normal_ kaiming_uniform_ new_tensor
-    nonzero_static normal ones_ orthogonal_ quantize_per_tensor trunc_normal_ xavier_normal_
-    xavier_uniform_ zeros_
-""")
+_MAKES = names("_is_all_true _is_any_true frombuffer new_tensor nonzero_static quantize_per_tensor")
 _OF_FLOATS = names("""
     fft_fftfreq fft_rfftfreq hann_window hamming_window blackman_window bartlett_window
     kaiser_window

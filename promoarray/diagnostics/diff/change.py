@@ -11,6 +11,7 @@ from promoarray.core.call_site import Site
 from promoarray.diagnostics.diff.reasons import NO_REASONS, Event, Reasons, reasons_of
 from promoarray.diagnostics.findings.finding import spelled
 from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.places import text_at
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class Change:
     @property
     def source(self) -> str:
         """What stands at the place."""
-        return visible(self.site.expression or self.site.text)
+        return text_at(self.site)
 
     def why(self, which: str) -> str:
         """Say why the policy ``"before"`` or ``"after"`` answers as it does."""

@@ -10,6 +10,8 @@ from promoarray.console import visible
 from promoarray.core.call_site import Site
 
 _INSTALLED = re.compile(r".*[\\/](?:site|dist)-packages[\\/]")
+_RUN = {"<string>": "a text given to exec or eval"}
+"""Names of files that Python gives to code of no file, and what that is."""
 _CELL = re.compile(r"<ipython-input-(\d+)-\w+>")
 
 
@@ -24,6 +26,11 @@ def name_of(site: Site) -> str:
     """Return the file's own name and line: "train.py:12"."""
     cell = _cell(site.file)
     return f"{cell}:{site.line}" if cell else visible(str(site))
+
+
+def text_at(site: Site) -> str:
+    """Return the source at a place, or what stands there for it where no file has it."""
+    return visible(site.expression or site.text or _RUN.get(site.file, ""))
 
 
 def _cell(file: str) -> str:

@@ -25,6 +25,7 @@ from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.edits.spelling import SPELLINGS
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined
 from promoarray.diagnostics.model.final_difference import Unequal, unequal
+from promoarray.diagnostics.model.places import text_at
 from promoarray.diagnostics.port.minimize import simplified
 from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
 from promoarray.diagnostics.port.real_numpy import Real
@@ -296,7 +297,7 @@ def disputed(
             continue
         if its.dtype and _cast_at_once(each.site, str(mine), places(each.site.file)):
             continue
-        name = f"{each.shown_at}: {each.shown_at.expression}"
+        name = f"{each.shown_at}: {text_at(each.shown_at)}"
         dtypes = f"{its} instead of {mine}" if its.dtype else f"refuses {', '.join(its.operands)}"
         found.setdefault(name, Unequal(name, True, f"{each.name}: {dtypes}"))
     return tuple(found.values())

@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from promoarray.core.operands import operand_of
-from promoarray.diagnostics.calls.common import RANDOM, STRUCTURE, Words, plain
+from promoarray.diagnostics.calls.common import (
+    MADE_OF_DTYPE,
+    OF_A_DTYPE,
+    STRUCTURE,
+    Words,
+    plain,
+)
 from promoarray.diagnostics.findings.verdict import OPEN_CALLS
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.recorder import Recorder, Result
@@ -171,7 +177,7 @@ class Call:
     @property
     def says_nothing(self) -> bool:
         """Whether its name says no more of a dtype than that it is kept."""
-        return not {self.name, self.plain}.isdisjoint(STRUCTURE | RANDOM)
+        return not {self.name, self.plain}.isdisjoint(STRUCTURE)
 
     def look(self) -> None:
         """Note what the tensors carry before the call."""
@@ -213,11 +219,29 @@ class Call:
         if kind in OPEN_CALLS:
             self.recorder.unexamined(self.name, OPEN_CALLS[kind], self.frame, called=True)
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
-            given = self.args[self.words.argument.get(self.name, 0) :], self.kwargs
-            operands = map(self.operand, flat(given))
-            first = next((x for x in operands if isinstance(x, AbstractArray)), None)
+            name, array = self.name, self._first_array()
+            if self.named and (name in self.words.defaults or name in OF_A_DTYPE):
+                name, array = f"{name}{MADE_OF_DTYPE}", self._made_array()
             ruled = kind == OPERATION  # whose rule says what is refused
-            self.recorder.called(self.name, first, self.kwargs, ruled, self.frame)
+            self.recorder.called(name, array, self.given, ruled, self.frame)
+
+    @property
+    def given(self) -> list[str]:
+        """The parameters that it names, with what definitions ask of others' values."""
+        power = self.plain == "pow" and [*self.args[1:2], *self.kwargs.values()]
+        positive = power and all(type(x) in (bool, int, float) and x >= 0 for x in power)
+        return [*self.kwargs, *(["positive_power"] if positive else [])]
+
+    def _first_array(self) -> AbstractArray | None:
+        """The array that it takes first."""
+        given = self.args[self.words.argument.get(self.name, 0) :], self.kwargs
+        operands = map(self.operand, flat(given))
+        return next((x for x in operands if isinstance(x, AbstractArray)), None)
+
+    def _made_array(self) -> AbstractArray | None:
+        """The array that it made, of a dtype that the call names."""
+        first = next(iter(self.results()), None)
+        return first and self.recorder.abstract(*first)
 
     def saw(
         self, operation: str, operands: Sequence[Any], results: Sequence[Result], **how: Any

@@ -256,6 +256,11 @@ def _of_tensors(call: Call, given: list[Any]) -> None:
     return None
 
 
+def drawn(call: Call) -> None:
+    """``normal``: of arrays a mean or a deviation has the dtype, of numbers it is the default."""
+    (move if _tensors(call, (*call.args, *call.kwargs.values())) else default)(call)
+
+
 def make(call: Call) -> None:
     """A tensor whose dtype the program names, or that follows from no promotion."""
     call.made(MAKE)
@@ -302,6 +307,7 @@ _PRODUCTS = (
 )
 _BY_NAME: dict[str, Handler] = {
     "__setitem__": assign,
+    "normal": drawn,
     **dict.fromkeys(_LEAVING, leave),
     **dict.fromkeys(_PRODUCTS, einsum),
 }

@@ -22,6 +22,7 @@ from promoarray.diagnostics.findings.finding import (
     statements,
 )
 from promoarray.diagnostics.model.kinds import KINDS, UNKNOWN
+from promoarray.diagnostics.model.places import text_at
 from promoarray.diagnostics.render.words import TITLES
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Entry:
     @property
     def text(self) -> str:
         """The expression."""
-        return visible(self.site.expression or self.site.text)
+        return text_at(self.site)
 
     @property
     def heading(self) -> str:

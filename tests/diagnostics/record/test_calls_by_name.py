@@ -49,3 +49,76 @@ def test_a_function_that_is_defined_otherwise_is_named(data: dict[str, Any]) -> 
 def test_a_function_that_was_not_asked_is_named_and_structure_is_not(data: dict[str, Any]) -> None:
     assert "not asked" in _open(data)["addr"]
     assert {"reshape", "t", "contiguous", "relu"}.isdisjoint(_open(data))
+
+
+def _compared(tmp_path: Path, program: str, policies: str) -> dict[str, Any]:
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    out = path.with_suffix(".json")
+    main(["compare", str(path), "--policies", policies, "--json", "--output", str(out)])
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+FILLED = """\
+import torch
+half = torch.empty(4, dtype=torch.float16).normal_()
+coins = torch.zeros(4, dtype=torch.int32).bernoulli_(0.5)
+drawn = torch.randint(0, 5, (3,), dtype=torch.int8)
+order = torch.randperm(4, dtype=torch.int16)
+known = torch.randn(3, dtype=torch.float16)
+given = torch.zeros(3, dtype=torch.uint8)
+like = torch.zeros_like(known, dtype=torch.float64)
+"""
+
+
+def test_fills_and_makers_of_a_dtype_are_asked(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    found = _compared(tmp_path, FILLED, "paddle@3.3")
+    refused = [each["line"] for each in found["findings"] if each["kind"] == "refuse"]
+    assert refused == [3, 4, 5]
+    assert _open(found) == {
+        "normal_": "its kernels for the CPU have no float16, and no GPU was asked"
+    }
+
+
+TRAINED = """\
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 1))
+for weights in model.parameters():
+    nn.init.uniform_(weights, -0.1, 0.1)
+nn.init.trunc_normal_(model[0].weight, std=0.02)
+nn.init.xavier_uniform_(model[3].weight)
+nn.init.zeros_(model[3].bias)
+x = torch.randn(16, 4)
+loss = (model(x + torch.empty_like(x).normal_(0, 0.01)) ** 2).mean()
+noise = torch.normal(0.0, 1.0, (3,))
+"""
+
+
+def test_weights_that_are_drawn_in_float32_are_no_noise(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    found = _compared(tmp_path, TRAINED, "paddle@3.3,jax@x32")
+    assert [each["verdict"] for each in found["verdicts"]] == ["agrees", "agrees"]
+
+
+def test_what_is_drawn_from_numbers_has_the_default_dtype(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program = "import torch\nnoise = torch.normal(0.0, 1.0, (3,))\nmore = noise * 2\n"
+    found = _compared(tmp_path, program, "jax@x64")
+    assert [each["verdict"] for each in found["verdicts"]] == ["differs"]
+
+
+def test_a_power_of_a_number_that_is_not_negative_is_no_negative_one(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program = "import torch\nx = torch.tensor([1, 2])\ny = x**2\nz = x ** torch.tensor([-1, 2])\n"
+    (verdict,) = _compared(tmp_path, program, "jax@x64")["verdicts"]
+    assert [each["where"] for each in verdict["not_examined"]] == ["program.py:4"]
+
+
+def test_a_count_of_results_that_differs_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    program = "import torch\nx = torch.tensor([1.0, 2.0]).cummax(0)\n"
+    found = _compared(tmp_path, program, "jax@x32")
+    assert "values and indices in PyTorch 2.13, values in JAX" in _open(found)["cummax"]
