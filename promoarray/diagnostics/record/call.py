@@ -220,8 +220,10 @@ class Call:
             self.recorder.unexamined(self.name, OPEN_CALLS[kind], self.frame, called=True)
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
             name, array = self.name, self._first_array()
-            if self.named and (name in self.words.defaults or name in OF_A_DTYPE):
-                name, array = f"{name}{MADE_OF_DTYPE}", self._made_array()
+            maker = name in self.words.defaults or name in OF_A_DTYPE
+            if self.named and (maker or kind == MAKE):  # ``cumsum(dtype=)`` casts what it is given
+                array = self._made_array()
+                name = f"{name}{MADE_OF_DTYPE}" if maker else name
             ruled = kind == OPERATION  # whose rule says what is refused
             self.recorder.called(name, array, self.given, ruled, self.frame)
 

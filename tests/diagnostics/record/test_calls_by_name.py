@@ -69,6 +69,8 @@ order = torch.randperm(4, dtype=torch.int16)
 known = torch.randn(3, dtype=torch.float16)
 given = torch.zeros(3, dtype=torch.uint8)
 like = torch.zeros_like(known, dtype=torch.float64)
+counted = torch.tensor([True, False]).cumsum(0, dtype=torch.int64)
+shares = torch.tensor([1, 2]).softmax(0, dtype=torch.float32)
 """
 
 
