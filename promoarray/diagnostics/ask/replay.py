@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import recorded_at
 from promoarray.core.events import (
@@ -51,11 +53,13 @@ from promoarray.diagnostics.model.flow import (
 from promoarray.diagnostics.model.noted import Unanswered
 from promoarray.diagnostics.model.slots import as_seen_by, pending_of
 from promoarray.diagnostics.report import Report
-from promoarray.dtypes import BY_CODE, WEAK
+from promoarray.dtypes import BY_CODE, INEXACT, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
+
+COMPARISONS = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})
 
 MOST = 64
 """Combinations of states that one operation is asked for."""
@@ -206,12 +210,30 @@ class _Observer(ShadowObserver):
             plan, values = Plan(inputs, None, results[0]), operands
         else:
             plan, values = decided.plan, decided.values
+        if each.name in COMPARISONS:
+            self._compared(each, home, operands, plan)
         plan = plan._replace(result=results[0], extra_results=results[1:])
         event = OperationEvent(
             each.name, home, operands, seen, plan, values, made[0], tuple(made[1:]),
             each.options, each.form,
         )  # fmt: skip
         self.on_operation(event)
+
+    def _compared(self, each: RecordedOperation, home: Policy, operands: Any, plan: Plan) -> None:
+        """Note a comparison that a policy carries out in dtypes in which a number is another one:
+        a bool is made of it all the same."""
+        for policy in self.policies:
+            if policy.name == home.name:
+                continue
+            seen = tuple(as_seen_by(policy, x) for x in operands)
+            decided = policy.decide(each.name, seen, operands, each.form, options=each.options)
+            if isinstance(decided, Refusal):
+                continue
+            dtypes = zip(operands, plan.inputs, decided.plan.inputs, strict=True)
+            if any(_another(x, mine, theirs) for x, mine, theirs in dtypes):
+                why = "it compares a number that is another one in the dtype there"
+                left = Unanswered(each.name, why, each.place.program, policy.name)
+                self.report.unanswered[left] += 1
 
     def default(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an array of Python numbers."""
@@ -283,6 +305,21 @@ def _lacking(policy: Policy, name: str, x: AbstractArray) -> Answer | None:
     origin = "root" if refused(name, policy.strong(type_of(x._type)), policy) else "inherits"
     pending = pending_of((x,)).get(policy.name, frozenset())
     return Answer(None, reason, origin, words_of((Operand(own),)), None, pending)
+
+
+def _another(x: Any, mine: DType, theirs: DType) -> bool:
+    """Whether a number whose value is known has another value in one dtype than in the other."""
+    if mine is theirs or INEXACT.isdisjoint((mine.kind, theirs.kind)):
+        return False  # integers compare as they are, whatever they fit
+    if isinstance(x, AbstractArray) and (x.ndim or not x._buffer.known):
+        return False
+    value = x._buffer.item() if isinstance(x, AbstractArray) else x
+    with np.errstate(all="ignore"):
+        try:
+            first, second = (np.asarray(value).astype(d.storage).item() for d in (mine, theirs))
+        except (OverflowError, TypeError, ValueError):  # such as a value that nobody reads
+            return True
+    return bool(first != second and (first == first or second == second))
 
 
 def _operand(abstract: type[AbstractArray], given: Given, slot: Slot) -> Any:

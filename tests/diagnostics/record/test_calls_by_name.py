@@ -124,3 +124,17 @@ def test_a_count_of_results_that_differs_is_told(tmp_path: Path) -> None:
     program = "import torch\nx = torch.tensor([1.0, 2.0]).cummax(0)\n"
     found = _compared(tmp_path, program, "jax@x32")
     assert "values and indices in PyTorch 2.13, values in JAX" in _open(found)["cummax"]
+
+
+COMPARED = """\
+import numpy as np
+same = np.float32(0.1) == 0.1
+exact = np.float32(0.5) < 0.25
+many = np.float32([0.1]) == 0.1
+whole = np.uint8(1) == 257
+"""
+
+
+def test_a_comparison_with_a_number_that_is_another_one_there_is_named(tmp_path: Path) -> None:
+    (verdict,) = _compared(tmp_path, COMPARED, "numpy@1")["verdicts"]
+    assert [each["where"] for each in verdict["not_examined"]] == ["program.py:2"]
