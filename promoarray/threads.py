@@ -168,5 +168,5 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-atexit.register(_cpu.stop_threads)
+atexit.register(_cpu.stop_unlocked)
 _of_environment()  # what is wrong with it is said at once

@@ -159,11 +159,9 @@ import multiprocessing, os, signal, warnings
 warnings.simplefilter("ignore")  # Python 3.12 warns of forks beside threads
 import numpy as np
 import promoarray as pa
-from promoarray.kernels import share
 def works(n):
-    seen = []
-    share(seen.append, n)
-    return sorted(seen) == list(range(n))
+    x = pa.asarray(np.full(1_000_000 + n, n, np.float32))
+    return bool(pa.all(x.astype(pa.int8) == n))
 def child(number):
     signal.alarm(30)
     return pa.get_num_threads(), works(number)
@@ -216,10 +214,7 @@ x = pa.asarray(np.ones(999_999, np.float32))
 x + x, pa.exp(x), x.astype(pa.bfloat16)
 print(count() - before)
 y = pa.asarray(np.ones(1_000_000, np.float32))
-y + y
-print(count() - before)
-from promoarray.kernels import _cpu
-_cpu.stop_threads()
+y.astype(pa.bfloat16)
 # The kernel lists a thread for a moment after it was joined.
 for _ in range(500):
     if count() > before:
@@ -229,7 +224,7 @@ print(count() - before, pa.exp(y).shape)
     if not os.path.isdir("/proc/self/task"):
         pytest.skip("this system does not list threads")
     found = run_python(code, PROMOARRAY_NUM_THREADS="3", OPENBLAS_NUM_THREADS="1")
-    assert found == ("0\n2\n0 (1000000,)\n", "")
+    assert found == ("0\n0 (1000000,)\n", "")
 
 
 @pytest.mark.slow

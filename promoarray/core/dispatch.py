@@ -15,7 +15,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.backends import find as backend_for
-from promoarray.backends.numpy.told import at_the_program
+from promoarray.backends.numpy.fp_warnings import at_the_program
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, is_beyond, keep, keep_beyond

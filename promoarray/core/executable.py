@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from promoarray import dtypes as dt
 from promoarray.core._fast_path import Borders
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.kept import (
@@ -31,7 +30,7 @@ from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
 from promoarray.once import once
-from promoarray.operations import OPERATIONS, Form, operation
+from promoarray.operations import Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import FEW, Policy
@@ -200,7 +199,6 @@ def _compiled(
     first: DType,
     bounds: tuple[Any, ...],
 ) -> Executable:
-    casts = policy.cast.plan
     strong, result = plan, policy.strong(plan.result)
     if result is not plan.result or plan.extra_results:
         extra_results = tuple(map(policy.strong, plan.extra_results))
@@ -208,6 +206,7 @@ def _compiled(
     limits = {"low": bounds[0], "high": bounds[1]} if bounds else {}
     kernel_name = policy.kernel(name, plan)
     run = _run(backend, name, kernel_name, policy, strong, held, limits)
+    kernel = getattr(run, "kernel", None)
     if bounds:  # which the fast path has in the name
         run = partial(run, **limits)
     enter: list[Scalar | None] = [None] * len(held)
@@ -220,16 +219,8 @@ def _compiled(
                 as_is = buffer, fit, dtype
                 way = _Compared(*as_is) if is_compared else partial(_as_buffer, *as_is)
                 enter[index] = in_compiled_code(policy, fit, dtype, way)
-    found = getattr(backend, "short_kernel", _none)
-    kernel = found(kernel_name, held, strong, casts, **limits)
     widen: tuple[Any, ...] = (None,) * len(held)
-    if isinstance(kernel, np.ufunc) and held != plan.inputs:
-        widen = tuple([_widened(*way) for way in zip(held, plan.inputs, strict=True)])
     return Executable(run, (*enter,), plan.result, plan.extra_results, kernel, widen)
-
-
-def _none(*_: Any, **__: Any) -> None:
-    """The kernel of a back end that has none for the fast path."""
 
 
 def _run(
@@ -245,8 +236,7 @@ def _run(
     casts = policy.cast.plan
     if plan.decomposition is None:
         run: Callable[..., Any] = backend.compile(kernel, held, plan, casts, **bounds)
-        standard = "" if kernel in OPERATIONS else _standard_of(kernel)
-        return _by_shapes(backend.compile(standard, held, plan, casts), run) if standard else run
+        return run
     # The first part is rounded as the operation's own result is.
     first, at, then = plan.decomposition
     computed = plan.compute or plan.inputs[0]
@@ -263,23 +253,6 @@ def _run(
         return end(*given, **options)
 
     return both
-
-
-def _standard_of(kernel: str) -> str:
-    """The standard kernel that gives the same values of operands of one shape, if any does."""
-    from promoarray.promotion.variants import VARIANTS
-
-    return VARIANTS[kernel].of_one_shape if kernel in VARIANTS else ""
-
-
-def _by_shapes(alike: Callable[..., Any], others: Callable[..., Any]) -> Callable[..., Any]:
-    """One callable for operands of one shape, which goes block by block, and one for all others."""
-
-    def run(*buffers: Buffer, **options: Any) -> Any:
-        same = len({buffer.shape for buffer in buffers}) == 1
-        return (alike if same else others)(*buffers, **options)
-
-    return run
 
 
 def _as_buffer(
@@ -338,13 +311,3 @@ def fitting(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
 def is_beyond(x: Any, value: Any, dtype: DType) -> bool:
     """Whether an int has become an infinity, as no integer of the dtype reaches it."""
     return type(x) is int and type(value) is float and dtype.kind in INTEGERS
-
-
-# NumPy's own casts of floats to wider ones warn of a signalling NaN.
-_DOUBLED = {(dt.float32, dt.float64), (dt.complex64, dt.complex128)}
-
-
-def _widened(source: DType, to: DType) -> Any:
-    if source is to:
-        return None
-    return (to.storage,) if (source, to) in _DOUBLED else to.storage

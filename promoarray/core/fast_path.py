@@ -39,11 +39,8 @@ _ADOPTED = {
 """What NumPy's arrays are wrapped as, by their dtypes, and its scalars by their classes."""
 
 
-def in_parts(kernel: Any, *operands: Any) -> Any:
-    """What a kernel answers of long operands, part by part; None of others."""
-    from promoarray.backends.numpy import parts  # which short operands never need
-
-    return parts.run(kernel, *operands)
+def in_parts(kernel: Any, *operands: Any) -> None:
+    """Leave long operands to the kernel."""
 
 
 def _array_option() -> tuple[str, ...] | None:

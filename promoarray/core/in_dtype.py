@@ -13,7 +13,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
-from promoarray.backends.numpy.told import telling
+from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.kept import Choice, Executable, signature_of, told_apart
 from promoarray.core.observers import observers_anywhere

@@ -21,7 +21,6 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.kept import Executable, signature_of
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
-from promoarray.kernels import NumberReader, dtype_args
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
@@ -120,7 +119,7 @@ def _caster(natural: DType, target: DType, policy: Policy) -> Callable[[Any], An
 @cache
 def _reader(dtype: DType) -> Callable[[Any], Any]:
     """What stores numbers in a dtype that has them as they are."""
-    return NumberReader(dtype_args(dtype), dtype.storage, np.empty, _stored_in(dtype))
+    return _stored_in(dtype)
 
 
 def _stored_in(dtype: DType) -> Callable[[Any], Any]:

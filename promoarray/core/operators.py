@@ -10,8 +10,8 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
+from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
-from promoarray.backends.numpy.told import telling
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
 from promoarray.core.fast_path import PARTS, fast_path, standing_for

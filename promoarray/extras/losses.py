@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from promoarray.backends.numpy.told import telling
+from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
 from promoarray.errors import quoted

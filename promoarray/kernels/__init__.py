@@ -1,6 +1,6 @@
 """The casts in C++: cast.h defines each scalar cast, branch_free.h has those that loops vectorize,
 and cpu/ applies them to arrays: loops.cpp chooses among the loops, versions.cpp among their builds,
-walk.cpp walks arrays of any layout, combine.cpp computes between casts and module.cpp binds all
+walk.cpp walks arrays of any layout, blocks.cpp computes between casts and module.cpp binds all
 that for Python. cuda/ has the texts for NVRTC, portable/ kernels in the functions of any array
 namespace.
 
@@ -28,26 +28,11 @@ from promoarray.kernels.cast_mode import (
 
 try:
     from promoarray.kernels._cpu import (
-        NOT_TOLD,
         CastingKernel,
-        FoldingKernel,
-        NumberReader,
-        OrderingKernel,
         ScalarCaster,
         cast,
-        combine,
-        copy,
-        fold,
         levels,
-        look_up,
         loop_of,
-        mark_codes,
-        multiply,
-        order_integers,
-        run_ufunc_loop,
-        search,
-        share,
-        sort_integers,
         use_level,
     )
 except ImportError as error:
@@ -55,17 +40,13 @@ except ImportError as error:
 
 __all__ = [
     "DEFAULT",
-    "NOT_TOLD",
     "Adjustment",
     "Beyond",
     "CastMode",
     "CastingKernel",
     "DTypeArgs",
-    "FoldingKernel",
     "Manner",
     "NanWithout",
-    "NumberReader",
-    "OrderingKernel",
     "ScalarCaster",
     "ScaleNegative",
     "ScaleRounding",
@@ -73,20 +54,9 @@ __all__ = [
     "ToInteger",
     "cast",
     "cast_header",
-    "combine",
-    "copy",
     "dtype_args",
-    "fold",
     "levels",
-    "look_up",
     "loop_of",
-    "mark_codes",
-    "multiply",
-    "order_integers",
-    "run_ufunc_loop",
-    "search",
-    "share",
-    "sort_integers",
     "use_level",
 ]
 

@@ -104,21 +104,6 @@ def test_many_complex_numbers_are_ordered_as_the_portable_kernels_do(
             compare(name, dtype, x)
 
 
-@pytest.mark.parametrize("dtype", [d for d in REAL if d.storage.itemsize <= 2], ids=str)
-def test_keys_are_in_the_order_of_all_values(dtype: DType) -> None:
-    count = 2 if dtype is pa.bool else 1 << 8 * dtype.storage.itemsize
-    x = np.arange(count).astype(f"u{dtype.storage.itemsize}").view(dtype.storage)
-    keys = ordering.keys_of(x, dtype).astype(np.int64)
-    with np.errstate(all="ignore"):
-        values = linalg.comparable(backend, x, dtype).astype(np.float64)
-    number = ~np.isnan(values)
-    ranks = np.unique(values[number], return_inverse=True)[1]
-    assert (np.unique(keys[number], return_inverse=True)[1] == ranks).all()
-    if not number.all():
-        assert set(keys[~number]) == {np.iinfo(f"u{x.itemsize}").max}
-        assert keys[number].max() < keys[~number].min()
-
-
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16], ids=str)
 def test_many_values_are_searched_as_few_are(dtype: Any) -> None:
     random = np.random.default_rng(2)

@@ -13,19 +13,14 @@ from numpy.random import Generator
 from fuzz.layouts import laid_out, numbers, one_of
 from promoarray import dtypes, kernels
 from promoarray.backends import numpy as backend
-from promoarray.backends.numpy import ordering, products, searching
+from promoarray.backends.numpy import ordering
+from promoarray.backends.numpy.traced_kernels import traced
 from promoarray.kernels.portable import linalg
 
 NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
 ROWS = [kernels.dtype_args(d) for d in NUMBERS]
 REAL = [kernels.dtype_args(d) for d in NUMBERS if d.kind is not dtypes.Kind.COMPLEX]
-COMPUTED = [kernels.dtype_args(d) for d in (dtypes.float32, dtypes.float64, dtypes.int32)]
-LOOPS = [
-    *((name, 2) for name in ("add", "subtract", "multiply", "divide", "maximum", "less", "equal")),
-    *((name, 1) for name in ("negative", "floor", "sqrt", "isnan", "sign", "logical_not")),
-    *((name, 3) for name in ("clip_beyond", "low_bound_last", "where")),
-]
-"""Operations, and of how many operands."""
+UFUNCS = [*(np.add, np.multiply, np.true_divide, np.maximum), *(np.less, np.negative, np.sqrt)]
 
 STORED = [
     "u1",
@@ -102,7 +97,7 @@ def _said_only(arena: Any, before: Any, target: Any) -> None:
 def once(random: Generator) -> None:
     """One cast, or one operation."""
     if random.random() < 0.3:
-        one_of(random, [_order, _multiply, _search])(random)
+        _order(random)
         return
     axes = int(random.integers(0, 4))
     shape = tuple(int(n) for n in random.integers(0, 6, axes))
@@ -112,7 +107,7 @@ def once(random: Generator) -> None:
     if random.random() < 0.6:
         _cast(random, arena, shape)
     else:
-        _combine(random, arena, shape)
+        _compute(random, arena, shape)
 
 
 def _cast(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
@@ -131,24 +126,29 @@ def _cast(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
     assert np.asarray(dst).tobytes() == wanted.tobytes(), (rows, mode)
 
 
-def _combine(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
-    name, count = one_of(random, LOOPS)
-    count = count if random.random() < 0.97 else int(random.integers(0, 5))
-    held = [REAL] * count
-    if name == "where" and count:
-        held[0] = [kernels.dtype_args(dtypes.bool)]
-    rows = tuple(_row(random, each) for each in (*held, COMPUTED, REAL))
-    modes = tuple(_mode(random) for _ in range(count + 1))
+def _compute(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
+    """Run a ufunc between casts, into a target of any layout."""
+    ufunc = one_of(random, UFUNCS)
+    count, single = ufunc.nin, dtypes.float32
+    made = dtypes.bool if ufunc is np.less else single
+    program = traced(ufunc, (single.storage,) * count, made.storage, by_way=False)
+    computed = kernels.dtype_args(single)
+    held, result = [_row(random, REAL) for _ in range(count)], _row(random, REAL)
+    rows = (*held, *(computed,) * (2 * count), kernels.dtype_args(made), result)
+    modes = tuple(_mode(random) for _ in range(2 * count + 1))
     shapes = [one_of(random, [shape, shape, shape, shape[1:], (), (1,)]) for _ in range(count)]
-    given = [_array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, rows, strict=False)]
-    out = _array(random, arena, shape, _bytes_of(rows[-1]))
-    if count and random.random() < 0.1:
+    given = [_array(random, arena, s, _bytes_of(row)) for s, row in zip(shapes, held, strict=True)]
+    out = _array(random, arena, shape, _bytes_of(result))
+    if random.random() < 0.1:
         given[-1] = out
     before = arena.copy()
     held_before = tuple(np.array(x, order="C") for x in given)
     try:
-        kernels.combine(name, tuple(given), out, rows, modes)
-    except (ValueError, TypeError, BufferError):
+        storages = (single.storage,) * count
+        kernel = kernels.CastingKernel(None, rows, modes, storages, _storage(result), _say, program)
+    except (ValueError, TypeError):
+        return
+    if kernel(*given, out) is None:
         assert np.array_equal(arena, before), "half written"
         return
     inside = np.zeros(arena.size, bool)
@@ -156,8 +156,17 @@ def _combine(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
         inside[_places(arena, out)] = True
     assert np.array_equal(arena[~inside], before[~inside]), "written beside the target"
     again = np.empty(np.shape(out), np.asarray(out).dtype)
-    kernels.combine(name, held_before, again, rows, modes)
-    assert np.asarray(out).tobytes() == again.tobytes(), (name, rows, modes)
+    assert kernel(*held_before, again) is not None
+    assert np.asarray(out).tobytes() == again.tobytes(), (ufunc, rows, modes)
+
+
+def _say(*_: object) -> None:
+    """Tell of no exception."""
+
+
+def _storage(row: tuple[Any, ...]) -> Any:
+    """A dtype whose elements are as long as a row says."""
+    return np.dtype(f"u{max(1, row[1] // 8)}")
 
 
 def _places(arena: Any, target: Any) -> Any:
@@ -168,27 +177,6 @@ def _places(arena: Any, target: Any) -> Any:
     for length, stride in zip(held.shape, held.strides, strict=True):
         places = places[..., None] + np.arange(length) * stride
     return (places[..., None] + np.arange(held.itemsize)).reshape(-1)
-
-
-WHOLE = [d for d in NUMBERS if products.of_integers("matmul", d)]
-
-
-def _multiply(random: Generator) -> None:
-    """Multiply matrices of integers of any layout, as NumPy does."""
-    dtype = one_of(random, WHOLE)
-    m, k, n = (int(2 ** random.uniform(0, 8)) for _ in range(3))
-    stack = (2,) if random.random() < 0.2 else ()
-    x, y = numbers(random, (*stack, m, k), dtype), numbers(random, (k, n), dtype)
-    x, y = (backend.native(laid_out(random, each)) for each in (x, y))
-    x = x[..., 0, :] if random.random() < 0.1 and not stack else x
-    y = y[:, 0] if random.random() < 0.1 else y
-    before = kernels.use_level(one_of(random, kernels.levels()))
-    try:
-        found, wanted = np.asarray(products.integer_matmul(x, y)), np.asarray(np.matmul(x, y))
-    finally:
-        kernels.use_level(before)
-    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-    assert np.array_equal(found, wanted), (dtype, x.shape, y.shape, x.strides, y.strides)
 
 
 ORDERED = [d for d in NUMBERS if ordering.computes("sort", d)]
@@ -231,28 +219,3 @@ def _twins(dtype: dtypes.DType) -> Any:
     sign, nan = 1 << dtype.bits - 1, dtype.format.nan or 0
     codes = np.array([0, sign, nan, nan | sign, nan ^ 1], f"u{dtype.storage.itemsize}")
     return codes.view(dtype.storage)
-
-
-SEARCHED = [*WHOLE, dtypes.float32, dtypes.float64]
-
-
-def _search(random: Generator) -> None:
-    """Search for numbers of any layout among sorted ones, as NumPy does."""
-    dtype = one_of(random, SEARCHED)
-    among = np.sort(numbers(random, (int(random.integers(0, 300)),), dtype))
-    shape = tuple(int(n) for n in random.integers(0, 30, int(random.integers(0, 3))))
-    values = numbers(random, shape, dtype)
-    if among.size:
-        values = np.where(random.random(shape) < 0.5, random.choice(among, shape), values)
-    among, values = (backend.native(laid_out(random, each)) for each in (among, values))
-    side = one_of(random, ["left", "right"])
-    before = kernels.use_level(one_of(random, kernels.levels()))
-    try:
-        with np.errstate(all="raise"):
-            found = np.asarray(searching.searchsorted(among, values, side=side))
-    finally:
-        kernels.use_level(before)
-    with np.errstate(all="ignore"):
-        wanted = np.asarray(np.searchsorted(among, values, side=side))
-    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-    assert np.array_equal(found, wanted), (dtype, side, among, values)

@@ -266,16 +266,26 @@ def wrong_powers(policy: str, dtypes: tuple[DType, ...], device: str) -> list[st
     return found
 
 
+EXACT_POWERS: dict[str, tuple[float, ...]] = {
+    "pow": (0.5, 2),
+    "plain_pow": (0.5, 2),
+    "whole_shortcut_pow": (-1, 2),
+    "root_shortcut_pow": (0.5,),
+    "shortcut_pow": (-1, 2, 0.5),
+    "multiplied_pow": (-2, -1, -0.5, 0.5, 2, 3),
+}
+"""The exponents for which a kernel takes roots, products and quotients alone."""
+
+
 def _is_exact(policy: str, dtype: DType, exponent: float) -> bool:
     """Whether NumPy itself takes no function of a library."""
-    from promoarray.backends.numpy.exponents import LOOPS
     from promoarray.promotion.plan import Operand, Plan, Rank
 
     rules, weak = as_policy(policy), {int: dt.weak_int, float: dt.weak_float}[type(exponent)]
     seen = Operand(dtype), Operand(weak, Rank.SCALAR)
     plan = rules.plan("pow", seen)
     kernel = rules.kernel("pow", plan) if isinstance(plan, Plan) else "pow"
-    return kernel == "integer_pow" or exponent in LOOPS.get(kernel, ())
+    return kernel == "integer_pow" or exponent in EXACT_POWERS.get(kernel, ())
 
 
 def casts(sources: tuple[DType, ...] = CONCRETE) -> list[tuple[DType, DType]]:

@@ -1,4 +1,4 @@
-"""Small matrices that need no cast, which take no layer of ours: the same as the long way."""
+"""Small matrices: the same answers, words and warnings each time."""
 
 import warnings
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.backends.numpy.compile import Compiled
 
 CALLS = {
     "det": lambda x: pa.linalg.det(x),
@@ -32,28 +31,20 @@ def _parts(made):
 @pytest.mark.parametrize("policy", ["numpy", "jax@x32", "torch", "tensorflow"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
 @pytest.mark.parametrize("name", CALLS)
-def test_the_second_time_is_as_the_long_way(name, dtype, policy, monkeypatch):
+def test_each_time_is_as_the_first(name, dtype, policy):
     x = pa.asarray(np.array([[4.0, 1.0], [1.0, 3.0]], dtype))
     with pa.policy(policy):
         try:
             made = [_parts(CALLS[name](x)) for _ in range(3)]
         except pa.PromotionError:
             pytest.skip("the policy has no such function of the dtype")
-        with pa.policy(pa.get_policy().derive("long")):
-            monkeypatch.setattr("promoarray.backends.numpy.short_kernel", lambda *_, **__: None)
-            long = _parts(CALLS[name](x))
-    for short in made:
-        for ours, theirs in zip(short, long, strict=True):
+        with pa.policy(pa.get_policy().derive("anew")):
+            first = _parts(CALLS[name](x))
+    for again in made:
+        for ours, theirs in zip(again, first, strict=True):
             assert ours.dtype is theirs.dtype
             np.testing.assert_array_equal(ours._buffer, theirs._buffer)
             assert type(ours._buffer) is np.ndarray
-
-
-def test_no_layer_is_gone_through(monkeypatch):
-    x = pa.asarray([[2.0]])
-    pa.linalg.det(x)
-    monkeypatch.setattr(Compiled, "__call__", None)
-    assert float(pa.linalg.det(x)) == 2.0
 
 
 def test_a_singular_matrix_has_our_words_each_time():

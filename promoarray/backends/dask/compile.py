@@ -24,7 +24,7 @@ from promoarray.kernels.portable.xla import ASKING_SHAPES
 from promoarray.promotion.plan import Plan
 
 if TYPE_CHECKING:
-    from promoarray.backends.numpy.loops import Casts
+    from promoarray.backends.numpy.cast import Casts
 
 
 class CastTable:

@@ -22,13 +22,11 @@ from promoarray.backends.numpy.cast import comparable as comparable
 from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import Compiled
 from promoarray.backends.numpy.kernels import kernel_of
-from promoarray.backends.numpy.short import short_kernel as short_kernel
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
-from promoarray.once import module
 
 if TYPE_CHECKING:
-    from promoarray.backends.numpy.loops import Casts
+    from promoarray.backends.numpy.cast import Casts
     from promoarray.kernels.portable import linalg
     from promoarray.promotion.plan import Plan
 
@@ -136,17 +134,7 @@ def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
 
 def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
     """The same values in memory of their own."""
-    if buffer.size >= _SOME and order == "C" and not buffer.flags.c_contiguous:
-        from promoarray.backends.numpy import layout
-
-        made = layout.in_rows(buffer)
-        if made is not None:
-            return made
     return buffer.copy(order)
-
-
-_SOME = 1 << 12
-"""``layout.SOME``, which shorter copies do not load."""
 
 
 def devices() -> tuple[str, ...]:
@@ -283,30 +271,16 @@ def compile(
     high: bool = False,
 ) -> Compiled:
     """Make all of a plan ready for buffers that hold these dtypes."""
-    return Compiled(name, held, plan, casts, _linalg)
+    bounds = {"low": low, "high": high} if low or high else {}
+    return Compiled(name, held, plan, casts, _linalg, bounds)
 
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer:
-    """Count the elements that are not zero, of long buffers without a copy; not of strings."""
-    folds = module("promoarray.backends.numpy.folds")
-    found: Buffer | None = None
-    if buffer.size >= folds.LONG:
-        found = folds.count(buffer, dtype, axis, keepdims)
-    if found is not None:
-        return found
+    """Count the elements that are not zero; not of strings."""
     if axis is None and not keepdims:
         return np.asarray(np.count_nonzero(_truth(buffer, dtype)), np.int64)
     add_up: Any = np.add.reduce
     return np.asarray(add_up(cast(buffer, dtype, dt.bool), axis, np.int64, None, keepdims))
-
-
-def short_counter(
-    dtype: DType, index: DType, casts: Casts, otherwise: Callable[..., Any]
-) -> Callable[..., Any]:
-    """Make ``count_nonzero`` ready for buffers of a dtype, of which ``otherwise`` takes others."""
-    from promoarray.backends.numpy.short_folds import counter
-
-    return counter(dtype, index, casts, otherwise)
 
 
 def nonzero(buffer: Buffer, dtype: DType) -> tuple[Buffer, ...]:

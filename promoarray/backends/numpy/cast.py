@@ -16,6 +16,8 @@ from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
 Buffer = np.ndarray[Any, Any]
+Casts = Callable[[DType, DType], tuple[CastMode, tuple[Any, ...]]]
+"""How a policy casts one dtype to another: the mode, and transforms after it."""
 
 
 @cache
@@ -63,9 +65,7 @@ def caster(
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
     if (integers and widens(source, target)) or dt.string in (source, target):
-        from promoarray.backends.numpy.parts import copied
-
-        return in_default_float_state(lambda buffer: copied(buffer, storage))
+        return in_default_float_state(lambda buffer: buffer.astype(storage))
     rows = dtype_args(source), dtype_args(target), mode
 
     short = _short(source, target, target, mode, mode)
@@ -128,8 +128,8 @@ def _short(
     if not {source.kind, through.kind, target.kind} <= _NUMERIC:
         return None
     given, between, made = map(dtype_args, (source, through, target))
-    rows, modes = (given, between, made, made, made), (enter, leave, leave)
-    return CastingKernel(None, rows, modes, target.storage, target.storage, np.empty)
+    rows, modes = (given, between, made, made, made), (enter, leave, DEFAULT)
+    return CastingKernel(None, rows, modes, (target.storage,), target.storage, None)
 
 
 _NUMERIC = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX})
@@ -147,9 +147,7 @@ def scalar_caster(
     """What makes 0-d buffers of ints between two, and of floats as so many bits have them; for an
     integer dtype of those between the two."""
     rows = dtype_args(dt.float64), dtype_args(dtype)
-    return ScalarCaster(
-        *rows, mode, low, high, float_bits, most, dtype.storage, np.empty, otherwise
-    )
+    return ScalarCaster(*rows, mode, low, high, float_bits, most, dtype.storage, otherwise)
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:

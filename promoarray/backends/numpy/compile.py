@@ -1,41 +1,40 @@
-"""Plans made ready once for NumPy buffers: kernel, casts, and the blocks of long operands."""
+"""Plans made ready once for NumPy buffers: the casts of the operands, one kernel, the cast of its
+result.
+
+Where C++ makes the casts, `kernels.CastingKernel` does all of it: of each element by a traced
+kernel, block by block, else by a function of whole arrays. What it is not made for is carried out
+here, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from importlib import import_module
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy import exponents, loops, told
-from promoarray.backends.numpy.cast import caster
+from promoarray import kernels
+from promoarray.backends.numpy import fp_warnings
+from promoarray.backends.numpy.cast import Casts, caster, manner_of
 from promoarray.backends.numpy.kernels import (
-    POSITIONS,
+    MOVING,
+    asks_shapes,
+    clip_of,
     is_elementwise,
-    is_variant,
     kernel_of,
-    neighbours,
 )
-from promoarray.dtypes import BY_STORAGE, DType
-from promoarray.once import made_once
+from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
+from promoarray.kernels.cast_mode import DEFAULT, Beyond
+from promoarray.once import made_once, once
 
 if TYPE_CHECKING:
-    from promoarray.backends.numpy.blocks import BlockPlan
-    from promoarray.backends.numpy.code_tables import CodeTable
-    from promoarray.backends.numpy.folds import FoldPlan
-    from promoarray.backends.numpy.positions import PositionPlan
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
 Cast = Callable[[Buffer], Buffer]
-Way = Callable[[tuple[Buffer, ...], dict[str, Any]], Any]
-
-_IN_PARTS = {"matmul": "products", "searchsorted": "searching", "vecdot": "products"}
-"""From what may go part by part where its operands are cast to the module that has how."""
+Kernel = Callable[..., Any]
 
 
 class Compiled:
@@ -43,6 +42,12 @@ class Compiled:
 
     Called with the buffers and the operation's options it gives the buffer of the result, or a
     tuple of them where the operation has several.
+
+    Attributes
+    ----------
+    kernel : callable
+        The same as C++ calls it: a ufunc, a `CastingKernel`, or this. It answers None where this is
+        to be asked.
     """
 
     def __init__(
@@ -50,39 +55,125 @@ class Compiled:
         name: str,
         held: tuple[DType, ...],
         plan: Plan,
-        casts: loops.Casts,
-        linalg: Callable[..., Any] | None = None,
+        casts: Casts,
+        linalg: Callable[..., Any],
+        bounds: dict[str, bool],
     ) -> None:
-        self._linalg = linalg
         self._name, self._held, self._plan, self._casts = name, held, plan, casts
         self._compute = plan.compute or plan.inputs[0]
+        self._linalg, self._bounds = linalg, bounds
         self._outputs: dict[tuple[int, Any], Cast | None] = {}
-        self._last: tuple[Any, Cast | None] = None, None
-        self._loops: dict[str, loops.LoopPlan | None] = {}
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
-        for way in (*self._loop_ways, *self._ways):
-            out = way(buffers, options)
-            if type(out) is loops.Untold:
-                told_of = not options and self.tell(out.met, out.result, *buffers)
-                out = out.result if told_of else None
-            if out is not None:
-                return out
-        raise AssertionError("the last way goes with all operands")
+        if self._bounds:  # which the kernel has
+            options = {}
+        out = None
+        if isinstance(self.kernel, np.ufunc):
+            with fp_warnings.at_the_program():
+                return np.asarray(self.kernel(*buffers, **options))
+        if self.kernel != self._step_by_step:
+            out = self.kernel(*buffers, **options)
+        return self._step_by_step(*buffers, **options) if out is None else out
 
-    def tell(self, met: loops.Met, result: Buffer, *buffers: Buffer) -> bool:
-        """Have NumPy tell of the exceptions that a loop met, of a few elements; False where it has
-        to do all of it."""
-        if self._name in loops.BY_SHAPE and any(1 < x.size < result.size for x in buffers):
-            return False  # the kernel goes by what broadcasting repeats
-        from promoarray.backends.numpy.exceptions_met import tell_by_elements
+    @made_once
+    def kernel(self) -> Kernel:
+        """What C++ calls."""
+        return self._fast_kernel() or self._step_by_step
 
-        return tell_by_elements(self._in_numpy, met, result, buffers)
+    def _fast_kernel(self) -> Kernel | None:
+        function, plan = self._function, self._plan
+        if function is None or plan.extra_results:
+            return None
+        computed = tuple([plan.compute or dtype for dtype in plan.inputs])
+        made = self._made(computed)
+        if made is None:
+            return None
+        as_they_are = (*self._held, *plan.inputs) == (*computed, *computed) and plan.result is made
+        if as_they_are and isinstance(function, np.ufunc):
+            return function
+        if self._name in OWN_LOOPS and (
+            own := own_kernel(self._name, self._held, plan, self._casts)
+        ):
+            return own
+        found = self._between_casts(function, computed, made)
+        return self._telling(function) if as_they_are and not is_traced(found) else found
 
-    def _in_numpy(self, buffers: Sequence[Buffer]) -> Any:
-        """What the plan goes by where no loop does it."""
-        found = (way((*buffers,), {}) for way in self._ways)
-        return next(out for out in found if out is not None)
+    def _made(self, computed: tuple[DType, ...]) -> DType | None:
+        """What the kernel makes of what it is given; None where NumPy does not know that."""
+        if self._name in MOVING:
+            return computed[0] if len({*computed}) == 1 else None
+        if not dt.NATIVE.issuperset(computed) or self._function is None:
+            return None
+        storage = answer_of(self._function, computed)
+        return None if storage is None else BY_STORAGE.get(storage)
+
+    def _between_casts(
+        self, function: Kernel, computed: tuple[DType, ...], made: DType
+    ) -> Kernel | None:
+        """A kernel that makes the casts in C++; None where one of them is none of its."""
+        held, inputs, result = self._held, self._plan.inputs, self._plan.result
+        if len(held) > MOST or not _STRING.isdisjoint((*held, *inputs, made, result)):
+            return None
+        inputs = tuple([self._entered(*pair) for pair in zip(held, inputs, strict=True)])
+        sources, targets = (*held, *inputs, made), (*inputs, *computed, result)
+        found = [_manner(*pair, self._casts) for pair in zip(sources, targets, strict=True)]
+        manners = [manner for manner in found if manner is not None]
+        if len(manners) < len(found):
+            return None
+        programs = self._programs(function, computed, made)
+        return kernels.CastingKernel(
+            None if programs else self._telling(function),
+            (*map(kernels.dtype_args, (*held, *inputs, *computed, made, result)),),
+            (*manners,),
+            tuple([dtype.storage for dtype in computed]),
+            result.storage,
+            fp_warnings.report,
+            programs,
+        )
+
+    def _programs(self, function: Kernel, computed: tuple[DType, ...], made: DType) -> Any:
+        """The kernel as traced, for each way in which operands are repeated if it asks for that."""
+        if not is_elementwise(self._name):
+            return None
+        from promoarray.backends.numpy.traced_kernels import traced
+
+        storages = tuple([dtype.storage for dtype in computed])
+        return traced(function, storages, made.storage, by_way=asks_shapes(self._name))
+
+    def _entered(self, source: DType, target: DType) -> DType:
+        """What an operand becomes first: a bool of the real part alone is that of the part."""
+        if target is not dt.bool or source.kind is not Kind.COMPLEX:
+            return target
+        from promoarray.promotion.cast_transforms import real_part_counts
+
+        return source.part if self._casts(source, target)[1] == (real_part_counts,) else target
+
+    def _telling(self, function: Kernel) -> Kernel:
+        """A function whose warnings name the line of the program, if it may warn."""
+        quiet = self._name in MOVING or self._compute.kind not in INEXACT
+        return function if quiet or isinstance(function, np.ufunc) else _telling(function)
+
+    # --- Step by step ----------------------------------------------------------------------------
+
+    def _step_by_step(self, *buffers: Buffer, **options: Any) -> Any:
+        """The casts, the kernel, and the cast of its result, one after the other."""
+        with fp_warnings.at_the_program():
+            values = [
+                buffer if cast is None else cast(buffer)
+                for cast, buffer in zip(self._inputs, buffers, strict=True)
+            ]
+            if self._function is None:
+                return self._of_linalg(values, options)
+            try:
+                out = self._function(*values, **options)
+            except TypeError as error:
+                if not _has_no_loop(error):
+                    raise
+                lacking = f"there is no kernel for {self._name} of {self._compute.name}"
+                raise TypeError(lacking) from None
+            if self._plan.extra_results:
+                return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
+            return self._stored(0, out if type(out) is np.ndarray else np.asarray(out))
 
     @made_once
     def _inputs(self) -> list[Cast | None]:
@@ -91,248 +182,26 @@ class Compiled:
         return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
 
     @made_once
-    def _parts(self) -> Callable[..., Buffer | None] | None:
-        """How the kernel goes part by part where its operands are cast."""
-        if self._name not in _IN_PARTS:
-            return None
-        home = import_module(f"promoarray.backends.numpy.{_IN_PARTS[self._name]}")
-        found: Callable[..., Buffer | None] | None = home.IN_PARTS.get(self._kernel)
-        return found
-
-    @made_once
-    def _casts_inputs(self) -> bool:
-        return any(cast is not None for cast in self._inputs)
-
-    @made_once
-    def _kernel(self) -> Callable[..., Any] | None:
-        return kernel_of(self._name, self._compute)
-
-    @made_once
-    def _loop_ways(self) -> tuple[Way, ...]:
-        """The loops that the plan may go by."""
-        ways: list[Way] = []
-        if self._name in exponents.LOOPS:
-            ways.append(self._by_exponent)
-        if self._name in loops.ASKING or self._loop(self._name) is not None:
-            ways.append(self._by_loop)
-        return (*ways,)
-
-    @made_once
-    def _ways(self) -> tuple[Way, ...]:
-        """What else it may go by, the quickest first: each answers None where the operands do not
-        lie so, or are too short for it."""
-        ways: list[Way] = []
-        if self._name == "plain_pow":
-            ways.append(self._as_numpy)
-        if self._blocks is not None:
-            ways.append(self._blocks.run)
-        if self._folds or self._positions or self._gaps:
-            ways.append(self._of_lines)
-        if self._casts_inputs and self._parts is not None:
-            ways.append(self._in_parts)
-        return *ways, self._whole
-
-    def _in_parts(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
-        """A product, or a search, whose operands are cast part by part."""
-        assert self._parts is not None
-        storage = self._plan.result.storage, self._compute.storage
-        out: Buffer | None = self._parts(
-            buffers, self._inputs, partial(self._stored, 0), *storage, **options
-        )
-        return out
-
-    def _whole(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Any:
-        """The casts, the kernel, and the cast of its result, one after the other."""
-        with told.at_the_program():
-            return self._one_by_one(buffers, options)
-
-    def _one_by_one(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Any:
-        values = buffers
-        if self._casts_inputs:
-            values = [
-                buffer if cast is None else cast(buffer)
-                for cast, buffer in zip(self._inputs, buffers, strict=True)
-            ]
-        if self._kernel is None:
-            return self._of_linalg(values, options)
-        try:
-            out = None if options else _in_threads(self._kernel, *values)
-            if out is None:
-                out = self._kernel(*values, **options)
-        except TypeError as error:
-            if not _has_no_loop(error):
-                raise
-            lacking = f"there is no kernel for {self._name} of {self._compute.name}"
-            raise TypeError(lacking) from None
-        if self._plan.extra_results:
-            return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
-        return self._stored(0, out if type(out) is np.ndarray else np.asarray(out))
-
-    def _of_lines(self, buffers: Sequence[Buffer], options: dict[str, Any]) -> Buffer | None:
-        """What is made along axes without a cast of it all."""
-        if not options:
-            return None
-        if self._folds is not None:
-            from promoarray.backends.numpy import folds
-
-            out = folds.run(self._folds, *buffers, **options)
-            return out if out is None or self._folds.runs else self._stored(0, out)
-        if self._positions is not None:
-            from promoarray.backends.numpy import positions
-
-            out = positions.run(self._positions, *buffers, **options)
-            return None if out is None else self._stored(0, out)
-        if self._gaps is not None:
-            pair = neighbours(*buffers, **options)
-            if isinstance(self._gaps, loops.LoopPlan):
-                return self._gaps.run(pair)
-            return self._gaps.run(pair, {})
-        return None
+    def _function(self) -> Kernel | None:
+        if not self._bounds:
+            return kernel_of(self._name, self._compute)
+        return bounded(self._name, self._compute, **self._bounds)
 
     def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
         """Of what moves values the results hold what was computed in, which NumPy may not know."""
-        assert self._linalg is not None
         found = self._linalg(self._name, self._compute)(*values, **options)
         outs = tuple(self._stored(i, *each) for i, each in enumerate(found))
         return outs if self._plan.extra_results else outs[0]
 
     def _stored(self, index: int, result: Buffer, dtype: DType | None = None) -> Buffer:
         """Cast a result to what the plan says; it holds a dtype, by default NumPy's own."""
-        given = dtype or result.dtype
-        known, cast = self._last  # most often the same again
-        if index or known is not given:
-            cast = self._output(index, result, dtype)
-            if not index:
-                self._last = given, cast
-        return result if cast is None else cast(result)
-
-    def _output(self, index: int, result: Buffer, dtype: DType | None) -> Cast | None:
-        """The cast of a result that holds a dtype."""
         key = index, dtype or result.dtype
-        try:
-            return self._outputs[key]
-        except KeyError:
+        if key not in self._outputs:
             made = dtype or BY_STORAGE[result.dtype]
             wanted = (self._plan.result, *self._plan.extra_results)[index]
-            return self._outputs.setdefault(key, self._chain(made, wanted))
-
-    def into(self, buffers: tuple[Buffer, ...]) -> bool:
-        """Write the result over the first operand; False, and nothing is written, where it has to
-        be made first."""
-        target, *others = buffers
-        if self._name not in _INTO or self._plan.result.storage != target.dtype:
-            return False
-        if any(x is not target and np.may_share_memory(target, x) for x in others):
-            return False
-        if not loops.is_target(target) or loops.common_shape(buffers) != target.shape:
-            return False
-        plan = self._loop(self._name)
-        if (plan is None and not self._is_plain) or loops.may_raise():
-            return False
-        if plan is not None:
-            plan.run_into(buffers, target)
-        elif self._kernel is not None:
-            with told.at_the_program():
-                self._kernel(*buffers, out=target)
-        return True
-
-    @made_once
-    def _is_plain(self) -> bool:
-        """Whether NumPy's ufunc does all of it."""
-        dtypes = *self._held, *self._plan.inputs, self._plan.result
-        return isinstance(self._kernel, np.ufunc) and {*dtypes} == {self._compute}
-
-    def _by_loop(self, buffers: tuple[Buffer, ...], options: dict[str, Any]) -> Any:
-        """The result of one loop."""
-        asks = self._name in loops.ASKING
-        if options and not asks:
-            return None
-        name = loops.loop_name(self._name, buffers, options) if asks else self._name
-        plan = self._loop(name) if name else None
-        if plan is None:
-            return None
-        condition = options.get("condition")
-        return plan.attempt(buffers if condition is None else (condition, *buffers))
-
-    def _by_exponent(self, buffers: tuple[Buffer, ...], _: dict[str, Any]) -> Any:
-        """A power by one exponent in a loop of its base."""
-        base, _exponent = buffers
-        name = exponents.loop_of(self._name, *buffers)
-        plan = self._base_loop(name) if name else None
-        return plan and plan.attempt((base,))
-
-    def _base_loop(self, name: str) -> loops.LoopPlan | None:
-        try:
-            return self._loops[name]
-        except KeyError:
-            of_base = self._plan._replace(inputs=self._plan.inputs[:1])
-            found = loops.loop_plan(name, self._held[:1], of_base, self._casts, ours=True)
-            return self._loops.setdefault(name, found)
-
-    def _as_numpy(self, buffers: tuple[Buffer, ...], options: dict[str, Any]) -> Any:
-        """The powers of which NumPy's own loops have no shortcut; between casts there are blocks,
-        the last of which may hold one exponent alone."""
-        x, y = buffers
-        if not exponents.is_as_numpy(x, y) or (self._casts_inputs and y.size > 1):
-            return None
-        return self._power(*buffers, **options)
-
-    @made_once
-    def _power(self) -> Compiled:
-        return Compiled("pow", self._held, self._plan, self._casts, self._linalg)
-
-    def _loop(self, name: str) -> loops.LoopPlan | None:
-        try:
-            return self._loops[name]
-        except KeyError:
-            ours = is_variant(self._name)
-            found = loops.loop_plan(name, self._held, self._plan, self._casts, ours=ours)
-            return self._loops.setdefault(name, found)
-
-    @made_once
-    def _blocks(self) -> BlockPlan | CodeTable | None:
-        if not is_elementwise(self._name):
-            return None
-        from promoarray.backends.numpy.blocks import block_plan
-
-        found = block_plan(self._name, self._held, self._plan, self._casts)
-        if found is None:
-            return None
-        from promoarray.backends.numpy import code_tables
-
-        return code_tables.with_table(found, self._held)
-
-    @made_once
-    def _folds(self) -> FoldPlan | None:
-        if is_elementwise(self._name):
-            return None
-        from promoarray.backends.numpy.folds import NAMES, fold_plan
-
-        if self._name not in NAMES:
-            return None
-        return fold_plan(self._name, self._held[0], self._plan, self._casts)
-
-    @made_once
-    def _positions(self) -> PositionPlan | None:
-        if self._name not in POSITIONS:
-            return None
-        from promoarray.backends.numpy.positions import position_plan
-
-        return position_plan(self._name, self._held[0], self._plan, self._casts)
-
-    @made_once
-    def _gaps(self) -> loops.LoopPlan | BlockPlan | None:
-        """How differences are taken in a loop or in blocks: those of bools are none."""
-        if self._name != "diff" or self._compute is dt.bool:
-            return None
-        of_two = self._plan._replace(inputs=self._plan.inputs * 2)
-        way = self._held * 2, of_two, self._casts
-        loop = loops.loop_plan("subtract", *way, ours=False)
-        if loop is not None:
-            return loop
-        from promoarray.backends.numpy.blocks import block_plan
-
-        return block_plan("subtract", *way)
+            self._outputs[key] = self._chain(made, wanted)
+        cast = self._outputs[key]
+        return result if cast is None else cast(result)
 
     def _chain(self, *dtypes: DType) -> Cast | None:
         """The casts from each dtype to the next as one; None if there are none."""
@@ -347,12 +216,99 @@ class Compiled:
 
         return run
 
+    # --- In place --------------------------------------------------------------------------------
 
-def _in_threads(kernel: Any, *operands: Buffer) -> Buffer | None:
-    """The result of a ufunc of long operands, part by part; None where it is to be called once."""
-    from promoarray.backends.numpy import parts
+    def into(self, buffers: tuple[Buffer, ...]) -> bool:
+        """Write the result over the first operand; False, and nothing is written, where it has to
+        be made first."""
+        target, *others = buffers
+        if self._name not in _INTO or self._plan.result.storage != target.dtype:
+            return False
+        if any(x is not target and np.may_share_memory(target, x) for x in others):
+            return False
+        if (
+            not is_target(target)
+            or common_shape(buffers) != target.shape
+            or fp_warnings.may_raise()
+        ):
+            return False
+        if isinstance(self.kernel, np.ufunc):
+            with fp_warnings.at_the_program():
+                self.kernel(*buffers, out=target)
+            return True
+        if not isinstance(self.kernel, kernels.CastingKernel) or not is_elementwise(self._name):
+            return False
+        return self.kernel(*buffers, target) is not None
 
-    return parts.run(kernel, *operands)
+
+@cache
+def bounded(name: str, compute: DType, low: bool, high: bool) -> Kernel:
+    """A kernel of ``clip`` with the bounds that there are: one for all policies."""
+    if name == "clip":
+        return clip_of(low, high)
+    found = kernel_of(name, compute)
+    assert found is not None
+    return partial(found, low=low, high=high)
+
+
+MOST = 3
+"""Operands of a `CastingKernel`."""
+
+_STRING = frozenset({dt.string})
+
+
+def is_traced(kernel: Any) -> bool:
+    """Whether a kernel goes over each element in C++."""
+    return isinstance(kernel, kernels.CastingKernel) and kernel.programs is not None
+
+
+_INTO = frozenset({"add", "subtract", "multiply", "divide"}) | {
+    f"bitwise_{name}" for name in ("and", "or", "xor", "left_shift", "right_shift")
+}
+"""What may write its result over an operand: no error stops it half way."""
+
+
+def common_shape(operands: tuple[Buffer, ...]) -> tuple[int, ...] | None:
+    """The shape that operands broadcast to; None where they do not."""
+    try:
+        found: tuple[int, ...] = np.broadcast_shapes(*(x.shape for x in operands))
+    except ValueError:
+        return None
+    return found
+
+
+def is_target(x: Buffer) -> bool:
+    """Whether a loop may write over an operand: into elements that lie apart."""
+    if not (x.flags.writeable and x.flags.aligned):
+        return False
+    end = x.itemsize
+    for stride, length in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True)):
+        if length > 1:
+            if stride < end:
+                return False
+            end += stride * (length - 1)
+    return True
+
+
+def _manner(source: DType, target: DType, casts: Casts) -> kernels.Manner | None:
+    return DEFAULT if source is target else manner_of(source, target, *casts(source, target))
+
+
+@once
+def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None:
+    """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
+    try:
+        if isinstance(kernel, np.ufunc) and kernel.nin == len(dtypes):
+            *_, answer = kernel.resolve_dtypes((*(dtype.storage for dtype in dtypes), None))
+            return answer
+        with np.errstate(all="ignore"):
+            return np.asarray(kernel(*[np.ones(1, dtype.storage) for dtype in dtypes])).dtype
+    except TypeError:
+        return None
+
+
+_telling = once(fp_warnings.telling)
+"""Of the kernels that there are, which are few."""
 
 
 def _has_no_loop(error: TypeError) -> bool:
@@ -361,7 +317,57 @@ def _has_no_loop(error: TypeError) -> bool:
     return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
 
 
-_INTO = frozenset({"add", "subtract", "multiply", "divide"}) | {
-    f"bitwise_{name}" for name in ("and", "or", "xor", "left_shift", "right_shift")
+# --- Floats of 16 bits ----------------------------------------------------------------------------
+
+OWN_LOOPS: dict[str, tuple[str, tuple[int, ...]]] = {
+    **{name: (name, (0, 1)) for name in ("add", "subtract", "multiply", "divide")},
+    **{name: (name, (0, 1)) for name in ("maximum", "minimum", "equal", "not_equal")},
+    **{name: (name, (0, 1)) for name in ("less", "less_equal")},
+    "greater": ("less", (1, 0)),
+    "greater_equal": ("less_equal", (1, 0)),
+    "abs": ("abs", (0,)),
+    "negative": ("negative", (0,)),
 }
-"""What may write its result over an operand: no error stops it half way."""
+"""The loops of ``kernels/cpu/arithmetic.cpp``, and the order in which they take operands."""
+
+
+def own_kernel(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> Kernel | None:
+    """An operation on floats of 16 bits that is computed in float32 and only rounded, in one loop
+    of ours; None of any other."""
+    loop, order = OWN_LOOPS[name]
+    dtype, result = held[0], plan.result
+    if dtype.kind is not Kind.FLOAT or dtype.bits != 16 or {*held, *plan.inputs} != {dtype}:
+        return None
+    row = kernels.dtype_args(dtype)
+    known = kernels.loop_of(loop, row)
+    if plan.compute is not dt.float32 or known is None or plan.decomposition is not None:
+        return None
+    if result is not (dt.bool if known[1] else dtype):
+        return None
+    enter, leave = casts(dtype, dt.float32), casts(dt.float32, dtype)
+    plain = not enter[1] and enter[0].keep_nan_sign
+    if not plain or (not known[1] and not (not leave[1] and _rounds(leave[0]))):
+        return None
+    count = len(held)
+    places = (*((slot, 0) for slot in order), (count, 0))
+    lengths = (*(2,) * count, 1 if known[1] else 2)
+    program = lengths, (), (((loop, row), places, kernel_name(name)),), False
+    return kernels.CastingKernel(
+        None,
+        (*(row,) * (3 * count), *(kernels.dtype_args(result),) * 2),
+        (DEFAULT,) * (2 * count + 1),
+        (dtype.storage,) * count,
+        result.storage,
+        fp_warnings.report,
+        (program,),
+    )
+
+
+def kernel_name(name: str) -> str:
+    """NumPy's name of a standard operation, as its warnings have it."""
+    return str(getattr(kernel_of(name, dt.float32), "__name__", name))
+
+
+def _rounds(mode: kernels.CastMode) -> bool:
+    """Whether a cast to 16 bits only rounds."""
+    return mode.overflow is mode.infinity is Beyond.INF and mode.keep_nan_sign

@@ -7,14 +7,14 @@ NumPy's, or a tuple of them where the operation has several results.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from promoarray import kernels
-from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.dtypes import DType, Kind
 from promoarray.once import once
 from promoarray.operations import OPERATIONS
 
@@ -54,26 +54,11 @@ def _new_axis(along: int) -> tuple[slice | None, ...]:
 
 
 def _where(x: Buffer, y: Buffer, *, condition: Buffer) -> Buffer:
-    """``np.where``, which branches at each element: of long operands in a loop that does not."""
-    if condition.size < _LONG or x.itemsize > 8 or not x.dtype.isnative:
+    """``np.where``; of dtypes that NumPy has not by their words, which it copies at once."""
+    if x.dtype.isbuiltin != 2 or x.dtype != y.dtype or x.itemsize > 8:
         return np.where(condition, x, y)
-    shape = x.shape
-    if not condition.shape == shape == y.shape:
-        shape = np.broadcast_shapes(condition.shape, x.shape, y.shape)
-    like = next((a for a in (condition, x, y) if a.shape == shape), np.empty(shape, np.bool))
-    out = np.empty_like(like, x.dtype, subok=False)
-    kernels.combine("where", (condition, x, y), out, *_WHERE[x.itemsize])
-    return out
-
-
-def _rows_of_where(dtype: DType) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    row = kernels.dtype_args(dtype)
-    return (kernels.dtype_args(BY_STORAGE[np.dtype(bool)]), *(row,) * 4), (kernels.DEFAULT,) * 4
-
-
-_LONG = 4096
-_WHERE = {n: _rows_of_where(BY_STORAGE[np.dtype(f"u{n}")]) for n in (1, 2, 4, 8)}
-"""What ``kernels.combine`` takes, by the length of elements: it looks at no more of them."""
+    word = f"u{x.itemsize}"
+    return np.asarray(np.where(condition, x.view(word), y.view(word))).view(x.dtype)
 
 
 def _trace(x: Buffer, **options: Any) -> Any:
@@ -89,44 +74,69 @@ def _outer(x: Buffer, y: Buffer) -> Buffer:
 
 
 def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
-    from promoarray.backends.numpy.losses import huber
+    """Half the square of the error up to ``delta``, linear beyond it."""
+    error = np.abs(x - y)
+    loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
+    return loss
 
-    return huber(x, y, delta=delta)
 
-
-def neighbours(x: Buffer, *, axis: int) -> tuple[Buffer, Buffer]:
-    """All elements but the first along an axis, and all but the last."""
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"an array of {x.ndim} axes has no axis {axis}")
-    before = (slice(None),) * (axis % x.ndim)
-    return x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
+def _tensordot(x: Buffer, y: Buffer, *, axes: Any = 1) -> Any:
+    """``np.tensordot``; by default it pairs one axis, so that it is one of vectors, too."""
+    return np.tensordot(x, y, axes)
 
 
 def _diff(x: Buffer, *, axis: int = -1) -> Buffer:
-    later, earlier = neighbours(x, axis=axis)
+    """The gaps between neighbours along an axis; of bools whether they differ."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"an array of {x.ndim} axes has no axis {axis}")
+    before = (slice(None),) * (axis % x.ndim)
+    later, earlier = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
     gaps: Buffer = later != earlier if x.dtype == np.bool else later - earlier
     return gaps
 
 
-_HOMES = {
-    **dict.fromkeys(("argmax", "argmin", "cumulative_prod", "cumulative_sum"), "reductions"),
-    **dict.fromkeys(("all", "any", "max", "min", "prod", "sum"), "reductions"),
-    **dict.fromkeys(("mean", "std", "var"), "means"),
-    "clip": "clips",
-    "searchsorted": "searching",
-    "tensordot": "products",
+def _copied(x: Buffer) -> Buffer:
+    return x.copy()
+
+
+CLIP: Any = np.clip
+with suppress(ImportError):  # NumPy does not promise where the ufunc is
+    CLIP = getattr(import_module("numpy._core.umath"), "clip", np.clip)
+
+
+def clip_of(low: bool, high: bool) -> Callable[..., Any]:
+    """``clip`` with the bounds that there are."""
+    if low and high:  # which leaves a -0.0 that is not below 0.0
+        return cast("Callable[..., Any]", CLIP)
+    return np.maximum if low else np.minimum if high else _copied
+
+
+_REDUCTIONS = frozenset({"argmax", "argmin", "cumulative_prod", "cumulative_sum"}) | {
+    *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var"),
 }
-"""From a kernel that has more to it than a ufunc to the module whose ``KERNELS`` have it."""
+"""The kernels that have more to them than a ufunc."""
 
 
 class _Kernels(dict[str, Callable[..., Any]]):
-    """Kernels by name; those of other modules, and of single policies, are loaded once one of them
-    is asked for."""
+    """Kernels by name; reductions, and those of single policies, are loaded once one is asked
+    for."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        home = import_module(f"promoarray.backends.numpy.{_HOMES.get(name, 'variants')}")
-        kernel: Callable[..., Any] = home.KERNELS[name]
-        return kernel
+        home = _reductions if name in _REDUCTIONS else _variants
+        return home()[name]
+
+
+def _reductions() -> dict[str, Callable[..., Any]]:
+    from promoarray.backends.numpy import reductions
+
+    return reductions.KERNELS
+
+
+@cache
+def _variants() -> dict[str, Callable[..., Any]]:
+    from promoarray.kernels.portable import variants
+
+    return variants.of(np)
 
 
 _STANDARD: dict[str, Callable[..., Any]] = {
@@ -165,6 +175,9 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "where": _where,
     "matmul": np.matmul,
     "vecdot": np.vecdot,
+    "tensordot": _tensordot,
+    "searchsorted": np.searchsorted,
+    "clip": CLIP,
     "outer": _outer,
     "concat": _concat,
     "stack": _stack,
@@ -226,15 +239,11 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     name : str
     compute : DType
     """
-    if name not in KERNELS and name not in _HOMES and not is_variant(name):
+    if name not in KERNELS and name not in _REDUCTIONS and not is_variant(name):
         return None
     if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
         return formula
     kernel = KERNELS[name]
-    if name in ("matmul", "tensordot"):
-        from promoarray.backends.numpy.products import of_integers
-
-        kernel = of_integers(name, compute) or kernel
     if name in _UFUNC_OF and compute.kind in _UFUNC_OF[name][1]:
         kernel = _UFUNC_OF[name][0]
     if name == "signbit" and compute.kind is not Kind.FLOAT:  # of which NumPy's makes floats
@@ -262,20 +271,17 @@ _UFUNC_OF: dict[str, tuple[np.ufunc, tuple[Kind, ...]]] = {
     "sign": (np.absolute, (Kind.BOOL,)),
 }
 
-POSITIONS = frozenset({"argmax", "argmin"})
-"""What answers with a place."""
-
 # NumPy refuses these for bools; policies that allow them mean arithmetic on 0 and 1.
 _NOT_OF_BOOLS = frozenset({"subtract", "negative", "trace"})
 
-OF_ONE_CALL = frozenset(_UFUNC_OF)
-"""The functions that make nothing besides their result."""
+MOVING = frozenset({"where", "concat", "stack"})
+"""What answers in the dtype of its buffers, whatever that is."""
 
 _ELEMENTWISE = frozenset(
     name
     for name, kernel in KERNELS.items()
     if isinstance(kernel, np.ufunc) and kernel.signature is None
-) | {*OF_ONE_CALL, "l1_loss", "mse_loss", "huber_loss", "poisson_nll_loss"}
+) | {*_UFUNC_OF, "clip", "l1_loss", "mse_loss", "poisson_nll_loss"}
 
 
 def is_variant(name: str) -> bool:
@@ -291,20 +297,25 @@ def is_elementwise(name: str) -> bool:
     """Whether a kernel computes each element by itself, whatever lies around it."""
     if not is_variant(name):
         return name in _ELEMENTWISE
-    from promoarray.backends.numpy.variants import ELEMENTWISE
+    from promoarray.kernels.portable.statistics import KERNELS as of_axes
 
-    return name in ELEMENTWISE
+    along_axes = {kernel.__name__ for kernel in of_axes} | {"real_all", "real_any"}
+    return name in _variants() and name not in along_axes and name != "integer_pow"
 
 
-def is_along_axes(name: str) -> bool:
-    """Whether a kernel of single policies goes along axes."""
+def asks_shapes(name: str) -> bool:
+    """Whether a kernel of single policies asks which operands broadcasting repeats."""
     if not is_variant(name):
         return False
-    from promoarray.backends.numpy.variants import ALONG_AXES
+    from promoarray.kernels.portable.xla import ASKING_SHAPES
 
-    return name in ALONG_AXES
+    return name in ASKING_SHAPES
 
 
-OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
+OF_UFUNC = {
+    kernel: name
+    for name, kernel in KERNELS.items()
+    if isinstance(kernel, np.ufunc) and name != "clip"
+}
 OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
 """The operation that each of NumPy's ufuncs is here."""

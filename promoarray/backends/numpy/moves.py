@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends.numpy.kernels import KERNELS
-from promoarray.backends.numpy.layout import SOME, in_rows
 
 Buffer = np.ndarray[Any, Any]
 Move = Callable[..., Buffer]
@@ -43,16 +42,7 @@ def _reshape(ndim: int, shape: Any, *, copy: bool | None = None) -> Move:
     if copy is not None:
         return lambda x: np.reshape(x, shape, copy=copy)
 
-    def run(x: Buffer) -> Buffer:
-        if x.size < SOME or x.flags.c_contiguous:
-            return x.reshape(shape)
-        try:
-            return np.reshape(x, shape, copy=False)
-        except ValueError:  # it has to be copied, or does not fit
-            made = in_rows(x)
-            return x.reshape(shape) if made is None else made.reshape(shape)
-
-    return run
+    return methodcaller("reshape", shape)
 
 
 def _permute_dims(ndim: int, axes: Shape) -> Move:

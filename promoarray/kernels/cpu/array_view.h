@@ -41,8 +41,6 @@ class View {
     size_t count() const { return count_; }
     int ndim() const { return ndim_; }
     const Py_ssize_t *shape() const { return shape_; }
-    size_t length(int axis) const { return (size_t)shape_[axis]; }
-    size_t length() const { return length(ndim_ - 1); }  // of the last axis
     bool is_like(const View &other) const {
         return ndim_ == other.ndim_ &&  // without axes there may be no shape to look at
                std::equal(shape_, shape_ + ndim_, other.shape_);
@@ -77,33 +75,9 @@ class View {
     bool holds_ = false;
 };
 
-// A new array of a dtype of NumPy's, not written to; `empty` is numpy.empty. Null with the error.
-PyObject *new_array(int ndim, const Py_ssize_t *shape, PyObject *dtype, PyObject *empty);
-
-// Elements that a copy in rows is made of at most: of more it takes longer than to go through them
-// where they lie.
-constexpr Py_ssize_t COPIED = 4096;
-
-// A copy in rows of a short array that leaves gaps or goes backwards: where the axes lie in another
-// order than in rows, so would a result. Null of all else, and if there is no memory. What adds
-// elements up has them copied of lines alone, forward: of others NumPy has an order of its own.
-inline nb::object copy_in_rows(PyObject *object, bool adds_up = false) {
-    Py_buffer view;
-    if (PyObject_GetBuffer(object, &view, PyBUF_STRIDES) != 0) return PyErr_Clear(), nb::object();
-    const Py_ssize_t n = view.itemsize == 0 ? 0 : view.len / view.itemsize;
-    bool fits = n > 0 && n <= COPIED;
-    if (adds_up) fits = fits && view.ndim == 1 && view.strides[0] > 0;
-    Py_ssize_t inner = 0;
-    for (int axis = view.ndim - 1; fits && axis >= 0; --axis) {
-        const Py_ssize_t step = std::abs(view.strides[axis]);
-        fits = step >= inner && step != 0;
-        inner = step;
-    }
-    PyBuffer_Release(&view);
-    nb::object made;
-    if (fits) made = nb::steal(PyObject_CallMethod(object, "copy", nullptr));
-    if (!made.is_valid()) PyErr_Clear();
-    return made;
-}
+// A new array of a dtype of NumPy's, not written to: of a shape, or with that of another, its axes in the
+// same order. Null with the error.
+PyObject *new_array(int ndim, const Py_ssize_t *shape, PyObject *dtype);
+PyObject *new_array_like(PyObject *array, PyObject *dtype);
 
 }  // namespace promoarray

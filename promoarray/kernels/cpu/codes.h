@@ -26,23 +26,11 @@ struct Code {
     friend bool operator<(Code x, Code y) { return (x.rank() < y.rank()) & numbers(x, y); }
     friend bool operator<=(Code x, Code y) { return (x.rank() <= y.rank()) & numbers(x, y); }
     friend bool operator>(Code x, Code y) { return y < x; }
-    friend bool operator>=(Code x, Code y) { return y <= x; }
     friend bool operator==(Code x, Code y) { return (x.rank() == y.rank()) & numbers(x, y); }
     friend bool operator!=(Code x, Code y) { return !(x == y); }
 };
 using HalfCode = Code<0x7c00, 0x7e00, 0x3c00>;
 using BfloatCode = Code<0x7f80, 0x7fc0, 0x3f80>;
-
-template <typename T> constexpr bool is_code = false;
-template <> inline constexpr bool is_code<HalfCode> = true;
-template <> inline constexpr bool is_code<BfloatCode> = true;
-
-// Whether a number is not 0, which NaN is not.
-template <typename T>
-PROMOARRAY_CAST auto is_true(T x) {
-    if constexpr (is_code<T>) return x.magnitude() != 0;
-    else return x != 0;
-}
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

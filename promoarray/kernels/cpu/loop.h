@@ -161,16 +161,10 @@ Loop given_table_loop(Work &work);               // tables.cpp: by the table of 
 // tables.cpp: from 8 bits to as many, by `work.table` and by `work.pairs`.
 void look_up_bytes(const void *source, void *target, std::size_t n, const Work &work);
 void look_up_pairs(const void *source, void *target, std::size_t n, const Work &work);
-void widen_ends(const void *codes, std::size_t n, std::size_t size, Ends &ends);  // tables.cpp
 Loop row_loop(Work &work);                       // rows.cpp: by `work.table`
 Loop adjusting_loop(Work &work, Loop loop);      // adjust.cpp: by a way that no mode says
 Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
-Operation find_operation(const char *name, Type type);  // comparisons.cpp
-Operation find_mixed(const char *name, Type x, Type y, Type result);  // arithmetic.cpp
-Fold find_fold(const char *name, Type from, Type to);  // folds.cpp
-FindNan find_nan(Type from, Type to);                  // folds.cpp
-Product find_product(Type type);                 // products.cpp
-Search find_search(Type type);                   // searches.cpp
+Operation find_operation(const char *name, Type type);  // arithmetic.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).
 Loop chain(Work &work, Loop first, Loop second);

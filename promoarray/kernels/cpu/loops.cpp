@@ -168,21 +168,6 @@ void every_other(const void *source, void *target, std::size_t n, std::size_t si
     else take_every_other<u64>(source, target, n);
 }
 
-template <typename Part>
-void take_backwards(const void *source, void *target, std::size_t n) {
-    const auto *src = static_cast<const unsigned char *>(source) + n * sizeof(Part);
-    auto *PROMOARRAY_RESTRICT dst = static_cast<unsigned char *>(target);
-    for (std::size_t i = 0; i < n; ++i)
-        std::memcpy(dst + i * sizeof(Part), src - (i + 1) * sizeof(Part), sizeof(Part));
-}
-
-void backwards(const void *source, void *target, std::size_t n, std::size_t size) {
-    if (size == 1) take_backwards<u8>(source, target, n);
-    else if (size == 2) take_backwards<u16>(source, target, n);
-    else if (size == 4) take_backwards<u32>(source, target, n);
-    else take_backwards<u64>(source, target, n);
-}
-
 void either_part(const std::uint8_t *parts, std::uint8_t *target, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) target[i] = parts[2 * i] | parts[2 * i + 1];
 }
@@ -232,10 +217,8 @@ Loop chain(Work &work, Loop first, Loop second) {
     return chained;
 }
 
-extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, choose_adjusted, find_operation,
-                            find_mixed, find_fold, find_nan, find_product, find_search, either_part,
-                            every_other, backwards, with_zero_parts, look_up_bytes, look_up_pairs,
-                            widen_ends};
+extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, choose_adjusted, find_operation, either_part,
+                            every_other, with_zero_parts, look_up_bytes, look_up_pairs};
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

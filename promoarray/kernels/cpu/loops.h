@@ -12,8 +12,6 @@
 
 #include "../cast.h"
 #include "../branch_free.h"  // which needs it
-#include "matrix.h"
-#include "search.h"
 
 namespace promoarray {
 
@@ -89,43 +87,17 @@ PROMOARRAY_CAST Type part_of(Type t) {
     return t;
 }
 
-// Floating-point exceptions as NumPy numbers them, where no instruction raises them; and that NumPy
-// has to be asked whatever it watches, as the loop does not tell the result.
-constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, UNDERFLOWN = 4, INVALID = 8, NOT_TOLD = 16;
+// Floating-point exceptions as NumPy numbers them.
+constexpr int DIVIDED_BY_ZERO = 1, OVERFLOWN = 2, UNDERFLOWN = 4, INVALID = 8;
 constexpr int ALL_EXCEPTIONS = DIVIDED_BY_ZERO | OVERFLOWN | UNDERFLOWN | INVALID;
-
-// Which of those n operands bring.
-using Look = int (*)(const void *const *operands, std::size_t n);
 
 // An operation element by element, on contiguous and aligned elements of one type.
 struct Operation {
     void (*run)(const void *const *operands, void *out, std::size_t n);  // nullptr: there is none
     int operands;
-    bool masked;  // the first operand is bools, whatever the type
-    bool tests;   // the results are bools, whatever the type
-    int told;     // the floating-point exceptions of the machine's that are the operation's
-    Look look;    // nullptr where nothing else is raised
-    bool rounds_within;  // of 16 bits it rounds more than the result: not float32's, rounded
+    bool tests;  // the results are bools, whatever the type
+    int told;    // the floating-point exceptions of the machine's that are the operation's
 };
-
-// Between which codes all of some lie, as signed integers and as unsigned ones: those of positive numbers
-// between `first` and `greatest`, those of negative ones between `least` and `last`.
-struct Ends {
-    int least = INT32_MAX, greatest = INT32_MIN;
-    unsigned first = UINT32_MAX, last = 0;
-
-    PROMOARRAY_CAST void meet(const Ends &other) {
-        least = other.least < least ? other.least : least;
-        greatest = other.greatest > greatest ? other.greatest : greatest;
-        first = other.first < first ? other.first : first;
-        last = other.last > last ? other.last : last;
-    }
-};
-
-struct Lines;
-struct NanBits;
-using Fold = bool (*)(const Lines &lines);  // folds.h
-using FindNan = NanBits (*)(const Lines &lines);
 
 // One version of them all.
 struct Loops {
@@ -138,29 +110,13 @@ struct Loops {
                             const Adjustment &adjustment, Work &work);
     // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
-    // That of float32, of two operands which are read as they are, as is the result written: what is
-    // rounded to it raises nothing. (`run` is null where there is none.)
-    Operation (*mixed)(const char *name, Type x, Type y, Type result);
-    // The loop that folds a source in what it computes in, reading it as it is; nullptr where there
-    // is none.
-    Fold (*fold)(const char *name, Type source, Type computed);
-    // What the NaN of such a source have in common.
-    FindNan (*nan_bits)(Type source, Type computed);
-    // The product of matrices of integers of 8 bits and more.
-    Product (*product)(Type type);
-    // Places among sorted numbers; nullptr where there is no such loop.
-    Search (*search)(Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
     void (*either_part)(const std::uint8_t *parts, std::uint8_t *target, std::size_t n);
     // Every other element of 1, 2, 4 or 8 bytes: the real parts of complex numbers.
     void (*every_other)(const void *source, void *target, std::size_t n, std::size_t size);
-    // Elements of as many bytes, wherever they begin, the last one first.
-    void (*backwards)(const void *source, void *target, std::size_t n, std::size_t size);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
     // That which looks codes of 8 bits up one by one for results of as many, and that for two at once.
     Loop look_up_bytes, look_up_pairs;
-    // Have the ends reach as far as n codes of so many bytes, 1 or 2.
-    void (*widen_ends)(const void *codes, std::size_t n, std::size_t size, Ends &ends);
 };
 
 namespace level1 { extern const Loops loops; }

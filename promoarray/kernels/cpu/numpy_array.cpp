@@ -23,15 +23,23 @@ Empty find_empty() {
 
 }  // namespace
 
-PyObject *new_array(int ndim, const Py_ssize_t *shape, PyObject *dtype, PyObject *empty) {
+PyObject *new_array(int ndim, const Py_ssize_t *shape, PyObject *dtype) {
     static const Empty known = find_empty();
     if (known != nullptr) return known(ndim, shape, Py_NewRef(dtype), 0);
     const nb::object lengths = nb::steal(PyTuple_New(ndim));
     for (int i = 0; lengths.is_valid() && i < ndim; ++i)
         PyTuple_SetItem(lengths.ptr(), i, PyLong_FromSsize_t(shape[i]));
     if (!lengths.is_valid()) return nullptr;
+    static PyObject *const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
     PyObject *args[] = {lengths.ptr(), dtype};
     return PyObject_Vectorcall(empty, args, 2, nullptr);
+}
+
+PyObject *new_array_like(PyObject *array, PyObject *dtype) {
+    static PyObject *const empty_like = nb::object(nb::module_::import_("numpy").attr("empty_like")).release().ptr();
+    const nb::str order("K");
+    PyObject *args[] = {array, dtype, order.ptr(), Py_False};
+    return PyObject_Vectorcall(empty_like, args, 4, nullptr);
 }
 
 }  // namespace promoarray

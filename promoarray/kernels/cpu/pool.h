@@ -1,63 +1,54 @@
-// Work in parts, on the thread that asks and on those of a pool that are free.
+// Work in parts, on the thread that asks and on others that are started for it and joined.
 //
-// No thread is started before there is work for it. All that compute at once, callers and threads of
-// the pool together, are as many as `thread_count` says, unless more callers than that come at once:
-// these have no help then. A process that is forked starts threads of its own.
+// All that compute at once, callers and helpers together, are as many as `thread_count` says, unless more
+// callers than that come at once: these have no help then.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 
 namespace promoarray {
 
-// Elements from which on several threads are worth waking, and of a part. A part begins at a
-// multiple of its length, and so where vectors begin.
+// Elements from which on several threads are worth starting, and of a part. A part begins at a multiple
+// of its length, and so where vectors begin.
 constexpr std::size_t many_elements = 1000000;
 constexpr std::size_t part_length = 1 << 15;
 
 // How many compute at once; 0 until it was set.
 int thread_count();
 void set_thread_count(int count);
-// To be called once, before there are threads.
-void prepare_for_forks();
 
-// What a thread of the pool does before it takes parts and afterwards, such as to get a lock: while it
-// waits for that, others take them.
-struct Around {
-    int (*enter)();
-    void (*leave)(int entered);
-};
-
-// The parts that a thread does: their numbers, one at a time until there is none left for it.
+// The numbers below some count, each given to one thread.
 class Parts {
    public:
-    virtual bool next(std::size_t &part) = 0;
+    explicit Parts(std::size_t count) : count_(count) {}
+    bool next(std::size_t &part) { return (part = next_++) < count_; }
 
-   protected:
-    ~Parts() = default;
+   private:
+    const std::size_t count_;
+    std::atomic<std::size_t> next_{0};
 };
 
-// Call `work` on each thread that takes part, with its own of the numbers below `parts`, of which each
-// is given once; return when all calls have. It must not throw, and the lock of the interpreter must
-// not be held.
-void run_parts(std::size_t parts, const std::function<void(Parts &)> &work,
-               const Around *around = nullptr);
+// Call `work` on each thread that takes part; return when all calls have. It must not throw, and the lock
+// of the interpreter must not be held.
+void run_parts(std::size_t count, const std::function<void(Parts &)> &work);
 
 // Work without the lock of the interpreter (unlocked.h); false once that has to stop.
 bool begin_unlocked();
 void end_unlocked();
 
-// Wait for such work, and join the threads; whatever comes then runs on the thread that asks.
-void stop_threads();
+// Wait for such work; from then on there is none.
+void stop_unlocked();
 
 // Have each thread `make` what it works with once, and call that with `(begin, end)` for ranges, which
 // together make up all `rows`: of about a part's length each if a row has `length` elements.
 template <typename Make>
 void in_ranges(std::size_t rows, std::size_t length, const Make &make) {
     const std::size_t step = length < part_length ? part_length / length : 1;
-    run_parts((rows + step - 1) / step, [&](Parts &own) {
+    run_parts((rows + step - 1) / step, [&](Parts &parts) {
         auto work = make();
-        for (std::size_t part; own.next(part);) {
+        for (std::size_t part; parts.next(part);) {
             const std::size_t begin = part * step;
             work(begin, rows - begin < step ? rows : begin + step);
         }

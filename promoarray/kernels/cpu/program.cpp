@@ -8,6 +8,7 @@
 
 #include "arguments.h"
 #include "array_view.h"
+#include "cursor.h"
 #include "float_state.h"
 
 namespace promoarray {
@@ -18,6 +19,7 @@ constexpr size_t FIRST_LEVEL = 16 << 10;  // bytes of all slots that stay in suc
 constexpr size_t MEMORY = 256 << 10;      // bytes of all slots
 constexpr size_t LINE = 64;
 constexpr size_t MOST_SLOTS = 250, LARGEST = 16;
+constexpr size_t MOST_REPEATED = 4 << 10;  // bytes of one number that is repeated for a loop of ours
 
 // What NumPy tells of; inexact results, which raise a flag too, it does not.
 constexpr int TOLD = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID;
@@ -142,18 +144,30 @@ Run of_size(char size) {
 template <size_t size> struct Copy { static constexpr Run run = copy<size>; };
 template <size_t size> struct Choose { static constexpr Run run = choose<size>; };
 
-// An operation of ours. It takes elements that lie one after the other: of others one at a time.
+// An operation of ours. It takes elements that lie one after the other: one that stands for all is
+// repeated, and of others it goes one at a time.
 int run_own(void *context, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
     const auto *loop = static_cast<const OwnLoop *>(context);
     const int operands = loop->operation.operands;
-    bool in_rows = true;
-    for (int k = 0; k <= operands; ++k) in_rows &= steps[k] == loop->item;
-    const DefaultFloatState state;
-    const Py_ssize_t now = in_rows ? *count : 1;
-    for (Py_ssize_t i = 0; i < *count; i += now) {
-        const void *given[MOST_PLACES];
-        for (int k = 0; k < operands; ++k) given[k] = data[k] + i * steps[k];
-        loop->operation.run(given, data[operands] + i * steps[operands], (size_t)now);
+    alignas(LINE) char repeated[MOST_PLACES][MOST_REPEATED];
+    const auto n = (size_t)*count, item = (size_t)loop->item;
+    bool in_rows = loop->operation.tests || steps[operands] == loop->item || n == 1;
+    const void *given[MOST_PLACES];
+    for (int k = 0; k < operands; ++k) {
+        given[k] = data[k];
+        if (steps[k] == loop->item || n == 1) continue;
+        in_rows = in_rows && steps[k] == 0 && n * item <= MOST_REPEATED;
+        if (!in_rows) break;
+        fill(repeated[k], data[k], n, item);
+        given[k] = repeated[k];
+    }
+    if (in_rows) {
+        loop->operation.run(given, data[operands], n);
+        return 0;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        for (int k = 0; k < operands; ++k) given[k] = data[k] + (Py_ssize_t)i * steps[k];
+        loop->operation.run(given, data[operands] + (Py_ssize_t)i * steps[operands], 1);
     }
     return 0;
 }
@@ -168,6 +182,15 @@ UfuncLoop loop_named(nb::handle given) {
     if (name.size() == 6 && name.compare(0, 4, "cast") == 0) loop.run = conversion(name[4], name[5]);
     if (loop.run == nullptr) refuse("a program has no loop " + name);
     return loop;
+}
+
+// That of a capsule, which owns it; an exception where there is none.
+const UfuncLoop &read_loop(nb::handle capsule) {
+    const void *found = PyCapsule_GetPointer(capsule.ptr(), UfuncLoop::name);
+    if (found == nullptr) throw nb::python_error();
+    const auto *loop = static_cast<const UfuncLoop *>(found);
+    if (loop->run == nullptr) refuse("loop was not looked up: ufunc._get_strided_loop does");
+    return *loop;
 }
 
 nb::handle item(nb::handle tuple, Py_ssize_t i, Py_ssize_t size) {
@@ -186,16 +209,25 @@ Py_ssize_t number(nb::handle given, Py_ssize_t low, Py_ssize_t high) {
 }  // namespace
 
 // A loop of NumPy's, the name of one of these, or of ours with the type of its elements.
-UfuncLoop Program::loop_at(nb::handle given, int operands) {
+UfuncLoop Program::loop_at(nb::handle given, ProgramStep &step) {
     if (PyUnicode_Check(given.ptr())) return loop_named(given);
-    if (!PyTuple_Check(given.ptr())) return read_loop(given);
+    if (!PyTuple_Check(given.ptr())) {
+        const UfuncLoop &loop = read_loop(given);
+        if (loop.needs_lock) needs_lock_ = true;
+        return loop;
+    }
+    const int operands = step.places - 1;
     const std::string name = nb::cast<nb::str>(item(given, 0, 2)).c_str();
     const Type type = read_type(item(given, 1, 2), "a row");
     const Operation found = version().operation(name.c_str(), type);
-    if (found.run == nullptr || found.operands != operands || found.masked || found.tests)
-        refuse("a program has no loop " + name);
-    own_.push_back(std::make_unique<const OwnLoop>(OwnLoop{found, (Py_ssize_t)item_of(type)}));
+    const auto length = (Py_ssize_t)item_of(type);
+    bool fits = found.run != nullptr && found.operands == operands &&
+                step.at[operands].length >= (found.tests ? 1 : length);
+    for (int k = 0; k < operands; ++k) fits = fits && step.at[k].length >= length;
+    if (!fits) refuse("a program has no loop " + name);
+    own_.push_back(std::make_unique<const OwnLoop>(OwnLoop{found, length}));
     UfuncLoop loop = {run_own, nullptr, nullptr, 0, 0};
+    step.told &= found.told;
     loop.context = const_cast<OwnLoop *>(own_.back().get());
     return loop;
 }
@@ -203,13 +235,14 @@ UfuncLoop Program::loop_at(nb::handle given, int operands) {
 Program::Program(nb::handle given, int operands) : operands_(operands) {
     const nb::handle lengths = item(given, 0, 4), constants = item(given, 1, 4);
     const nb::handle steps = item(given, 2, 4);
-    quiet_ = item(given, 3, 4).ptr() == Py_True;
+    needs_lock_ = item(given, 3, 4).ptr() == Py_True;
     const auto size_of = [](nb::handle tuple) {
         if (!PyTuple_Check(tuple.ptr())) throw nb::type_error("a program is made of tuples");
         return PyTuple_Size(tuple.ptr());
     };
     const Py_ssize_t slots = size_of(lengths);
     number(nb::int_(slots), operands + 1, MOST_SLOTS);
+    number(nb::int_(size_of(steps)), 1, MOST_STEPS);
     size_t bytes = 0;
     for (Py_ssize_t i = 0; i < slots; ++i) {
         length_.push_back((size_t)number(item(lengths, i, -1), 1, LARGEST));
@@ -231,10 +264,10 @@ Program::Program(nb::handle given, int operands) : operands_(operands) {
     for (int i = 0; i < operands; ++i) needs[(size_t)i] = 1u << i;
     needs.back() = (1u << operands) - 1;  // the result has as many elements as the longest
     for (Py_ssize_t i = 0; i < size_of(steps); ++i) {
-        const nb::handle one = item(steps, i, -1), places = item(one, 1, 2);
+        const nb::handle one = item(steps, i, -1), places = item(one, 1, 3);
         ProgramStep step = {};
         step.places = (int)number(nb::int_(size_of(places)), 2, MOST_PLACES);
-        step.loop = loop_at(item(one, 0, 2), step.places - 1);
+        step.name = nb::cast<nb::str>(item(one, 2, 3)).c_str();
         unsigned read = 0;
         for (int k = 0; k < step.places; ++k) {
             const nb::handle pair = item(places, k, -1);
@@ -246,6 +279,9 @@ Program::Program(nb::handle given, int operands) : operands_(operands) {
             if (!is_there[(size_t)at.slot]) refuse("a program reads what is not there");
             read |= needs[(size_t)at.slot];
         }
+        step.told = step.name.empty() ? 0 : ALL_EXCEPTIONS;
+        step.loop = loop_at(item(one, 0, 3), step);
+        if (step.loop.raises_nothing != 0) step.told = 0;
         const auto out = (size_t)step.at[step.places - 1].slot;
         if ((int)out < operands || constant_[out]) refuse("a program writes over what it is given");
         is_there[out] = true;
@@ -257,7 +293,7 @@ Program::Program(nb::handle given, int operands) : operands_(operands) {
         for (Place &at : step.at) at.needs = needs[(size_t)at.slot];
 }
 
-int Program::run(const void *const *operands, const bool *single, void *out, size_t n) const {
+void Program::run(const void *const *operands, const bool *single, void *out, size_t n, Raised &raised) const {
     // 1. Where the slots lie, and which operands have more than one element.
     char *data[MOST_SLOTS];
     char *memory = memory_of_thread();
@@ -273,8 +309,8 @@ int Program::run(const void *const *operands, const bool *single, void *out, siz
     data[slots - 1] = static_cast<char *>(out);
 
     // 2. The loops. The flags of exceptions are down before and after, as NumPy leaves them.
-    if (!quiet_) lower_flags();
-    int failed = 0;
+    lower_flags();
+    size_t number = 0;
     for (const ProgramStep &step : steps_) {
         char *at[MOST_PLACES];
         Py_ssize_t strides[MOST_PLACES];
@@ -287,15 +323,15 @@ int Program::run(const void *const *operands, const bool *single, void *out, siz
             strides[k] = k == last || (place.needs & several) != 0 ? place.length : 0;
         }
         const Py_ssize_t count = (step.at[last].needs & several) != 0 ? (Py_ssize_t)n : 1;
-        failed |= step.loop.run(step.loop.context, at, &count, strides, step.loop.auxiliary);
+        if (step.loop.run(step.loop.context, at, &count, strides, step.loop.auxiliary) != 0) {
+            raised.failed = true;
+            break;
+        }
+        const int found = lower_flags() & step.told;
+        raised.by[number] |= (unsigned char)found;
+        raised.any |= found != 0;
+        ++number;
     }
-    int raised = lower_flags();
-    if (quiet_) raised = 0;
-    if (failed != 0 || PyErr_Occurred() != nullptr) {
-        PyErr_Clear();  // NumPy is asked again, and says it
-        raised |= NOT_TOLD;
-    }
-    return raised;
 }
 
 }  // namespace promoarray

@@ -8,7 +8,7 @@
 #include "float_state.h"
 #include "kernel_type.h"
 #include "module.h"
-#include "steps.h"
+#include "chosen_cast.h"
 
 namespace promoarray {
 namespace {
@@ -34,7 +34,7 @@ struct Number {
 // Which numbers are cast, and how.
 struct ScalarCast {
     Type type;
-    Steps::Cast from_float64;  // null where that is the dtype
+    Cast from_float64;  // null where that is the dtype
     i64 low, high;             // the ints that are taken; for an integer dtype the floats, too
     int float_bits;            // 64: floats as they are; 32: as float32 has them; 0: none
     double most;               // the largest finite number that is taken for a float
@@ -90,14 +90,13 @@ struct ScalarCaster {
     vectorcallfunc call;
     const ScalarCast *cast;
     PyObject *storage;    // NumPy's dtype
-    PyObject *empty;      // numpy.empty
     PyObject *otherwise;  // what it hands other numbers to
     // What it made last. If nobody has that any more, it is written anew: to make an array takes half
     // as long as an operation on it.
     Scalar *last;
     PyObject *asked, *answered;  // the number that it handed on last, and what was answered
 
-    std::array<PyObject *, 5> parts() const { return {storage, empty, otherwise, asked, answered}; }
+    std::array<PyObject *, 4> parts() const { return {storage, otherwise, asked, answered}; }
     void release() {
         delete cast;
         delete last;
@@ -107,7 +106,7 @@ struct ScalarCaster {
 // Null with the error.
 std::unique_ptr<Scalar> new_scalar(const ScalarCaster *self) {
     auto made = std::make_unique<Scalar>();
-    made->array = nb::steal(new_array(0, nullptr, self->storage, self->empty));
+    made->array = nb::steal(new_array(0, nullptr, self->storage));
     if (!made->array.is_valid()) return nullptr;
     if (!made->view.open(made->array.ptr(), self->cast->type, PyBUF_WRITABLE)) {
         PyErr_SetString(PyExc_TypeError, "storage has not the row's elements");
@@ -147,11 +146,11 @@ PyObject *caster_call(PyObject *object, PyObject *const *args, std::size_t nargs
 }
 
 PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
-    PyObject *float64, *row, *mode, *storage, *empty, *otherwise;
+    PyObject *float64, *row, *mode, *storage, *otherwise;
     long long low, high;
     int float_bits;
     double most;
-    if (!PyArg_ParseTuple(args, "OOOLLidOOO", &float64, &row, &mode, &low, &high, &float_bits, &most, &storage, &empty,
+    if (!PyArg_ParseTuple(args, "OOOLLidOO", &float64, &row, &mode, &low, &high, &float_bits, &most, &storage,
                           &otherwise))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
@@ -166,7 +165,6 @@ PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
         self->call = caster_call;
         self->cast = cast.release();
         self->storage = Py_NewRef(storage);
-        self->empty = Py_NewRef(empty);
         self->otherwise = Py_NewRef(otherwise);
         return made;
     });

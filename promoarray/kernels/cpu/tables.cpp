@@ -224,30 +224,6 @@ void look_up_pairs(const void *source, void *target, std::size_t n, const Work &
     if (n % 2 != 0) dst[n - 1] = work.table[src[n - 1]];
 }
 
-namespace {
-
-template <typename Signed, typename Unsigned>
-Ends ends_of(const void *codes, std::size_t n) {
-    const auto *code = static_cast<const Unsigned *>(codes);
-    Signed least = std::numeric_limits<Signed>::max(), greatest = std::numeric_limits<Signed>::min();
-    Unsigned first = std::numeric_limits<Unsigned>::max(), last = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const Unsigned x = code[i];
-        const auto number = (Signed)x;
-        least = number < least ? number : least;
-        greatest = number > greatest ? number : greatest;
-        first = x < first ? x : first;
-        last = x > last ? x : last;
-    }
-    return {least, greatest, first, last};
-}
-
-}  // namespace
-
-void widen_ends(const void *codes, std::size_t n, std::size_t size, Ends &ends) {
-    ends.meet(size == 1 ? ends_of<i8, u8>(codes, n) : ends_of<i16, u16>(codes, n));
-}
-
 Loop table_loop(Work &work) {
     static constexpr void (*fills[4])(Work &) = {fill<u8>, fill<u16>, fill<u32>, fill<u64>};
     fills[row_of(work.target)](work);

@@ -8,7 +8,7 @@
 namespace promoarray {
 
 // Once the process ends, whoever asks for the lock has its thread ended by Python, which C++ takes
-// for an error. So stop_threads waits for those that are without it, and then nobody lets go.
+// for an error. So stop_unlocked waits for those that are without it, and then nobody lets go.
 class Unlocked {
    public:
     Unlocked() : before_(begin_unlocked() ? PyEval_SaveThread() : nullptr) {}

@@ -2,7 +2,7 @@
 
 NumPy rounds once in a sum of two products where the machine can (a fused multiply-add), by the
 widest instructions it finds; PyTorch rounds every product, XLA one of two. ``xp`` is NumPy or CuPy.
-NumPy's buffers have loops of ours for all of them, in ``kernels/cpu/complexes.cpp``.
+Over NumPy's buffers they are traced, and C++ has the fused multiply-add.
 """
 
 from __future__ import annotations
@@ -79,8 +79,6 @@ def standard_multiply(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     """As C has it (Annex G): where both parts are NaN, the product with an infinity is one."""
     product = plain_multiply(xp, x, y)
     infinite = xp.isinf(x) | xp.isinf(y)
-    if not infinite.any():
-        return product
     boxed = plain_multiply(xp, _boxed(xp, x), _boxed(xp, y))
     found = of_parts(xp, np.inf * boxed.real, np.inf * boxed.imag)
     return xp.where(infinite & xp.isnan(product.real) & xp.isnan(product.imag), found, product)
@@ -89,7 +87,12 @@ def standard_multiply(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 def _boxed(xp: Any, x: Buffer) -> Buffer:
     """An infinity as a corner or the middle of a side of a square; without NaN."""
     unit = of_parts(xp, _unit(xp, x.real), _unit(xp, x.imag))
-    return xp.where(xp.isinf(x), unit, xp.nan_to_num(x, nan=0.0))
+    return xp.where(xp.isinf(x), unit, of_parts(xp, _number(xp, x.real), _number(xp, x.imag)))
+
+
+def _number(xp: Any, part: Buffer) -> Buffer:
+    """0 for NaN."""
+    return xp.where(xp.isnan(part), xp.zeros_like(part), part)
 
 
 def plain_square(xp: Any, x: Buffer) -> Buffer:

@@ -7,7 +7,6 @@ is NaN and -0.0 is -0.0. C's ``pow`` has inf and 0.0 there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,6 @@ from promoarray.kernels.portable.zero import is_zero
 
 Buffer = Any
 Way = Callable[[Any, Buffer], Buffer]
-Step = Callable[[Buffer], Buffer]
-Power = Callable[[Buffer, Buffer], Buffer]
 
 
 def plain_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -49,23 +46,14 @@ def _plain_root(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def shortcut_log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return end_or(xp, partial(log_pow, xp), x, y)
-
-
-def end_or(xp: Any, power: Power, x: Buffer, y: Buffer) -> Buffer:
-    """The power by an exponent; those by 0 and 1 are none."""
-    way = _ENDS.get(y.item())
-    return power(x, y) if way is None else way(xp, x)
-
-
-def log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return by_logarithm(xp, partial(standard_multiply, xp), x, y)
+    power = xp.where(y == 1, x, log_pow(xp, x, y))
+    return xp.where(y == 0, xp.ones_like(power), power)
 
 
 @quietly
-def by_logarithm(xp: Any, multiply: Power, x: Buffer, y: Buffer) -> Buffer:
+def log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     """``exp(y * log(x))`` with a product as C has it."""
-    product = multiply(y, xp.log(x))
+    product = standard_multiply(xp, y, xp.log(x))
     # x86's NaN has its sign set, which C's exp gives to the zero that it is the angle of.
     of_nan = (product.real == -np.inf) & xp.isnan(product.imag)
     zero = xp.conj(xp.zeros_like(product))
@@ -87,21 +75,14 @@ _FACTORS: Mapping[complex, Way] = {
 }
 
 
-def complex_factors(
-    reciprocal: Step, square: Step, cube: Step, root: Step
-) -> Mapping[complex, Step]:
-    """PyTorch's ways of powers of complex numbers, by the exponent, made of what computes them."""
-    return {
-        -2: lambda x: reciprocal(square(x)),
-        -1: reciprocal,
-        -0.5: lambda x: reciprocal(root(x)),
-        2: square,
-        3: cube,
-    }
-
-
-def _plain_cube(xp: Any, x: Buffer) -> Buffer:
-    return plain_multiply(xp, plain_square(xp, x), x)
+_COMPLEX_FACTORS: Mapping[complex, Way] = {
+    **_ALL,
+    -2: lambda xp, x: fused_reciprocal(xp, plain_square(xp, x)),
+    -1: fused_reciprocal,
+    -0.5: lambda xp, x: fused_reciprocal(xp, xp.sqrt(x)),
+    2: plain_square,
+    3: lambda xp, x: plain_multiply(xp, plain_square(xp, x), x),
+}
 
 
 def _of_one(ways: Mapping[complex, Way], xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -123,11 +104,7 @@ def shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 
 def multiplied_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    if x.dtype.kind != "c":
-        return _of_one(_FACTORS, xp, x, y)
-    reciprocal, square = partial(fused_reciprocal, xp), partial(plain_square, xp)
-    way = complex_factors(reciprocal, square, partial(_plain_cube, xp), xp.sqrt).get(y.item())
-    return _of_one(_ALL, xp, x, y) if way is None else way(x)
+    return _of_one(_COMPLEX_FACTORS if x.dtype.kind == "c" else _FACTORS, xp, x, y)
 
 
 KERNELS = (

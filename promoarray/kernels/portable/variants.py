@@ -211,14 +211,10 @@ def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.subtract(x, xp.multiply(real_floor_divide(xp, x, y), y))
 
 
-def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return by_nearest(xp, partial(complex_arithmetic.nan_divide, xp), x, y)
-
-
 @complex_arithmetic.quietly
-def by_nearest(xp: Any, divide: Callable[[Any, Any], Any], x: Buffer, y: Buffer) -> Buffer:
+def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
-    quotient = divide(x, xp.where(zero, y.dtype.type(1), y))
+    quotient = complex_arithmetic.nan_divide(xp, x, xp.where(zero, y.dtype.type(1), y))
     whole = of_parts(xp, _half_away(xp, quotient.real), _half_away(xp, quotient.imag))
     rest = xp.subtract(x, complex_arithmetic.plain_multiply(xp, whole, y))
     return xp.where(zero, rest.dtype.type(_NANS), rest)

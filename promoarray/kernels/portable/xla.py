@@ -42,22 +42,18 @@ def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     )
 
 
-def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return by_polar(xp, partial(polar_ends, xp), x, y)
-
-
 @quietly
-def by_polar(xp: Any, ends: Callable[..., Buffer], x: Buffer, y: Buffer) -> Buffer:
+def polar_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     """A power by a length and an angle, but for what has none."""
     size, turn = xp.hypot(x.real, x.imag), xp.arctan2(x.imag, x.real)
     length = xp.power(size, y.real) * xp.exp(-y.imag * turn)
     angle = y.real * turn + y.imag * xp.log(size)
     power = xp.empty(length.shape, x.dtype)
     power.real, power.imag = length * xp.cos(angle), length * xp.sin(angle)
-    return ends(power, x, y)
+    return _polar_ends(xp, power, x, y)
 
 
-def polar_ends(xp: Any, power: Buffer, x: Buffer, y: Buffer) -> Buffer:
+def _polar_ends(xp: Any, power: Buffer, x: Buffer, y: Buffer) -> Buffer:
     """Powers of 0 and infinity by real numbers, of 1 and by 0, in place."""
     infinite = (x.real == np.inf) & (x.imag == 0)
     real = y.imag == 0
@@ -68,18 +64,21 @@ def polar_ends(xp: Any, power: Buffer, x: Buffer, y: Buffer) -> Buffer:
     return power
 
 
-@quietly
 def reciprocal_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     if _is_spread(y, x):
-        return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
+        return _times_reciprocal(xp, xp.multiply, x, y)
+    return xp.true_divide(x, y)
+
+
+def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if _is_spread(y, x):
+        return _times_reciprocal(xp, partial(first_selects, xp), x, y)
     return xp.true_divide(x, y)
 
 
 @quietly
-def selected_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    if _is_spread(y, x):
-        return first_selects(xp, x, xp.true_divide(xp.ones_like(y), y))
-    return xp.true_divide(x, y)
+def _times_reciprocal(xp: Any, multiply: Callable[..., Buffer], x: Buffer, y: Buffer) -> Buffer:
+    return multiply(x, xp.true_divide(xp.ones_like(y), y))
 
 
 def first_selects(xp: Any, x: Buffer, y: Buffer) -> Buffer:

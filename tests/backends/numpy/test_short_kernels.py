@@ -13,7 +13,6 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray import kernels
 from promoarray.core.kept import Executable
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.kernels.portable.xla import first_selects, second_selects
@@ -100,7 +99,7 @@ def test_short_kernels_answer_as_what_they_stand_for(name: str) -> None:
             laid = [lay(operand) for operand in operands]
             try:
                 short = executable.kernel(*laid, **options)
-            except ZeroDivisionError:  # of a complex zero, as an integer
+            except REFUSED:
                 continue
             any_length = executable.run(*laid, **options)
             if short is None:  # it has nothing for these
@@ -166,38 +165,6 @@ def test_integers_of_64_bits_compare_by_their_values(compare: Any, length: int) 
                     assert compare(c, few)._buffer.tolist() == [compare(other, n) for n in wanted]
 
 
-@pytest.mark.parametrize("goes", [True, False])
-def test_a_kernel_asks_how_it_goes_over_any_layout_when_it_meets_one_and_once(goes: bool) -> None:
-    row = kernels.dtype_args(dt.float32)
-    asked = []
-
-    def loop() -> Any:
-        asked.append(None)
-        return ((row,) * 4, (kernels.DEFAULT,) * 3) if goes else None
-
-    rows, modes = (row,) * 7, (kernels.DEFAULT,) * 5
-    storage = dt.float32.storage, dt.float32.storage, np.empty, np.empty_like, lambda: 0
-    add = kernels.CastingKernel("add", rows, modes, *storage, loop)
-    x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    assert np.array_equal(add(x, x), x + x)
-    assert not asked
-    for _ in range(2):
-        out = add(x.T, x.T)
-        assert np.array_equal(out, x.T + x.T) if goes else out is None
-    assert len(asked) == 1
-
-
-def test_a_kernel_leaves_what_its_loop_raises_to_the_long_way() -> None:
-    row = kernels.dtype_args(dt.float32)
-    rows, modes = (row,) * 7, (kernels.DEFAULT,) * 5
-    storage = dt.float32.storage, dt.float32.storage, np.empty, np.empty_like, lambda: 0
-    add = kernels.CastingKernel("add", rows, modes, *storage, lambda: 1 / 0)
-    x = np.ones((2, 3), np.float32)
-    assert add(x.T, x.T) is None
-    with pytest.raises(ValueError, match="loop is to be called"):
-        kernels.CastingKernel("add", rows, modes, *storage, ((row,) * 4, (kernels.DEFAULT,) * 3))
-
-
 @pytest.mark.parametrize("dtype", [d for d in dt.BY_STORAGE.values() if d.kind in dt.INTEGERS])
 @pytest.mark.parametrize("length", [1, 9, 70_000])
 def test_the_sign_bit_of_an_integer_is_that_it_is_less_than_zero(dtype: DType, length: int) -> None:
@@ -227,21 +194,3 @@ def narrow_values(x: pa.PArray) -> Any:
     """The values one by one."""
     flat = [float(x[index]) for index in np.ndindex(x.shape)]
     return np.array(flat).reshape(x.shape).tolist()
-
-
-@pytest.mark.parametrize("lay", [with_gaps, backwards])
-@pytest.mark.parametrize("name", ["pow", "atan2", "hypot", "exp"])
-def test_numpy_reads_operands_that_are_not_cast_where_they_lie(
-    name: str, lay: Callable[[Any], Any]
-) -> None:
-    """As its loops may have other last bits there than of elements in rows."""
-    function = {"pow": np.power, "atan2": np.arctan2, "hypot": np.hypot, "exp": np.exp}[name]
-    random = np.random.default_rng(8)
-    for storage, narrow in (("f4", "i1"), ("f8", "i4")):
-        laid = lay(random.uniform(0.1, 2, 700).astype(storage))
-        cast = random.integers(1, 9, 700).astype(narrow)
-        for given in [(laid,)] if name == "exp" else [(laid, cast), (cast, laid)]:
-            wanted = function(*given)
-            for _ in range(2):
-                made = getattr(pa, name)(*map(pa.asarray, given))._buffer
-                assert made.tobytes() == wanted.tobytes()

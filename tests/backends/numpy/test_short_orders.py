@@ -66,19 +66,6 @@ def test_few_are_ordered_as_many(name: str, dtype: DType) -> None:
     assert held > 40 or name != "numpy"
 
 
-def test_what_is_not_for_few_is_left_to_others() -> None:
-    pa.sort(pa.asarray([2.0, 1.0]))
-    kernel = pa.get_policy().executables["sort()", dt.float64].kernel
-    x = np.arange(6.0).reshape(2, 3)
-    options = {"axis": -1, "descending": False, "stable": True}
-    assert kernel(x, **options) is not None
-    for other in ({"axis": 0}, {"axis": 5}, {"axis": 1.0}, {"axis": True}, {"descending": 1}):
-        assert kernel(x, **options | other) is None
-    assert kernel(np.arange(257.0), **options) is None
-    assert kernel(np.arange(4.0)[::2], **options) is None
-    assert kernel(np.arange(4.0, dtype=np.float32), **options) is None
-
-
 @pytest.mark.parametrize("axis", [5, -3, 1.0, None])
 def test_the_second_call_refuses_what_the_first_does(axis: Any) -> None:
     x = pa.asarray([2.0, 1.0])

@@ -13,7 +13,7 @@ import pytest
 from sampled import turns
 
 import promoarray as pa
-from promoarray.backends.numpy import told
+from promoarray.backends.numpy import fp_warnings
 
 
 def of(storage: str, *values: float) -> Any:
@@ -60,7 +60,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-SILENT = {("jax", "**"), ("jax", "int / 0")}
+SILENT = {("jax", "**")}
 """What a policy computes in loops of its own, which warn of nothing."""
 
 
@@ -150,14 +150,14 @@ def test_what_the_program_asks_for_instead_of_warnings_is_done() -> None:
 def test_the_state_is_the_program_s_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):  # by NumPy's state, and where that is not to be found
         before = np.geterr(), np.geterrcall()
-        with warnings.catch_warnings(record=True) as heard, told.at_the_program():
+        with warnings.catch_warnings(record=True) as heard, fp_warnings.at_the_program():
             warnings.simplefilter("always")
             assert np.geterr()["over"] == "log"
             np.float32(3e38) * np.ones(1, np.float32) * np.float32(10)
         assert [str(w.message) for w in heard] == ["overflow encountered in multiply"]
         assert heard[0].filename == __file__
         assert (np.geterr(), np.geterrcall()) == before
-        monkeypatch.setattr(told, "_DEFAULT", None)
+        monkeypatch.setattr(fp_warnings, "_DEFAULT", None)
 
 
 INPLACE: dict[str, Callable[[Any, Any], Any]] = {

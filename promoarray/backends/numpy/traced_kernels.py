@@ -1,11 +1,9 @@
-"""Kernels of each element written down once, as programs of NumPy's inner loops: short operands go
-through them in C++ (``kernels/cpu/program.cpp``), where every call of NumPy's would take as long as
-an operation.
+"""Kernels of each element traced once, as programs of NumPy's inner loops: C++ runs them block by
+block (``kernels/cpu/program.cpp``), where every call of NumPy's would go over all elements.
 
-A kernel is run on values that compute nothing: every function of NumPy's that it calls, and every
-loop of ours, leaves a step behind. So there is one definition of a kernel, and its bits are
-NumPy's. What looks at elements or shapes cannot be written down, and stays with Python.
-"""
+A kernel is run on values that compute nothing: every function of NumPy's that it calls leaves a
+step behind. So there is one definition of a kernel, and its bits are NumPy's. What looks at
+elements cannot be traced, and stays with Python."""
 
 from __future__ import annotations
 
@@ -17,40 +15,53 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from promoarray.dtypes import BY_STORAGE
-from promoarray.kernels import dtype_args, loop_of, run_ufunc_loop
+from promoarray.kernels import dtype_args
 
 Kernel = Callable[..., Any]
-Written = tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...], bool]
+Storages = tuple[np.dtype[Any], ...]
+Traced = tuple[tuple[int, ...], tuple[Any, ...], tuple[Any, ...], bool]
 """A program as ``CastingKernel`` takes it: the bytes of each slot, constants, steps, and whether
-nothing is told of what they raise."""
+one of them needs the lock of the interpreter."""
 
 
-def written(kernel: Kernel, storage: np.dtype[Any], count: int, made: Any) -> Written | None:
-    """A kernel of so many operands of a dtype as a program; None of what cannot be written down,
-    and where it makes another dtype than ``made``."""
+def traced(
+    kernel: Kernel, storages: Storages, made: Any, by_way: bool
+) -> tuple[Traced, ...] | None:
+    """Trace a kernel of operands of these dtypes that makes ``made``.
+
+    Parameters
+    ----------
+    by_way : bool
+        Whether it asks which operands broadcasting repeats: then there is a program for each
+        answer.
+
+    Returns
+    -------
+    tuple or None
+        None of what cannot be traced.
+    """
+    shapes = _REPEATED if by_way else ((_SHAPE,) * len(storages),)
+    found = [_traced(kernel, storages, made, each) for each in shapes]
+    return None if None in found else tuple(each for each in found if each is not None)
+
+
+_REPEATED = (((2, 2), (2, 2)), ((1, 2), (2, 2)), ((2, 2), (1, 2)), ((1, 2), (2, 1)))
+"""Shapes of two operands of which broadcasting repeats none, the first, the second, both."""
+
+
+def _traced(
+    kernel: Kernel, storages: Storages, made: Any, shapes: tuple[Any, ...]
+) -> Traced | None:
     program = _Program()
-    operands = [program.slot(storage) for _ in range(count)]
-    if isinstance(kernel, partial) and kernel.args[:1] == (np,) and not kernel.keywords:
-        kernel = partial(kernel.func, _Namespace(program), *kernel.args[1:])
+    operands = [program.slot(*each) for each in zip(storages, shapes, strict=True)]
+    if isinstance(kernel, partial) and kernel.args[:1] == (np,):
+        kernel = partial(kernel.func, _Namespace(program), *kernel.args[1:], **kernel.keywords)
     try:
         with np.errstate(all="warn"):
             result = kernel(*operands)
-        return program.finished(result, count) if result.dtype == made else None
+        return program.finished(result, len(storages)) if result.dtype == made else None
     except (AttributeError, TypeError, ValueError, OverflowError):
         return None
-
-
-def own_step(name: str, *values: Value) -> Value:
-    """A step by a loop of ours, of whose exceptions nothing is told."""
-    dtype, program = values[0].dtype, values[0]._program
-    row = dtype_args(BY_STORAGE[dtype])
-    if any(value.dtype != dtype for value in values) or {*np.geterr().values()} != {"ignore"}:
-        raise TypeError("a loop of ours takes values of one dtype, and tells of nothing")
-    if loop_of(name, row) != (len(values), False, False):
-        raise TypeError(f"there is no loop {name} of {dtype}")
-    out = program.slot(dtype)
-    program.step((name, row), *values, out)
-    return out
 
 
 class _Program:
@@ -59,43 +70,44 @@ class _Program:
     def __init__(self) -> None:
         self.dtypes: list[np.dtype[Any]] = []
         self.constants: dict[int, bytes] = {}
-        self.steps: list[tuple[Any, tuple[Value, ...]]] = []
+        self.steps: list[tuple[Any, tuple[Value, ...], str]] = []
         self.read: set[int] = set()
-        self.quiet = True
+        self.needs_lock = False
         self._known: dict[tuple[bytes, np.dtype[Any]], int] = {}
 
-    def slot(self, dtype: Any) -> Value:
+    def slot(self, dtype: Any, shape: Any) -> Value:
         self.dtypes.append(np.dtype(dtype))
-        return Value(self, len(self.dtypes) - 1, self.dtypes[-1])
+        return Value(self, len(self.dtypes) - 1, self.dtypes[-1], shape)
 
     def constant(self, value: Any, dtype: np.dtype[Any]) -> Value:
         with np.errstate(over="raise"):
             data = np.asarray(value, dtype).tobytes()
         if (data, dtype) not in self._known:
             self._known[data, dtype] = len(self.dtypes)
-            self.constants[self.slot(dtype).index] = data
-        return Value(self, self._known[data, dtype], dtype)
+            self.constants[self.slot(dtype, ()).index] = data
+        return Value(self, self._known[data, dtype], dtype, ())
 
-    def step(self, loop: Any, *places: Value) -> None:
+    def step(self, loop: Any, *places: Value, name: str = "") -> None:
+        """Add a step; of one without a name no exceptions are told."""
         *given, out = places
         self.read |= {place.index for place in given}
         if out.index in self.read:
             raise TypeError("a program writes to no value that was read")
-        self.quiet = self.quiet and {*np.geterr().values()} == {"ignore"}
-        self.steps.append((loop, tuple(place.copied() for place in places)))
+        quiet = {*np.geterr().values()} == {"ignore"}
+        self.steps.append((loop, tuple(place.copied() for place in places), "" if quiet else name))
 
-    def finished(self, result: Value, operands: int) -> Written:
+    def finished(self, result: Value, operands: int) -> Traced:
         """The program, its result in the last slot."""
         if result.is_part or result.index < operands or result.index in self.constants:
             result = result.copy()
         order = [i for i in range(len(self.dtypes)) if i != result.index] + [result.index]
         number = {slot: i for i, slot in enumerate(order)}
         steps = tuple(
-            (loop, tuple((number[place.index], place.offset) for place in places))
-            for loop, places in self.steps
+            (loop, tuple((number[place.index], place.offset) for place in places), name)
+            for loop, places, name in self.steps
         )
         constants = tuple((number[slot], data) for slot, data in self.constants.items())
-        return tuple(self.dtypes[i].itemsize for i in order), constants, steps, self.quiet
+        return tuple(self.dtypes[i].itemsize for i in order), constants, steps, self.needs_lock
 
 
 class _Namespace:
@@ -108,9 +120,17 @@ class _Namespace:
         return getattr(np, name)
 
     def empty(self, shape: Any, dtype: Any) -> Value:
-        if shape is not _SHAPE:
-            raise TypeError("a program has one shape")
-        return self._program.slot(dtype)
+        return self._program.slot(dtype, shape)
+
+    def fma(self, x: Any, y: Any, z: Any) -> Value:
+        """``x * y + z``, rounded once, which NumPy has not."""
+        if x.dtype.char not in "fd":
+            raise TypeError("there is a fused multiply-add of float32 and float64")
+        values = [_as_value(self._program, each, x.dtype) for each in (x, y, z)]
+        out = self._program.slot(x.dtype, _common(values))
+        loop = "fma", dtype_args(BY_STORAGE[x.dtype])
+        self._program.step(loop, *values, out)
+        return out
 
 
 class _Shape:
@@ -128,12 +148,17 @@ _SHAPE = _Shape()
 class Value(NDArrayOperatorsMixin):
     """What a slot holds of each element, or one part of it."""
 
-    shape = _SHAPE
-
     def __init__(
-        self, program: _Program, index: int, dtype: np.dtype[Any], offset: int = 0
+        self, program: _Program, index: int, dtype: np.dtype[Any], shape: Any, offset: int = 0
     ) -> None:
-        self._program, self.index, self.dtype, self.offset = program, index, dtype, offset
+        self._program, self.index, self.dtype = program, index, dtype
+        self.shape, self.offset = shape, offset
+
+    @property
+    def size(self) -> int:
+        if self.shape is _SHAPE:
+            raise TypeError("a program does not look at shapes")
+        return int(np.prod(self.shape))
 
     @property
     def itemsize(self) -> int:
@@ -145,7 +170,7 @@ class Value(NDArrayOperatorsMixin):
 
     def copied(self) -> Value:
         """The same place, whatever becomes of this name."""
-        return Value(self._program, self.index, self.dtype, self.offset)
+        return Value(self._program, self.index, self.dtype, self.shape, self.offset)
 
     def __bool__(self) -> bool:
         raise TypeError("a program looks at no element")
@@ -159,7 +184,7 @@ class Value(NDArrayOperatorsMixin):
         if self.dtype.kind != "c":
             raise TypeError("parts are those of complex numbers")
         size = self.dtype.itemsize // 2
-        return Value(self._program, self.index, np.dtype(f"f{size}"), which * size)
+        return Value(self._program, self.index, np.dtype(f"f{size}"), self.shape, which * size)
 
     @property
     def real(self) -> Value:
@@ -185,7 +210,7 @@ class Value(NDArrayOperatorsMixin):
         self._program.step(f"copy{_SIZES[self.dtype.itemsize]}", given, self)
 
     def copy(self) -> Value:
-        out = self._program.slot(self.dtype)
+        out = self._program.slot(self.dtype, self.shape)
         out._hold(self)
         return out
 
@@ -196,14 +221,14 @@ class Value(NDArrayOperatorsMixin):
             return self.copy()
         if kind.kind == "c":
             part = np.dtype(f"f{kind.itemsize // 2}")
-            out = self._program.slot(kind)
+            out = self._program.slot(kind, self.shape)
             out.real = self.real if self.real.dtype == part else self.real.astype(part)
             out.imag = self.imag if self.imag.dtype == part else self.imag.astype(part)
             return out
         is_known = {self.dtype, kind} <= _LETTERS.keys() and kind != np.bool
         if not is_known or (self.dtype.kind == "f" and kind.kind != "f") or self._loses(kind):
             raise TypeError(f"a program does not cast {self.dtype} to {kind}")
-        out = self._program.slot(kind)
+        out = self._program.slot(kind, self.shape)
         self._program.step(f"cast{_LETTERS[self.dtype]}{_LETTERS[kind]}", self, out)
         return out
 
@@ -227,11 +252,11 @@ class Value(NDArrayOperatorsMixin):
         if entered != kinds or not all(kind.isbuiltin == 1 for kind in (*kinds, made)):
             return NotImplemented
         ufunc._get_strided_loop(loop)  # type: ignore[attr-defined]
-        empty = tuple(np.empty(0, kind) for kind in kinds)
-        run_ufunc_loop(loop, empty, np.empty(0, made), 1)  # ValueError of another NumPy's
         values = [_as_value(self._program, x, kind) for x, kind in zip(given, kinds, strict=True)]
-        out = self._program.slot(made)
-        self._program.step(loop, *values, out)
+        out = self._program.slot(made, _common(values))
+        # A power of integers may raise an error, which threads without the lock cannot.
+        self._program.needs_lock |= ufunc is np.power and made.kind in "iu"
+        self._program.step(loop, *values, out, name=ufunc.__name__)
         return out
 
     def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:
@@ -242,8 +267,14 @@ class Value(NDArrayOperatorsMixin):
         if function is np.full_like and len(given) == 2 and not options:
             return _as_value(self._program, given[1], self.dtype)
         if function is np.empty_like and len(given) == 1 and not options:
-            return self._program.slot(self.dtype)
+            return self._program.slot(self.dtype, self.shape)
         return NotImplemented
+
+
+def _common(values: list[Value]) -> Any:
+    """The shape that values broadcast to; none is known of those that have one for all."""
+    shapes = [value.shape for value in values]
+    return _SHAPE if any(each is _SHAPE for each in shapes) else np.broadcast_shapes(*shapes)
 
 
 _FILLED = {np.zeros_like: 0, np.ones_like: 1}
@@ -286,6 +317,6 @@ def _where(program: _Program, mask: Any, x: Any, y: Any) -> Value:
     if np.dtype(dtype).isbuiltin != 1:
         raise TypeError("a program has NumPy's own dtypes")
     chosen = [_as_value(program, v, dtype) for v in (x, y)]
-    out = program.slot(dtype)
+    out = program.slot(dtype, _common([mask, *chosen]))
     program.step(f"where{_SIZES[dtype.itemsize]}", mask, *chosen, out)
     return out

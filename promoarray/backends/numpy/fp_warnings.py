@@ -1,4 +1,4 @@
-"""NumPy's warnings of floating-point exceptions, at the line of the program.
+"""Warnings of floating-point exceptions, at the line of the program and in NumPy's words.
 
 NumPy names the line of Python that calls a ufunc. What is called from C is called by the program;
 from Python it would be a line of promoarray, which tells nobody anything, and by which Python
@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context, ContextVar
 from functools import wraps
 from types import FrameType
@@ -59,15 +59,9 @@ class _Log:
     """What NumPy writes to where it would warn: it has the words, and leaves the place to us."""
 
     def write(self, text: str) -> None:
-        said = _SAID.get()
-        if said is not None:
-            if text in said:
-                return
-            said.add(text)
         warn(text.removeprefix("Warning: ").rstrip("\n"))
 
 
-_SAID: ContextVar[set[str] | None] = ContextVar("said of the blocks of one operation", default=None)
 _LOG = _Log()
 
 
@@ -107,10 +101,57 @@ except (ImportError, LookupError):  # NumPy does not promise where its state is
     _DEFAULT = None
 
 
-def state() -> Any:
-    """The object that stands for what NumPy does of floating-point exceptions; None if NumPy does
-    not say."""
-    return None if _DEFAULT is None else _STATE.get()
+_EXCEPTIONS = (
+    ("divide", "divide by zero"),
+    ("over", "overflow"),
+    ("under", "underflow"),
+    ("invalid", "invalid value"),
+)
+"""Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
+
+
+def report(name: str, raised: int) -> None:
+    """Do what ``np.errstate`` says of the exceptions that one step of a kernel raised.
+
+    Parameters
+    ----------
+    name : str
+        NumPy's name of what was computed.
+    raised : int
+        By NumPy's numbers: division by zero 1, overflow 2, underflow 4, invalid 8.
+    """
+    state: Any = np.geterr()
+    for bit, (kind, what) in enumerate(_EXCEPTIONS):
+        if raised >> bit & 1:
+            _report_one(state[kind], f"{what} encountered in {name}", what, raised)
+
+
+def _report_one(how: str, message: str, what: str, raised: int) -> None:
+    handler: Any = np.geterrcall()
+    if how == "warn":
+        warn(message)
+    elif how == "raise":
+        raise FloatingPointError(message)
+    elif how == "call" and handler is not None:
+        handler(what, raised)
+    elif how == "log" and handler is not None:
+        handler.write(f"Warning: {message}\n")
+    elif how == "print":
+        print(f"Warning: {message}")
+
+
+def may_raise() -> bool:
+    """Whether a floating-point exception may become one of Python's: what has been written by then
+    is not as it was."""
+    if not (is_usual() or {*np.geterr().values()} <= {"ignore", "warn"}):
+        return True
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action == "error":
+                return True
+            if not (message or module or line):  # all that come later are never asked
+                return False
+    return False
 
 
 def telling(function: Function) -> Function:
@@ -132,24 +173,8 @@ def is_usual() -> bool:
     return _DEFAULT is not None and _STATE.get() is _DEFAULT
 
 
-def is_logged() -> bool:
-    """Whether NumPy surely logs what it warns of by default, as within ``telling``."""
-    return _DEFAULT is not None and _STATE.get() is _LOGGING
-
-
 def at_the_program() -> AbstractContextManager[Any]:
     """Have NumPy warn at the line of the program, of what it would warn of here."""
     if is_usual():
         return _Logging()
     return _logged()
-
-
-@contextmanager
-def at_the_program_once() -> Iterator[None]:
-    """The same of what is computed block by block: NumPy warns once of a whole operation."""
-    said = _SAID.set(set())
-    try:
-        with at_the_program():
-            yield
-    finally:
-        _SAID.reset(said)
