@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.made_of_data import joined_again, keep_joined
+from promoarray.core.from_python import joined_again, keep_joined
 from promoarray.core.observers import notify_default, notify_made, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered

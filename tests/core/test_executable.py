@@ -13,7 +13,7 @@ import pytest
 import promoarray as pa
 from promoarray.backends.numpy.between_casts import telling_once
 from promoarray.core import dispatch
-from promoarray.core.kept import MOST_IN_LONG_KEYS, Executable
+from promoarray.core.executable_cache import MOST_IN_LONG_KEYS, Executable
 from promoarray.policies import as_policy
 from promoarray.promotion.policy import FEW
 

@@ -15,7 +15,7 @@ from promoarray.kernels import copy as copy_kernel
 Buffer = np.ndarray[Any, Any]
 
 SOME = 1 << 12
-"""Elements from which on it matters how an array lies; in ``core/native/indexing.cpp``, too."""
+"""Elements from which on it matters how an array lies."""
 
 
 def in_rows(buffer: Buffer) -> Buffer | None:

@@ -182,7 +182,7 @@ hundred thousand elements."""
 # --- rows that lie in columns ---------------------------------------------------------------------
 
 SOME = 1 << 17
-"""Elements from which on it pays to look how operands lie: as in ``core/native/run.cpp``."""
+"""Elements from which on it pays to look how operands lie: as in ``core/native/call.cpp``."""
 
 LONG_ROW = 512
 """Elements of a row from which on panels are read."""

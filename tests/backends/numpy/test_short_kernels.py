@@ -14,7 +14,7 @@ import pytest
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.core.kept import Executable
+from promoarray.core.executable_cache import Executable
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.kernels.portable.xla import first_selects, second_selects
 from promoarray.operations import OPERATIONS
