@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from inspect import cleandoc, unwrap
+from operator import methodcaller
 from sys import intern
 from typing import Any
 
@@ -17,7 +18,7 @@ from promoarray.core._fast_path import FastOperator
 from promoarray.core.dtype_argument import keep
 from promoarray.core.fast_path import TYPED, standing_for
 from promoarray.core.move import Move, fast_move, move
-from promoarray.core.shapes import integers
+from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
 from promoarray.functions import HOMES
@@ -118,11 +119,13 @@ def _transpose(x: PArray, *axes: Any) -> PArray:
     return xp.permute_dims(x, tuple(order or range(x.ndim)[::-1]))
 
 
-def _swapaxes(x: PArray, axis1: int, axis2: int) -> PArray:
+@fast_move
+def _swapaxes(x: PArray, axis1: int, axis2: int) -> Move[PArray]:
     """Return the array with two axes in each other's place."""
-    if axis1 == axis2:
-        return xp.moveaxis(x, axis1, axis2)
-    return xp.moveaxis(x, (axis1, axis2), (axis2, axis1))
+    axes = [*range(x.ndim)]
+    one, other = (axis_in("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    axes[one], axes[other] = other, one
+    return move("permute_dims", x, tuple(axes))
 
 
 def _dot(x: PArray, other: Any) -> PArray:
@@ -178,6 +181,9 @@ def _copy(x: PArray) -> Move[PArray]:
 @fast_move
 def _flatten(x: PArray) -> Move[PArray]:
     """Return a copy with one axis."""
+    backend = backend_of(x._buffer)
+    if backend.name == "numpy":
+        return Move((x,), methodcaller("flatten"))
     return move("reshape", x, (-1,), copy=True)
 
 
@@ -251,16 +257,17 @@ def _settings(
     kept_as, settings = vars(function).get("fast", ("", {"kind": "slow"}))
     if settings.get("kind") == "slow" or settings.get("by_value"):
         return kept_as, settings
+    operands = settings.get("operands", 1 + needed)
     numpys = {word.partition("=")[0]: word.partition("=")[2] for word in parameters}
     names = [_NUMPYS.get(own, own) for own in settings.get("option_names", ())]
     unnamed = [key if key in numpys and key not in _ONE_CHOICE else f"({key})" for key in names]
     alone = [key for key, default in numpys.items() if key in _ONE_CHOICE and default == "None"]
     return kept_as, settings | {
-        "operands": 1 + needed,
+        "operands": operands,
         "option_names": (*map(intern, unnamed), *map(intern, alone)),
         "passed_names": (*settings.get("passed_names", ()), *(None for _ in alone)),
         "defaults": (*settings.get("defaults", ()), *(None for _ in alone)),
-        "in_order": (*map(intern, in_order[needed:]),),
+        "in_order": (*map(intern, in_order[operands - 1 :]),),
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.executable_cache import Choice, Executable, told_apart, types_of
+from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.fast_path import fast_method
 from promoarray.core.observers import guarded_here, observers_anywhere
 from promoarray.dtypes import NATIVE, Kind, string
@@ -56,9 +56,8 @@ def _keep(x: Array, channel: str) -> None:
         run = method
     if number not in (None, _MADE[dtype.kind]):
         run = partial(_as_number, number, run)
-    choice = policy.executables.setdefault((channel, *types), Choice(None, None, {}))
-    # Policies may refuse arrays that have axes.
-    choice.keep(told_apart((x,), choice), Executable(run, (), None, ()))
+    axes = (True,) * (x.ndim > 0)  # as policies may refuse arrays that have some
+    policy.executables[channel, *types, *axes] = Executable(run, (), None, ())
 
 
 def _of_values(cast: Callable[[Any], Any], method: Callable[..., Any], x: Any, *index: Any) -> Any:

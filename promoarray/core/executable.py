@@ -225,7 +225,7 @@ def _compiled(
             if scalars[index]:
                 fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
                 as_is = buffer, fit, dtype
-                way = _Compared(*as_is) if is_compared else partial(_as_buffer, *as_is)
+                way = _Compared(*as_is) if is_compared else _cached(partial(_as_buffer, *as_is))
                 enter[index] = in_compiled_code(policy, fit, dtype, way)
     found = getattr(backend, "short_kernel", _none)
     kernel = found(kernel_name, held, strong, casts, **limits)
@@ -298,6 +298,26 @@ def _as_buffer(
         return None if is_beyond(x, value, dtype) else buffer(value, dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
+
+
+def _cached(as_buffer: Scalar) -> Scalar:
+    """The same with the buffers of a few numbers at hand: most are constants of the program."""
+    known: dict[tuple[type, Any], Buffer] = {}
+
+    def enter(x: Any) -> Any:
+        found = known.get((type(x), x))
+        if found is None or not x or type(x) is complex:  # 0.0 and -0.0 are equal
+            found = as_buffer(x)
+            if found is not None:
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                known[type(x), x] = found
+        return found
+
+    return enter
+
+
+_MOST_KNOWN = 32
 
 
 class _Compared:

@@ -208,14 +208,15 @@ def key_of_array(dtype: DType, buffer: Buffer) -> Any:
 def key_part(x: Any) -> Any:
     """What an argument is looked up by, of functions that make arrays or answer about dtypes.
 
-    As ``native/operands.cpp`` has it: of numbers in lists and tuples, which kinds there are, and of
-    a dtype its name. None where that does not tell what it is.
+    As ``native/operands.cpp`` has it: of numbers in lists and tuples, which kinds there are, of a
+    few arrays in them their types, and of a dtype its name. None where that does not tell what it
+    is.
     """
     if type(x) in WEAK:
         return type(x)
     if type(x) in (list, tuple):
         kinds = kinds_in(x)
-        return kinds if kinds < 1 << len(WEAK) else None
+        return kinds if kinds < 1 << len(WEAK) else _types_in(x)
     if isinstance(x, Array):
         types = types_of(x)
         return types and types[0]
@@ -234,6 +235,21 @@ def kinds_in(data: Any) -> int:
     return kinds
 
 
+def _types_in(members: Any) -> tuple[Any, ...] | None:
+    """The types of a few arrays of one class, and whether they have axes; None of anything else."""
+    if len(members) > MOST_JOINED or len({*map(type, members)}) > 1:
+        return None
+    types = types_of(*members) if isinstance(members[0], Array) else None
+    if types is None:
+        return None
+    return tuple(
+        part for pair in zip(types, members, strict=True) for part in (pair[0], pair[1].ndim > 0)
+    )
+
+
+MOST_JOINED = 8
+"""Arrays of a list, of which the types are known one by one."""
+
 _KIND_BITS: dict[type, int] = {kind: 1 << n for n, kind in enumerate(WEAK)}
 
 
@@ -242,7 +258,7 @@ def keep_function(
 ) -> None:
     """Keep what a function does with arguments of these types and a dtype that is asked for."""
     parts = [key_part(x) for x in (*given, *(() if asked is None else (asked,)))]
-    if None not in parts:
+    if all(part is not None for part in parts):  # NumPy's float64 equals None
         policy.executables.setdefault((name, *parts), executable)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.executable_cache import Executable, keep_function, kinds_in, signature_of
+from promoarray.core.executable_cache import Executable, keep_function, kinds_in
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.kernels import NumberReader, dtype_args
@@ -155,60 +155,25 @@ def _as_they_are(
 # --- Of arrays in a list -------------------------------------------------------------------------
 
 
-def joined_again(members: Any, dtype: DType | None) -> Array | None:
-    """Join a list of arrays of types that were joined before; None of all others.
-
-    Parameters
-    ----------
-    members : list or tuple
-    dtype : DType or None
-        What is asked for.
-    """
-    cls = type(members[0]) if members else None
-    if observers_anywhere or not (isinstance(cls, type) and issubclass(cls, Array)):
-        return None
-    key = _joined_key(members, dtype)
-    kept = key and (cls._policy or get_policy()).executables.get(key)
-    if not kept:
-        return None
-    buffers = [x._buffer for x in members]
-    if len({buffer.shape for buffer in buffers}) > 1:
-        return None  # which is told
-    return cls._wrap(kept.run(*buffers), kept.result)
-
-
 def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
-    """Keep what dtype arrays were joined in."""
-    key, policy = _joined_key(members, dtype), out._policy or get_policy()
-    result = storage_dtype(out)
+    """Keep how arrays of these types were joined in one dtype."""
+    policy, result = out._policy or get_policy(), storage_dtype(out)
+    if observers_anywhere or policy.by_value is not None:
+        return
     held = [storage_dtype(x) for x in members if isinstance(x, Array)]
-    if key is None or policy.by_value is not None or dt.string in (result, *held):
+    if len(held) < len(members) or dt.string in (result, *held):
         return
     casts = [None if x is result else caster(x, result, *policy.cast.plan(x, result)) for x in held]
-    run = partial(_joined, (*casts,), result.storage)
-    policy.executables[key] = Executable(run, (), result, ())
+    run = partial(_joined, casts, result.storage)
+    keep_function(policy, "asarray", (members,), dtype, Executable(run, (), result, ()))
 
 
-def _joined(casts: tuple[Any, ...], storage: np.dtype[Any], *buffers: Any) -> Any:
-    """Buffers of one shape in a new one; ValueError of others, which the long way tells."""
+def _joined(casts: list[Any], storage: np.dtype[Any], members: Any) -> Any:
+    """The buffers of arrays of one shape in a new one; None of others, which the long way tells."""
+    buffers = [x._buffer for x in members]
+    if len({buffer.shape for buffer in buffers}) > 1:
+        return None
     if any(casts):
         pairs = zip(casts, buffers, strict=True)
-        buffers = (*[buffer if cast is None else cast(buffer) for cast, buffer in pairs],)
+        buffers = [buffer if cast is None else cast(buffer) for cast, buffer in pairs]
     return np.array(buffers, storage)
-
-
-def _joined_key(members: Any, dtype: DType | None) -> tuple[Any, ...] | None:
-    """The types of arrays of one class and which have no axes; None where types do not tell."""
-    if observers_anywhere or len(members) > _MOST_JOINED:
-        return None
-    signature = signature_of("asarray joined", tuple(members))
-    if signature is None or signature.held is not np.ndarray:
-        return None
-    for x in members:
-        if not isinstance(x, Array):
-            return None
-    return *signature.key, *[x._buffer.ndim == 0 for x in members], dtype
-
-
-_MOST_JOINED = 8
-"""Arrays of a list, of which the types are kept one by one."""

@@ -236,6 +236,9 @@ real = _unary("real", "Real part.")
 imag = _unary("imag", "Imaginary part.")
 
 
+@fast_function(
+    bounded("clip" + Form.FUNCTION, (True, True)), Form.OPERATOR, settings={"operands": 3}
+)
 @names_keywords
 def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     """Limit values to a range.

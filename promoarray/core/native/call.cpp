@@ -156,7 +156,9 @@ class Call {
         const Py_ssize_t count = given_.count();
         for (Py_ssize_t i = 0; i < count; ++i)
             if (operands_[i].is_adopted && !is_canonical(policy, operands_[i].type)) return false;
-        executable_ = look_up(policy.get(), self_->name, operands_, count);
+        const bool has_axes = self_->leaves && count == 1 && rank_of(operands_[0].buffer.get()) > 0;
+        if (has_axes) operands_[1].key = Ref::to(Py_True);
+        executable_ = look_up(policy.get(), self_->name, operands_, count + has_axes);
         if (executable_ && reinterpret_cast<PyObject *>(Py_TYPE(executable_.get())) == python.choice)
             executable_ = self_->by_value ? chosen_by_value() : chosen(executable_, operands_, count);
         return executable_ && reinterpret_cast<PyObject *>(Py_TYPE(executable_.get())) == python.executable;

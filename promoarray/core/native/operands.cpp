@@ -77,6 +77,28 @@ void read_array(PyObject *given, Operand &out) {
     }
 }
 
+constexpr Py_ssize_t MOST_JOINED = 8;  // arrays of a list that are known by their types
+
+// The types of the arrays in a list, and whether they have axes; null of anything else.
+Ref types_in(PyObject *data, PyTypeObject *cls) {
+#ifdef Py_GIL_DISABLED
+    return Ref(nullptr);  // another thread may change it meanwhile
+#endif
+    const bool is_list = PyList_CheckExact(data);
+    const Py_ssize_t count = is_list ? PyList_Size(data) : PyTuple_Size(data);
+    Ref types(count <= MOST_JOINED ? PyTuple_New(2 * count) : nullptr);
+    for (Py_ssize_t i = 0; types && i < count; ++i) {
+        PyObject *item = is_list ? PyList_GetItem(data, i) : PyTuple_GetItem(data, i);
+        Operand array;
+        if (Py_TYPE(item) == cls) read_array(item, array);
+        if (!array.key) return Ref(nullptr);
+        const bool has_axes = rank_of(array.buffer.get()) > 0;
+        PyTuple_SetItem(types.get(), 2 * i, array.key.release());
+        PyTuple_SetItem(types.get(), 2 * i + 1, Py_NewRef(has_axes ? Py_True : Py_False));
+    }
+    return types;
+}
+
 // An array or a scalar of NumPy's, if the long way has wrapped one of its dtype.
 void read_numpys(PyObject *given, bool makes, Operand &out) {
     const bool is_array = reinterpret_cast<PyObject *>(Py_TYPE(given)) == python.ndarray;
@@ -138,14 +160,16 @@ Operand read(PyObject *given, PyTypeObject *cls, bool makes) {
     if (Py_TYPE(given) == cls) {
         read_array(given, out);
     } else if (kind_of(given) < KINDS) {
+        if (makes && PyLong_CheckExact(given) && is_long(given)) return out;
         out.key = Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(given)));
     } else if (PyObject *dtype = dtype_named(given)) {
         out.key = Ref(PyObject_GetAttr(dtype, names_of.name));
         out.is_dtype = true;
     } else if (!makes || !(PyList_CheckExact(given) || PyTuple_CheckExact(given))) {
         read_numpys(given, makes, out);
-    } else if (const int kinds = kinds_in(given, 0); kinds < 1 << KINDS) {
-        out.key = Ref(PyLong_FromLong(kinds));
+    } else {
+        const int kinds = kinds_in(given, 0);
+        out.key = kinds < 1 << KINDS ? Ref(PyLong_FromLong(kinds)) : types_in(given, cls);
     }
     return out;
 }
