@@ -256,7 +256,7 @@ def test_however_arguments_are_written(name: str) -> None:
 
 def test_arguments_by_position_take_no_frame_of_the_methods() -> None:
     """Nor those by name, of a function that has all of them."""
-    x, at = pa.asarray([[3.0, 0.0], [1.0, 4.0]]), pa.asarray([1])
+    x = pa.asarray([[3.0, 0.0], [1.0, 4.0]])
     calls: list[Callable[[], Any]] = [
         lambda: x.sum(0),
         lambda: x.sum((0, 1), keepdims=True),

@@ -6,6 +6,7 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.backends import find as backend_for
-from promoarray.backends.numpy.told import at_the_program
+from promoarray.backends.numpy.told import telling
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, is_beyond, keep, keep_beyond
@@ -142,7 +143,7 @@ def _resolve(
         buffers = tuple([x._buffer for x in values])
     else:
         buffers = buffers_for(policy, obeyed, values)
-    out = _run_first(executable, name, buffers, options, bounds)
+    out = run(executable, name, buffers, options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
@@ -222,7 +223,17 @@ def _run_again(
 def run(
     executable: Executable, name: str, buffers: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """Run an executable; shapes and axes that do not fit are told in words of our own."""
+    """Run an executable: of few elements its kernel, as the fast path does, so that nothing is made
+    ready for long operands before there are some. Shapes and axes that do not fit are told in words
+    of our own."""
+    kernel = executable.kernel
+    if kernel is not None and max(map(_size, buffers)) <= _SHORT and not any(executable.widen):
+        try:
+            out = _call(kernel, *buffers, **({} if "low" in options else options))
+        except (ValueError, IndexError, TypeError):
+            out = None  # the other way has the words for it
+        if out is not None:
+            return out if type(out) is tuple else np.asarray(out)
     try:
         return executable.run(*buffers, **options)
     except (ValueError, IndexError, TypeError) as error:
@@ -231,36 +242,9 @@ def run(
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
 
 
-def _run_first(
-    executable: Executable,
-    name: str,
-    buffers: tuple[Any, ...],
-    options: dict[str, Any],
-    bounds: tuple[Any, ...],
-) -> Any:
-    """Run an executable for the first time: by its kernel, as the fast path does from then on, so
-    that nothing is made ready for long operands before there are some."""
-    kernel, widen = executable.kernel, executable.widen
-    if kernel is None or max(map(_size, buffers)) > _SHORT:
-        return run(executable, name, buffers, options)
-    given: Any = buffers
-    if any(widen):
-        if tuple in map(type, widen):
-            return run(executable, name, buffers, options)
-        ways = zip(buffers, widen, strict=True)
-        given = [buffer if to is None else buffer.astype(to) for buffer, to in ways]
-    try:
-        with at_the_program():
-            out = kernel(*given) if bounds else kernel(*given, **options)
-    except (ValueError, IndexError, TypeError):
-        out = None  # the other way has the words for it
-    if out is None:
-        return run(executable, name, buffers, options)
-    return out if type(out) is tuple else np.asarray(out)
-
-
 _SHORT = 1 << 12
 _size = attrgetter("size")
+_call = telling(operator.call)
 
 
 def _recovered(

@@ -385,7 +385,7 @@ def full_like(
     with nullcontext() if policy is get_policy() else in_force(policy):
         value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
     out = full_of(array.shape, value)
-    if device is None and type(fill_value) in WEAK:
+    if device is None and type(fill_value) in WEAK and type(value._buffer) is np.ndarray:
         stored = policy.once(BufferCache, "full_like", type(fill_value), row)
         stored.keep(value._buffer, fill_value)
         given = array, fill_value
