@@ -180,7 +180,7 @@ class Call {
             PyTuple_SetItem(key.get(), arrays + i, Py_NewRef(values_[i]));
         if (!key) return Ref(nullptr);
         PyTuple_SetItem(key.get(), arrays + values, Py_NewRef(names_ == nullptr ? Py_None : names_));
-        return Ref(Py_XNewRef(PyDict_GetItemWithError(field(executable_, CHOICE_KEPT), key.get())));
+        return item_of(field(executable_, CHOICE_CASES), key.get());
     }
 
     // --- Running it ------------------------------------------------------------------------------

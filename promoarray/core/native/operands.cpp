@@ -43,17 +43,6 @@ int kinds_in(PyObject *data, int depth) {
     return kinds;
 }
 
-// A new reference to what a dictionary has; null without an error if that is nothing.
-Ref item_of(PyObject *dictionary, PyObject *key) {
-#ifdef Py_GIL_DISABLED
-    PyObject *found = nullptr;
-    PyDict_GetItemRef(dictionary, key, &found);
-    return Ref(found);
-#else
-    return Ref(Py_XNewRef(PyDict_GetItemWithError(dictionary, key)));
-#endif
-}
-
 // An array of ours: its buffer, if it is NumPy's, and its type.
 void read_array(PyObject *given, Operand &out) {
     auto *array = reinterpret_cast<ArraySlots *>(given);
@@ -136,12 +125,22 @@ Ref told_apart(PyObject *scalar, PyObject *flat, const Operand &operand) {
 bool is_cached(const Ref &found) {
     const auto *type = reinterpret_cast<PyObject *>(Py_TYPE(found.get()));
     if (type == python.choice)
-        return PyTuple_Size(found.get()) == CHOICE_FIELDS && PyDict_Check(field(found, CHOICE_KEPT));
+        return PyTuple_Size(found.get()) == CHOICE_FIELDS && PyDict_Check(field(found, CHOICE_CASES));
     return type == python.executable && PyTuple_Size(found.get()) == FIELDS && PyTuple_Check(field(found, SCALARS)) &&
            PyTuple_Check(field(found, EXTRA_RESULTS)) && PyTuple_Check(field(found, WIDEN));
 }
 
 }  // namespace
+
+Ref item_of(PyObject *dictionary, PyObject *key) {
+#ifdef Py_GIL_DISABLED
+    PyObject *found = nullptr;
+    PyDict_GetItemRef(dictionary, key, &found);
+    return Ref(found);
+#else
+    return Ref(Py_XNewRef(PyDict_GetItemWithError(dictionary, key)));
+#endif
+}
 
 PyObject *dtype_named(PyObject *given) {
     PyTypeObject *type = Py_TYPE(given);
@@ -206,7 +205,7 @@ Ref chosen(const Ref &choice, const Operand *operands, Py_ssize_t count) {
         if (!part) return part;
         PyTuple_SetItem(key.get(), i, part.release());
     }
-    return key ? item_of(field(choice, CHOICE_KEPT), key.get()) : Ref(nullptr);
+    return key ? item_of(field(choice, CHOICE_CASES), key.get()) : Ref(nullptr);
 }
 
 Py_ssize_t rank_of(PyObject *buffer) {

@@ -61,7 +61,7 @@ inline bool is_array(PyTypeObject *type) { return PyType_IsSubtype(type, array_s
 
 // The fields of an Executable and of a Choice (core/executable_cache.py), in their order.
 enum Field { RUN, SCALARS, RESULT, EXTRA_RESULTS, KERNEL, WIDEN, INTO, FIELDS };
-enum ChoiceField { CHOICE_SCALAR, CHOICE_FLAT, CHOICE_KEPT, CHOICE_FIELDS };
+enum ChoiceField { CHOICE_SCALAR, CHOICE_FLAT, CHOICE_CASES, CHOICE_FIELDS };
 
 inline PyObject *field(const Ref &executable, int which) {
     return PyTuple_GetItem(executable.get(), which);
@@ -81,8 +81,7 @@ class Items {
     void add(PyObject *item) {
         if (count_ < FEW) few_[count_] = item;
         else many_.push_back(item);
-        if (count_ == FEW - 1) many_.assign(few_, few_ + FEW);
-        ++count_;
+        if (++count_ == FEW) many_.assign(few_, few_ + FEW);  // from here on all are there
     }
     void set(Py_ssize_t i, PyObject *item) { (count_ < FEW ? few_ : many_.data())[i] = item; }
     PyObject *operator[](Py_ssize_t i) const { return (count_ < FEW ? few_ : many_.data())[i]; }
@@ -97,6 +96,8 @@ class Items {
     Py_ssize_t count_ = 0;
 };
 
+// A new reference to what a dictionary has; null without an error if that is nothing.
+Ref item_of(PyObject *dictionary, PyObject *key);
 // The dtype that something is or names; null without an error if it is none, or was never read.
 PyObject *dtype_named(PyObject *given);
 // An operand of an operation on arrays of a class; `makes`: of one that makes arrays of others' data.
