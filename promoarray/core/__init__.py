@@ -5,8 +5,6 @@ from promoarray.errors import of_compiled
 try:  # all that is imported from it anywhere, so that one place says where it is out of date
     from promoarray.core._fast_path import ArraySlots as ArraySlots
     from promoarray.core._fast_path import FastOperator as FastOperator
-    from promoarray.core._fast_path import Heard as Heard
-    from promoarray.core._fast_path import Places as Places
-    from promoarray.core._fast_path import Tally as Tally
+    from promoarray.core._fast_path import begin as begin
 except ImportError as error:
     raise of_compiled(error) from None

@@ -16,7 +16,7 @@ from promoarray.backends import backend_of, find, on_device
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.kept import Executable, types_of
+from promoarray.core.executable_cache import Executable, keep_function, types_of
 from promoarray.core.observers import notify_cast, notify_made, observers_anywhere
 from promoarray.core.operands import wrap
 from promoarray.dtypes import WEAK, DType, as_dtype
@@ -51,11 +51,12 @@ def asarray(
     if source is None:
         if copy is False:
             raise ValueError("copy=False: Python numbers have to be copied into an array")
-        from promoarray.core import made_of_data, python_data
+        from promoarray.core.from_python import keep_data
+        from promoarray.core.python_data import from_python
 
-        made = python_data.from_python(obj, wanted and canonical(wanted), name)
+        made = from_python(obj, wanted and canonical(wanted), name)
         if device is None and copy is None and name == "asarray":
-            made_of_data.keep_data(obj, wanted, made)
+            keep_data(obj, wanted, made)
         return asked_for(made if device is None else made.to_device(device), dtype)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.
@@ -82,19 +83,14 @@ def asarray(
 def _keep(obj: Any, source: Array, wanted: DType | None, out: Array, copy: bool | None) -> None:
     """Keep how arrays of a dtype, ours and NumPy's, become arrays of the one that is asked for."""
     held, dtype = storage_dtype(source), storage_dtype(out)
-    types = types_of(source)
-    if types is None or dt.string in (held, dtype):
+    if types_of(source) is None or dt.string in (held, dtype):
         return
     if not isinstance(obj, Array):
         if not isinstance(obj, np.generic) and type(obj) is not np.ndarray:
             return
-        types = (obj.dtype,)
         if obj.dtype != source._buffer.dtype:  # of the other byte order
             return
     policy = out._policy or get_policy()
-    known = COPYING if copy else "asarray", *types, *(() if wanted is None else (wanted,))
-    if known in policy.executables:
-        return
     run: Any = np.ndarray.view
     kernel = None
     if held is not dtype:
@@ -104,8 +100,9 @@ def _keep(obj: Any, source: Array, wanted: DType | None, out: Array, copy: bool 
         run, kernel = backend_of(out._buffer).copy, np.ndarray.copy
     elif isinstance(obj, Array):
         run = None if out is obj else _itself
-    scalars = (None,) if wanted is None else (None, ...)
-    policy.executables[known] = Executable(run, scalars, out._type, (), kernel, (None,))
+    result = ... if run is None else out._type
+    executable = Executable(run, (), result, (), kernel)
+    keep_function(policy, COPYING if copy else "asarray", (obj,), wanted, executable)
 
 
 COPYING = "asarray copy"

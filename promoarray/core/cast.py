@@ -10,7 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.kept import Executable, signature_of
+from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.observers import notify_cast, observers_anywhere
 from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import quoted
@@ -108,23 +108,18 @@ def astype(
 def _keep(
     policy: Policy, backend: Any, array: Array, source: DType, asked: DType, target: DType
 ) -> None:
-    """Keep a cast for the fast path, which serves plain types."""
-    if dt.string in (source, target):
+    """Keep a cast for the fast path, which serves NumPy's buffers of plain types."""
+    types = types_of(array)
+    if types is None or dt.string in (source, target):
         return
-    signature = signature_of("astype", (array,))
-    if signature is None:
-        return
-    written, given, *library = signature.key
-    key = written, given, asked, *library
+    key = "astype", *types, asked.name
     if key in policy.executables:
         return
-    short = getattr(backend, "short_caster", None)
-    if source is target:
-        run, kernel = backend.copy, None
-    else:
+    run, kernel = backend.copy, None
+    if source is not target:
         run = _caster(policy, backend, source, target)
-        kernel = short and short(source, target, *policy.cast.plan(source, target))
-    policy.executables[key] = Executable(run, (None, ...), target, (), kernel, (None,))
+        kernel = backend.short_caster(source, target, *policy.cast.plan(source, target))
+    policy.executables[key] = Executable(run, (None,), target, (), kernel)
 
 
 def changes(array: Array, asked: object, target: DType) -> bool:

@@ -7,19 +7,15 @@ Nothing here knows a rule. The policy decides (``promotion``), the backend compi
 from __future__ import annotations
 
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.backends import find as backend_for
-from promoarray.backends.numpy.fp_warnings import at_the_program
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.executable import Executable, compiled, find, is_beyond, keep, keep_beyond
-from promoarray.core.kept import Signature, bounded, signature_of
+from promoarray.core.executable_cache import Signature, bounded, signature_of
 from promoarray.core.observers import notify, observers_anywhere, recovery_from
 from promoarray.core.operands import (
     array_class,
@@ -38,7 +34,7 @@ from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
-    from promoarray.core import observed, repeats
+    from promoarray.core import observer_cache
     from promoarray.core.events import OperationEvent, RefusalEvent
 
 
@@ -70,19 +66,15 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     """
     bounds = (options["low"], options["high"]) if "low" in options else ()
     kept_as = _kept_as(form)
-    heard: repeats.Lookup | None = None
+    heard: observer_cache.Lookup | None = None
     if observers_anywhere:
-        from promoarray.core.observed import ready  # which nothing else needs
-        from promoarray.core.repeats import buffers_of, look_up
+        from promoarray.core.observer_cache import buffers_of, look_up  # which nothing else needs
 
         heard = look_up(_repeated_as(name, form), form, operands, options)
         if heard is not None and heard.known is not None:
             again = buffers_of(heard.known, operands)
             if again is not None:
                 return _run_again(name, heard.known, heard.array_class, again, options)
-        known = ready(name, kept_as, operands, options, bounds)
-        if known is not None:
-            return _run_and_tell(name, form, operands, options, known, heard)
         return _resolve(name, form, kept_as, operands, options, bounds, heard)
     written = bounded(name + kept_as, bounds) if bounds else name + kept_as
     signature = signature_of(written, operands, options)
@@ -103,7 +95,7 @@ def _resolve(
     operands: tuple[Any, ...],
     options: dict[str, Any],
     bounds: tuple[Any, ...],
-    heard: repeats.Lookup | None = None,
+    heard: observer_cache.Lookup | None = None,
     signature: Signature | None = None,
 ) -> Any:
     """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
@@ -133,12 +125,7 @@ def _resolve(
     if values is not entered:  # there are Python scalars
         obeyed = comparing(plan, entered, values) or plan
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    if observers_anywhere:
-        if obeyed is plan and all_held_by(backend, entered):
-            from promoarray.core.observed import keep as keep_observed
-
-            keep_observed(name, kept_as, policy, entered, seen, plan, executable, bounds)
-    else:
+    if not observers_anywhere:
         usual = executable
         if obeyed is not plan:
             usual = compiled(backend, name, policy, plan, values, seen[0].type, bounds)
@@ -151,7 +138,7 @@ def _resolve(
         buffers = tuple([x._buffer for x in values])
     else:
         buffers = buffers_for(policy, obeyed, values)
-    out = _run_first(executable, name, buffers, options, bounds)
+    out = run(executable, name, buffers, options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
@@ -165,7 +152,7 @@ def _resolve(
 
 
 def is_told_apart(
-    heard: repeats.Lookup | None,
+    heard: observer_cache.Lookup | None,
     given: tuple[Any, ...],
     entered: tuple[Any, ...],
     seen: tuple[Operand, ...],
@@ -181,12 +168,6 @@ def is_told_apart(
         )
         for x, y, o in zip(given, entered, seen, strict=True)
     )
-
-
-def all_held_by(backend: Any, entered: tuple[Any, ...]) -> bool:
-    """Whether operands tell which back end an executable is for: where lazy arrays meet others,
-    those others have executables of their own."""
-    return all(type(x) in WEAK or backend_of(x._buffer) is backend for x in entered)
 
 
 def _kept_as(form: Form) -> Form:
@@ -207,57 +188,30 @@ def _repeated_as(name: str, form: Form) -> str:
     return f"{name}, rebinding" if form is Form.INPLACE else name
 
 
-def _run_and_tell(
-    name: str,
-    form: Form,
-    operands: tuple[Any, ...],
-    options: dict[str, Any],
-    call: observed.Ready,
-    heard: repeats.Lookup | None,
-) -> Any:
-    """Run an operation that was met before, and tell observers."""
-    from promoarray.core.events import OperationEvent
-
-    known, policy, cls, values, buffers = call
-    executable, plan, seen, _ = known
-    out = run(executable, name, buffers, options)
-    outs = out if plan.extra_results else (out,)
-    result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
-    extra = tuple(more)
-    tell_observers(
-        OperationEvent(name, policy, operands, seen, plan, values, result, extra, options, form),
-        executable,
-        heard,
-    )
-    return (result, *more) if more else result
-
-
 def tell_observers(
-    event: OperationEvent, executable: Executable, heard: repeats.Lookup | None
+    event: OperationEvent, executable: Executable, heard: observer_cache.Lookup | None
 ) -> None:
     """Tell observers, and keep what the one that is here does with operations that are alike."""
-    quick = heard and heard.quick_key(event)  # before a target's type is changed
     repeat = notify(event, heard.repeats if heard else None)
     if heard is not None and repeat is not None:
-        heard.keep(executable, repeat, quick)
+        heard.keep(executable, repeat)
 
 
 def _run_again(
     name: str,
-    known: repeats.Known,
+    known: observer_cache.Known,
     array_class: type[Array],
     buffers: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
     """Run an operation that the observer here has heard of, and count it."""
-    executable, types, tell, tally, _ = known
+    executable, types, tell, _ = known
     out = run(executable, name, buffers, options)
     if executable.extra_results:
         result: Any = tuple(map(array_class._wrap, out, types))
     else:
         result = array_class._wrap(out, types[0])
-    if tally is None or not tally.count():
-        tell()
+    tell()
     return result
 
 
@@ -268,41 +222,9 @@ def run(
     try:
         return executable.run(*buffers, **options)
     except (ValueError, IndexError, TypeError) as error:
-        from promoarray.core.misfits import misfit
+        from promoarray.core.shape_errors import misfit
 
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
-
-
-def _run_first(
-    executable: Executable,
-    name: str,
-    buffers: tuple[Any, ...],
-    options: dict[str, Any],
-    bounds: tuple[Any, ...],
-) -> Any:
-    """Run an executable for the first time: by its kernel, as the fast path does from then on, so
-    that nothing is made ready for long operands before there are some."""
-    kernel, widen = executable.kernel, executable.widen
-    if kernel is None or max(map(_size, buffers)) > _SHORT:
-        return run(executable, name, buffers, options)
-    given: Any = buffers
-    if any(widen):
-        if tuple in map(type, widen):
-            return run(executable, name, buffers, options)
-        ways = zip(buffers, widen, strict=True)
-        given = [buffer if to is None else buffer.astype(to) for buffer, to in ways]
-    try:
-        with at_the_program():
-            out = kernel(*given) if bounds else kernel(*given, **options)
-    except (ValueError, IndexError, TypeError):
-        out = None  # the other way has the words for it
-    if out is None:
-        return run(executable, name, buffers, options)
-    return out if type(out) is tuple else np.asarray(out)
-
-
-_SHORT = 1 << 12
-_size = attrgetter("size")
 
 
 def _recovered(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from promoarray.core._fast_path import Heard, Tally
 from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
 from promoarray.named_tuple import NamedTuple
@@ -232,17 +231,14 @@ class Repeat(NamedTuple):
     tell : callable
         Called when one of them was carried out, in any thread; returns whether something new was
         found.
-    tally : Tally, optional
-        What counts one of them in its place, wherever there is nothing new.
     """
 
     types: tuple[Any, ...]
     tell: Callable[[], bool]
-    tally: Tally | None = None
 
 
 class Repeats:
-    """What an observer knows of operations, by all that its answer hangs on (``repeats.py``).
+    """Answers of an observer, by all that they hang on (``observer_cache.py``).
 
     Attributes
     ----------
@@ -251,28 +247,22 @@ class Repeats:
     by_value : bool
         Whether it looks at the values of 0-d arrays, too.
     kept : dict
-    quick : Heard
-        What is known of operators and functions of one or two operands, as ``native/`` finds it.
     """
 
-    __slots__ = ("_parts", "by_value", "kept", "quick", "scalar")
+    __slots__ = ("_parts", "by_value", "kept", "scalar")
 
     def __init__(self, scalar: Callable[[Any], Hashable], by_value: bool = False) -> None:
         self.scalar, self.by_value = scalar, by_value
         self.kept: dict[tuple[Any, ...], Any] = {}
         self._parts = 0
-        self.quick = Heard(scalar, by_value)
 
-    def keep(self, key: tuple[Any, ...], known: Any, quick: tuple[Any, ...] | None) -> None:
+    def keep(self, key: tuple[Any, ...], known: Any) -> None:
         """Keep what is known; all is forgotten once there is too much of it."""
         self._parts += len(key)
         if self._parts > MOST_REPEATS:
             self.kept.clear()
-            self.quick.clear()
             self._parts = len(key)
         self.kept[key] = known
-        if quick is not None:
-            self.quick.keep(quick, known)
 
 
 MOST_REPEATS = 1 << 16

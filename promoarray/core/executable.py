@@ -7,25 +7,24 @@ NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from promoarray.core._fast_path import Borders
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.kept import (
-    MOST_VALUES,
+from promoarray.core.executable_cache import (
     Choice,
     Scalar,
     Signature,
-    Sort,
+    ValueClass,
     keep_under,
     signature_of,
     told_apart,
 )
-from promoarray.core.kept import Executable as Executable
+from promoarray.core.executable_cache import Executable as Executable
 from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.named_tuple import NamedTuple
@@ -34,7 +33,7 @@ from promoarray.operations import Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import FEW, Policy
-from promoarray.promotion.scalars import COMPARED, held_by_floats
+from promoarray.promotion.scalars import COMPARED
 
 Buffer = Any
 
@@ -61,7 +60,7 @@ def find(signature: Signature, operands: tuple[Any, ...]) -> Call | None:
     policy = cls._policy or get_policy()
     executable = policy.executables.get(signature.key)
     if type(executable) is Choice:
-        executable = executable.kept.get(told_apart(operands, executable))
+        executable = executable.by_case.get(told_apart(operands, executable))
     if executable is None:
         return None
     buffers = []
@@ -87,33 +86,41 @@ def keep(
 ) -> None:
     """Keep an executable for all operands of a signature, or for their ranks or values, where those
     matter."""
-    sort = sort_of(policy)
-    scalar = sort or (_is_two if policy.may_square(name, seen, form) else None)
+    by_value = value_class(policy)
+    scalar = by_value or (_is_two if policy.may_square(name, seen, form) else None)
     if scalar is None and _is_same_for_all_ranks(policy, name, seen, form):
         keep_under(signature.key, policy, executable)
         return
-    if sort is not None and signature.held is not np.ndarray:
+    if by_value is not None and signature.held is not np.ndarray:
         return  # to look at values may mean to compute them, or to wait for a device
-    choice = policy.executables.setdefault(signature.key, Choice(scalar, sort, {}))
-    if len(choice.kept) >= MOST_VALUES:
-        choice.kept.clear()
-    choice.kept[told_apart(operands, choice)] = executable
+    choice = policy.executables.setdefault(signature.key, Choice(scalar, by_value, {}))
+    choice.keep(told_apart(operands, choice), executable)
 
 
-def sort_of(policy: Policy) -> Sort | None:
-    """What a policy that looks at values tells them apart by."""
+def value_class(policy: Policy) -> ValueClass | None:
+    """From a value to its class under a policy that looks at values; None under others."""
     if policy.by_value is None:
         return None
-    borders: tuple[float, ...] | None = getattr(policy.by_value, "borders", None)
-    return _itself if borders is None else _between(borders)
-
-
-_between = once(Borders)
+    breakpoints: tuple[float, ...] | None = getattr(policy.by_value, "borders", None)
+    return _itself if breakpoints is None else between(breakpoints)
 
 
 def _itself(value: Any) -> Any:
-    """The sort of a value under a policy that does not say which values it tells apart."""
+    """The class of a value under a policy that does not say which values it tells apart."""
     return value
+
+
+@once
+def between(breakpoints: tuple[float, ...]) -> ValueClass:
+    """From a value to how many breakpoints are not above it; of a complex one, of both parts."""
+    place = partial(bisect_right, breakpoints)
+
+    def class_of(value: Any) -> Hashable:
+        if type(value) is complex:
+            return place(value.real), place(value.imag)
+        return place(value)
+
+    return class_of
 
 
 def _is_two(exponent: Any) -> bool:
@@ -217,10 +224,9 @@ def _compiled(
             if scalars[index]:
                 fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
                 as_is = buffer, fit, dtype
-                way = _Compared(*as_is) if is_compared else partial(_as_buffer, *as_is)
+                way = _Compared(*as_is) if is_compared else _cached(partial(_as_buffer, *as_is))
                 enter[index] = in_compiled_code(policy, fit, dtype, way)
-    widen: tuple[Any, ...] = (None,) * len(held)
-    return Executable(run, (*enter,), plan.result, plan.extra_results, kernel, widen)
+    return Executable(run, (*enter,), plan.result, plan.extra_results, kernel)
 
 
 def _run(
@@ -266,6 +272,26 @@ def _as_buffer(
         return None  # the dispatcher says why
 
 
+def _cached(as_buffer: Scalar) -> Scalar:
+    """The same with the buffers of a few numbers at hand: most are constants of the program."""
+    known: dict[tuple[type, Any], Buffer] = {}
+
+    def enter(x: Any) -> Any:
+        found = known.get((type(x), x))
+        if found is None or not x or type(x) is complex:  # 0.0 and -0.0 are equal
+            found = as_buffer(x)
+            if found is not None:
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                known[type(x), x] = found
+        return found
+
+    return enter
+
+
+_MOST_KNOWN = 32
+
+
 class _Compared:
     """A Python scalar that is compared with as a 0-d buffer; an int that no value of the dtype
     reaches as the executable that compares with such, once there is one.
@@ -297,15 +323,6 @@ def _infinity(x: int) -> Buffer:
 
 
 _INFINITIES = tuple([np.asarray(end) for end in (-np.inf, np.inf)])
-
-
-def fitting(fit: Callable[[Any, DType], Any], dtype: DType, x: Any) -> Any:
-    """A Python scalar as a value of the dtype it becomes; None where it asks for another plan."""
-    try:
-        value = held_by_floats(fit(x, dtype), dtype)
-    except (OverflowError, ValueError):
-        return None  # the dispatcher says why
-    return None if is_beyond(x, value, dtype) else value
 
 
 def is_beyond(x: Any, value: Any, dtype: DType) -> bool:

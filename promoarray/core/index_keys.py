@@ -12,7 +12,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
 from promoarray.backends.numpy.cast import caster, short_casts
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.kept import Executable, types_of
+from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.move import AnyArray, Move, require_taken
 from promoarray.core.operands import array_class, as_operand
 from promoarray.dtypes import INTEGERS, Kind
@@ -77,8 +77,8 @@ def _listed(key: list[Any] | range) -> Any:
 
 
 def _keep(x: Array, index: Array) -> None:
-    """Keep how arrays of a type are indexed by those of another, as ``native/keys.cpp`` looks it
-    up: nothing refuses them, and the dtypes tell what becomes of the indices."""
+    """Keep how arrays of a type are indexed by those of another, as ``native/indexing.cpp`` looks
+    it up: nothing refuses them, and the dtypes tell what becomes of the indices."""
     known = types_of(x, index)
     if known is None:
         return
@@ -90,7 +90,7 @@ def _keep(x: Array, index: Array) -> None:
         as_index = Executable(None, (), source, ())
     else:
         run, kernel = caster(source, dt.int64), short_casts((source, dt.int64), ((DEFAULT, ()),))
-        as_index = Executable(run, (), dt.int64, (), kernel, (None,))
+        as_index = Executable(run, (), dt.int64, (), kernel)
     for name in ("getitem", "setitem"):
         policy.executables[name, *known, ...] = as_index
 

@@ -13,7 +13,6 @@ from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.dispatch import (
-    all_held_by,
     apply,
     buffer_of,
     buffers_for,
@@ -24,7 +23,7 @@ from promoarray.core.dispatch import (
     tell_observers,
 )
 from promoarray.core.executable import Executable, compiled, find, keep, keep_rebinding
-from promoarray.core.kept import signature_of
+from promoarray.core.executable_cache import signature_of
 from promoarray.core.observers import notify_write, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, canonicalize, operands_of
 from promoarray.kernels.float_state import in_default_float_state
@@ -33,7 +32,7 @@ from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 
 if TYPE_CHECKING:
-    from promoarray.core import observed, repeats
+    from promoarray.core import observer_cache
     from promoarray.core.events import RefusalEvent
 
 
@@ -44,7 +43,7 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     Nothing is written unless all of it can be.
     """
     form = Form.INPLACE
-    heard: repeats.Lookup | None = None
+    heard: observer_cache.Lookup | None = None
     signature = None if observers_anywhere else signature_of(name + form, (target, other))
     found = signature and find(signature, (target, other))
     if found is not None:
@@ -54,17 +53,13 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         _run_into(executable, name, target, buffers)
         return target
     if observers_anywhere:
-        from promoarray.core.observed import ready  # which nothing else needs
-        from promoarray.core.repeats import buffers_of, look_up
+        from promoarray.core.observer_cache import buffers_of, look_up  # which nothing else needs
 
         heard = look_up(name, form, (target, other), {})
         if heard is not None and heard.known is not None:
             again = buffers_of(heard.known, (target, other))
             if again is not None:
                 return _write_again(name, target, heard.known, again)
-        known = ready(name, form, (target, other), {}, ())
-        if known is not None and known.policy.inplace is not None:
-            return _write_and_tell(name, target, other, known, heard)
     entered = target, other if signature is not None else as_operand(other)
     if entered[1] is NotImplemented:
         return NotImplemented
@@ -93,13 +88,10 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
         backend = common_backend(target._buffer, buffer_of(entered[1]))
     _require_writeable(backend, name, target)
     executable = compiled(backend, name, policy, plan, values, seen[0].type)._replace(into=True)
-    if observers_anywhere:
-        if all_held_by(backend, entered):
-            from promoarray.core.observed import keep as keep_observed
-
-            keep_observed(name, form, policy, entered, seen, plan, executable)
-    elif (signature := signature or signature_of(name + form, entered)) is not None:
-        keep(signature, name, form, policy, entered, seen, executable)
+    if not observers_anywhere:
+        signature = signature or signature_of(name + form, entered)
+        if signature is not None:
+            keep(signature, name, form, policy, entered, seen, executable)
     buffers = buffers_for(policy, plan, values)
     if not observers_anywhere:
         _run_into(executable, name, target, buffers)
@@ -114,32 +106,13 @@ def apply_inplace(name: str, target: Array, other: Any) -> Any:
     return target
 
 
-def _write_and_tell(
-    name: str,
-    target: Array,
-    other: Any,
-    call: observed.Ready,
-    heard: repeats.Lookup | None,
+def _write_again(
+    name: str, target: Array, known: observer_cache.Known, buffers: tuple[Any, ...]
 ) -> Any:
-    """Run an operation in place that was met before, and tell observers."""
-    from promoarray.core.events import OperationEvent
-
-    known, policy, _, values, buffers = call
-    executable, plan, seen, _ = known
-    form = Form.INPLACE
-    event = OperationEvent(name, policy, (target, other), seen, plan, values, target, form=form)
-    notify_write(event)
-    _run_into(executable, name, target, buffers)
-    tell_observers(event, executable, heard)
-    return target
-
-
-def _write_again(name: str, target: Array, known: repeats.Known, buffers: tuple[Any, ...]) -> Any:
     """Run an operation in place that the observer here has heard of, and count it."""
     _run_into(known.executable, name, target, buffers)
     target._type = known.types[0]
-    if known.tally is None or not known.tally.count():
-        known.tell()
+    known.tell()
     return target
 
 

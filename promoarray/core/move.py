@@ -9,12 +9,11 @@ from functools import wraps
 from types import EllipsisType
 from typing import Any, Generic, ParamSpec, TypeVar
 
-import numpy as np
-
 from promoarray.backends import backend_of
-from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.fast_path import fast_path, standing_for
-from promoarray.core.kept import MOST_VALUES, Choice, Executable, key_of_array
+from promoarray.core._fast_path import FastOperator
+from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.executable_cache import Choice, Executable, types_of
+from promoarray.core.fast_path import standing_for
 from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError, quoted
@@ -100,33 +99,29 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
         _keep(name, call, args, options)
         return out
 
-    settings = {"kind": "move"}
-    made: Any = standing_for(wraps(function)(slow), fast_path(slow, name, **settings))
+    settings: dict[str, Any] = {"by_value": True}
+    made: Any = standing_for(wraps(function)(slow), FastOperator(slow, name, **settings))
     made.__annotations__["return"] = function.__annotations__["return"][len("Move[") : -1]
     vars(made)["fast"] = name, settings
     return made  # type: ignore[no-any-return]
 
 
 def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Keep a call under what ``native/moving.cpp`` looks it up by."""
+    """Keep a call for arrays of these types, under what ``native/call.cpp`` chooses it by: their
+    ranks, and all arguments behind them by their values."""
     arrays = call.arrays
-    if not arrays:
-        return
     given, beside = args[: len(arrays)], (*args[len(arrays) :], *options.values())
-    held = {(type(x), type(x._buffer)) for x in arrays}
-    if held != {(type(arrays[0]), np.ndarray)} or any(
-        x is not y for x, y in zip(given, arrays, strict=True)
-    ):
+    if not arrays or any(x is not y for x, y in zip(given, arrays, strict=True)):
         return
-    types = tuple(key_of_array(type_of(x._type), x._buffer) for x in arrays)
-    if not all(map(is_plain, beside)):
+    types = types_of(*arrays)
+    if types is None or len({*map(type, arrays)}) > 1 or not all(map(is_plain, beside)):
         return
     policy = arrays[0]._policy or get_policy()
     choice = policy.executables.setdefault((name, *types), Choice(None, None, {}))
-    if len(choice.kept) >= MOST_VALUES:
-        choice.kept.clear()
-    key = *(x._buffer.ndim for x in arrays), *beside, tuple(options) or None
-    choice.kept[key] = Executable(call.run, (None,) * len(arrays), call.result, ())
+    result: Any = arrays[0]._type if call.result in (None, ...) else call.result
+    more: tuple[Any, ...] = () if call.result is not ... else tuple(x._type for x in arrays[1:])
+    case = *(x._buffer.ndim for x in arrays), *beside, tuple(options) or None
+    choice.keep(case, Executable(call.run, (), result, more))
 
 
 def is_plain(value: Any) -> bool:

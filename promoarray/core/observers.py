@@ -56,7 +56,6 @@ if hasattr(os, "register_at_fork"):
     )
 
 _here: ContextVar[tuple[Observer, ...]] = ContextVar("promoarray_watching", default=())
-observing_here = _here.get
 
 observed_everywhere: list[Observer] = []  # as a new thread starts with an empty context
 

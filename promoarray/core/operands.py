@@ -15,7 +15,7 @@ from promoarray.backends import backend_of, find, is_lazy
 from promoarray.backends.numpy.cast import scalar_caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import held
-from promoarray.core.kept import Executable
+from promoarray.core.executable_cache import Executable
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, DType, Kind
 from promoarray.errors import ComputeError, quoted
 from promoarray.operations import Form

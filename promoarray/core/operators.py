@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +11,10 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.backends.numpy.kernels import OF_UFUNC  # NumPy's protocol speaks of its ufuncs
+from promoarray.core._fast_path import FastOperator
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
-from promoarray.core.fast_path import PARTS, fast_path, standing_for
+from promoarray.core.fast_path import standing_for
 from promoarray.errors import kind_of
 from promoarray.operations import OPERATIONS, Form
 
@@ -54,13 +54,13 @@ def binary(name: str) -> tuple[Binary, Binary, Binary]:
         method.__name__, method.__doc__ = name, f"{' '.join(words)}, under the policy."
     return (
         _method(forward, name),
-        _method(reflected, name, kind="reflected"),
+        _method(reflected, name, reflected=True),
         _method(inplace, name + Form.INPLACE),
     )
 
 
 def _method(slow: Callable[..., Any], name: str, **own: Any) -> Any:
-    return standing_for(slow, fast_path(slow, name, **own))
+    return standing_for(slow, FastOperator(slow, name, **own))
 
 
 def both(first: Any, second: Any, written: str) -> Callable[[A, Any], tuple[A, A]]:
@@ -139,19 +139,10 @@ def _is_data(x: Any) -> bool:
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 
-UFUNCS: dict[np.ufunc, Any] = PARTS["ufuncs"]
-
-
 def of_ufunc(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[str, Form] | None:
     """Return the operation that a call of a ufunc means; None if none is, of every dtype."""
     name = OF_UFUNC.get(ufunc) if ufunc is not np.rint else None  # it makes floats of integers
     return None if name is None else (name, form_of_ufunc(name, inputs))
-
-
-def keep_ufunc(ufunc: np.ufunc, name: str, form: Form) -> None:
-    """Keep for the fast path what a ufunc means, unless that is another form for Python scalars."""
-    if name not in _BY_SCALARS and ufunc not in UFUNCS:
-        UFUNCS[ufunc] = fast_path(partial(apply, name, form=form), name + form)
 
 
 def form_of_ufunc(name: str, inputs: tuple[Any, ...]) -> Form:

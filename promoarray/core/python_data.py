@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.made_of_data import joined_again, keep_joined
+from promoarray.core.from_python import keep_joined
 from promoarray.core.observers import notify_default, notify_made, observers_anywhere
 from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered
@@ -50,8 +50,6 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     """
     if type(obj) in WEAK and not observers_anywhere:
         return _from_number(obj, dtype, name)
-    if type(obj) in (list, tuple) and (joined := joined_again(obj, dtype)) is not None:
-        return joined
     if isinstance(obj, range) and (counted := _from_range(obj, dtype, name)) is not None:
         return counted
     return _from_nested(obj, dtype, name)

@@ -28,24 +28,10 @@ def recovery(event: RefusalEvent) -> Recovery | None:
     """Return what to cast after a refusal; None if nothing lets the program go on."""
     if event.name == "setitem":
         return _written(event)
-    found = _found(event)
-    return found and found[0]
-
-
-def dtypes_after(event: RefusalEvent) -> tuple[DType, ...]:
-    """The dtypes of the results once all is cast that has to be; none if the program stops."""
-    found = _found(event)
-    if found is None:
-        return ()
-    cast, plan = found
-    return (cast.result or plan.result, *plan.extra_results)
-
-
-def _found(event: RefusalEvent) -> tuple[Recovery, Plan] | None:
     if event.form is Form.INPLACE and event.policy.inplace is not None:
         return _in_place(event)
     found = _accepted(event, event.form, event.refusal)
-    return found and (Recovery(found[0]), found[1])
+    return found and Recovery(found[0])
 
 
 def _accepted(event: RefusalEvent, form: Form, refusal: Refusal) -> Found | None:
@@ -114,7 +100,7 @@ def _written(event: RefusalEvent) -> Recovery | None:
     return None if why or imaginary else Recovery({1: target.type})
 
 
-def _in_place(event: RefusalEvent) -> tuple[Recovery, Plan] | None:
+def _in_place(event: RefusalEvent) -> Recovery | None:
     """``x op= y``: computed as ``x op y``, and cast to the dtype of the target."""
     target = event.seen[0].type
     asked = event.name, event.seen, event.operands
@@ -126,7 +112,7 @@ def _in_place(event: RefusalEvent) -> tuple[Recovery, Plan] | None:
         found = _accepted(event, Form.OPERATOR, decided)
     if found is None or cast_refusal(event.policy, event.policy.strong(found[1].result), target):
         return None
-    return Recovery(found[0], target), found[1]
+    return Recovery(found[0], target)
 
 
 def worded(event: RefusalEvent, found: Recovery) -> str:

@@ -13,7 +13,7 @@ from promoarray.backends.numpy import write
 from promoarray.backends.numpy.cast import caster, short_casts
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
-from promoarray.core.kept import Executable, types_of
+from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.move import require_taken
 from promoarray.core.observers import (
     notify_setitem,
@@ -99,31 +99,49 @@ def _keep(
         fit = policy.assigning
         way = partial(_as_assigned, fit, scalar_buffers(policy), dtype)
         enter = in_compiled_code(policy, fit, dtype, way)
-    everywhere = common is not dtype and _written(policy, dtype, common, dtype)
-    written = _written(policy, source, common, dtype)
-    policy.executables[known] = written._replace(scalars=(None, enter), into=everywhere)
+    run: Any = write
+    kernel = None
+    if not source.weak and not (source is dtype is common):  # a scalar is a buffer of that dtype
+        cast, kernel = _casts(policy, source, common, dtype)
+        run = partial(_write_cast, cast, kernel)
+    if common is not dtype:
+        run, kernel = partial(_write_all, run, *_casts(policy, dtype, common, dtype)), None
+    elif source.weak:
+        run = None  # `target[key] = value` does it
+    policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel)
 
 
-def _written(policy: Policy, source: DType, common: DType, dtype: DType) -> Executable:
-    """What writes a buffer into one of another dtype, through the one that both meet in; a Python
-    scalar is a buffer of that dtype already."""
-    if source is dtype is common or source.weak:
-        return Executable(write, (), dtype, ())
+def _casts(policy: Policy, source: DType, common: DType, dtype: DType) -> tuple[Any, Any]:
+    """The casts of a buffer to a dtype through the one that both meet in, and the same of few
+    elements."""
     pairs = [(a, b) for a, b in pairwise((source, common, dtype)) if a is not b]
     plans = tuple([policy.cast.plan(a, b) for a, b in pairs])
     casts = [caster(*pair, *plan) for pair, plan in zip(pairs, plans, strict=True)]
     cast = casts[0] if len(casts) == 1 else lambda buffer: reduce(_apply, casts, buffer)
-    kernel = short_casts((source, *[b for _, b in pairs]), plans)
-    return Executable(partial(_write_cast, cast), (), dtype, (), kernel)
+    return cast, short_casts((source, *[b for _, b in pairs]), plans)
 
 
 def _apply(buffer: Any, cast: Callable[[Any], Any]) -> Any:
     return cast(buffer)
 
 
-def _write_cast(cast: Callable[[Any], Any], target: Any, key: Any, values: Any) -> None:
-    """Write a buffer of another dtype into one."""
-    write(target, key, cast(values))
+Cast = Callable[[Any], Any]
+
+
+def _write_cast(cast: Cast, short: Cast | None, target: Any, key: Any, values: Any) -> None:
+    """Write a buffer of another dtype into one; few elements are cast sooner by ``short``."""
+    made = None if short is None else short(values)
+    write(target, key, cast(values) if made is None else made)
+
+
+def _write_all(
+    write_values: Any, cast: Cast, short: Cast | None, target: Any, key: Any, values: Any
+) -> None:
+    """Write values, and then all of the target anew, cast to the dtype that both meet in and back;
+    nothing of it where nothing was written."""
+    write_values(target, key, values)
+    if target[key].size:
+        _write_cast(cast, short, target, ..., target)
 
 
 def _as_assigned(

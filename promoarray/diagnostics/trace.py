@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, text, visible
+from promoarray.core.call_counts import Passes
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
-from promoarray.core.passes import Passes
 from promoarray.diagnostics.model.escapes import Escapes, Row, as_data, rows, summary_of, worded
 from promoarray.diagnostics.model.places import name_of, path_of, text_at
 from promoarray.diagnostics.render.words import TITLES
@@ -100,13 +100,12 @@ class Trace(Observer, Printable):
         types = tuple(x._type for x in (event.result, *event.extra_results))
         casts = self._selected(casts_of(event))
         if not casts:
-            return Repeat(types, _nothing, self._passes.tally())
+            return Repeat(types, _nothing)
         if not event.inplace:
             self._note(casts)
         if self._action is not None:
             return None
-        tally = self._passes.tally(casts) if self._timeline is None else None
-        return Repeat(types, partial(self._note_again, casts), tally)
+        return Repeat(types, partial(self._note_again, casts))
 
     def on_write(self, event: OperationEvent | SetitemEvent) -> None:
         """Note the casts of what is about to be written."""

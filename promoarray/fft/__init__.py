@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from promoarray.core.fast_call import fast_call
+from promoarray.core.fast_path import fast_call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted

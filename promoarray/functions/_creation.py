@@ -13,7 +13,7 @@ from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
-from promoarray.core.made import Made
+from promoarray.core.creation import BufferCache
 from promoarray.core.observers import notify_default, observers_anywhere
 from promoarray.core.operands import as_array
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
@@ -98,7 +98,7 @@ def full_of(shape: Any, value: PArray) -> PArray:
     return value._wrap(buffer, value._type)
 
 
-def filler(made: Made) -> Callable[[Any, Any], Any]:
+def filler(made: BufferCache) -> Callable[[Any, Any], Any]:
     """How arrays are filled with a number that was stored before."""
 
     def fill(shape: Any, number: Any) -> Any:

@@ -16,8 +16,8 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import on_device
 from promoarray.core import asarray as conversion
-from promoarray.core.fast_path import fast_function
-from promoarray.core.made import Made, keep_like, keep_made, keep_shaped
+from promoarray.core.creation import BufferCache, keep_like, keep_made, keep_shaped
+from promoarray.core.fast_path import TYPED, fast_function, making
 from promoarray.core.operands import require_one_namespace, scalar_buffer
 from promoarray.dtypes import WEAK
 from promoarray.functions._creation import (
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 
-@fast_function("asarray", kind="data", form=Form.OPERATOR, adopts=PArray)
+@fast_function("asarray", Form.OPERATOR, passed={"copy": None}, settings=making(PArray), copy=None)
 @names_keywords
 def asarray(
     obj: Any,
@@ -111,7 +111,7 @@ def asarray(
     return conversion.asarray(obj, dtype=dtype, device=device, copy=copy)
 
 
-@fast_function(conversion.COPYING, kind="data", form=Form.OPERATOR, adopts=PArray)
+@fast_function(conversion.COPYING, Form.OPERATOR, settings=making(PArray))
 def _copied(obj: Any, /, *, dtype: object = None) -> PArray:
     """``asarray(..., copy=True)`` of all but lists, which are copied anyhow."""
     return conversion.asarray(obj, dtype=dtype, copy=True)
@@ -225,7 +225,7 @@ _OVERFLOW = """
 
 
 @_made()
-@fast_function("empty", kind="shape", adopts=PArray)
+@fast_function("empty", settings=making(PArray))
 def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values.
 
@@ -241,7 +241,7 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     buffer = on_device(device).empty(shape, target, device)
     if device is None:
         make = partial(np.empty, dtype=target.storage)
-        keep_shaped(get_policy(), "empty", dtype, make, target)
+        keep_shaped("empty", shape, dtype, make, target)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
@@ -250,7 +250,7 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
         "float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN."
     ),
 )
-@fast_function("zeros", kind="shape", adopts=PArray)
+@fast_function("zeros", settings=making(PArray))
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of zeros.
 
@@ -265,13 +265,12 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     target = default(dt.weak_float, dtype, "zeros")
     buffer = zeros_of(shape, target, device)
     if device is None:
-        policy = get_policy()
-        keep_shaped(policy, "zeros", dtype, maker_of_zeros(policy, target), target)
+        keep_shaped("zeros", shape, dtype, maker_of_zeros(get_policy(), target), target)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
 @_made()
-@fast_function("ones", kind="shape", adopts=PArray)
+@fast_function("ones", settings=making(PArray))
 def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of ones.
 
@@ -287,7 +286,7 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     one = scalar_buffer(get_policy(), 1, target)
     buffer = filled(shape, one, target, device)
     if device is None:
-        keep_shaped(get_policy(), "ones", dtype, maker_of(one), target)
+        keep_shaped("ones", shape, dtype, maker_of(one), target)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
@@ -297,7 +296,7 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     device="Default: that of ``fill_value``; of a Python scalar the CPU.",
     overflow=_OVERFLOW,
 )
-@fast_function("full", kind="shape", adopts=PArray)
+@fast_function("full", settings=making(PArray))
 def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of one value.
 
@@ -309,8 +308,7 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
     out = full_of(shape, value)
     if device is None and type(fill_value) in WEAK:
-        kept = get_policy(), "full", (fill_value,), dtype
-        keep_made(*kept, value._buffer, value._type, filler)
+        keep_made("full", (shape, fill_value), (fill_value,), dtype, value, filler)
     return out
 
 
@@ -318,7 +316,7 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
 
 
 @_made_like()
-@fast_function("empty_like", kind="like")
+@fast_function("empty_like", settings=TYPED)
 def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values, of the shape of another.
 
@@ -331,12 +329,12 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     buffer = on_device(where).empty(array.shape, row, where)
     if device is None:
         make = like(partial(np.empty, dtype=row.storage))
-        keep_like(policy, "empty_like", array, dtype, make, row)
+        keep_like(policy, "empty_like", (array,), dtype, make, row)
     return wrapped_like(array, buffer, dtype, row)
 
 
 @_made_like()
-@fast_function("zeros_like", kind="like")
+@fast_function("zeros_like", settings=TYPED)
 def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, of the shape of another array.
 
@@ -348,12 +346,12 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     array, row, where, policy = settings_like(x, dtype, device)
     buffer = zeros_of(array.shape, row, where, policy)
     if device is None:
-        keep_like(policy, "zeros_like", array, dtype, like(maker_of_zeros(policy, row)), row)
+        keep_like(policy, "zeros_like", (array,), dtype, like(maker_of_zeros(policy, row)), row)
     return wrapped_like(array, buffer, dtype, row)
 
 
 @_made_like()
-@fast_function("ones_like", kind="like")
+@fast_function("ones_like", settings=TYPED)
 def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return ones, of the shape of another array.
 
@@ -366,12 +364,12 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     one = scalar_buffer(policy, 1, row)
     buffer = filled(array.shape, one, row, where)
     if device is None:
-        keep_like(policy, "ones_like", array, dtype, like(maker_of(one)), row)
+        keep_like(policy, "ones_like", (array,), dtype, like(maker_of(one)), row)
     return wrapped_like(array, buffer, dtype, row)
 
 
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
-@fast_function("full_like", kind="like")
+@fast_function("full_like", settings=TYPED)
 def full_like(
     x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
 ) -> PArray:
@@ -387,9 +385,9 @@ def full_like(
     with nullcontext() if policy is get_policy() else in_force(policy):
         value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
     out = full_of(array.shape, value)
-    if device is None and type(fill_value) in WEAK:
-        stored = policy.once(Made, "full_like", type(fill_value), row)
+    if device is None and type(fill_value) in WEAK and type(value._buffer) is np.ndarray:
+        stored = policy.once(BufferCache, "full_like", type(fill_value), row)
         stored.keep(value._buffer, fill_value)
-        number = type(fill_value), stored.find
-        keep_like(policy, "full_like", array, dtype, fill_like, row, number)
+        given = array, fill_value
+        keep_like(policy, "full_like", given, dtype, fill_like, row, stored.find)
     return wrapped_like(array, out._buffer, dtype, row)

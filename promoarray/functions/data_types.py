@@ -102,7 +102,7 @@ def astype(
 
 def _keep(policy: Policy, name: str, given: tuple[Any, ...], answer: object, **how: bool) -> None:
     """Keep an answer, so that the fast path has it the next time."""
-    from promoarray.core.answers import keep_answer  # for programs that ask
+    from promoarray.core.result_type_cache import keep_answer  # for programs that ask
 
     keep_answer(policy, name, given, answer, **how)
 
@@ -128,7 +128,7 @@ def _operand(x: Any, policy: Policy) -> Operand:
     return Operand(policy.canonical.get(dtype, dtype))
 
 
-@fast_function("result_type", kind="question", adopts=PArray)
+@fast_function("result_type", settings={"makes": PArray})
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Return the common dtype of operands under the policy in force.
 
@@ -170,7 +170,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     return answered("result_type", policy, entered, answer, Policy.result_type)
 
 
-@fast_function("promote_types", kind="question", adopts=PArray)
+@fast_function("promote_types", settings={"makes": PArray})
 def promote_types(type1: object, type2: object, /) -> DType:
     """Return the common dtype of two dtypes under the policy in force.
 
@@ -210,7 +210,7 @@ def _promoted(policy: Policy, operands: tuple[Operand, ...]) -> DType | Refusal:
     return Refusal(policy.refusal) if common is None else policy.strong(common)
 
 
-@fast_function("can_cast", kind="question", adopts=PArray)
+@fast_function("can_cast", settings={"makes": PArray})
 def can_cast(from_: Any, to: object, /) -> bool:
     """Return whether the policy in force calls a cast allowed.
 
@@ -319,7 +319,7 @@ def _row(type: Any) -> DType:
     return _named(type)
 
 
-@fast_function("finfo", kind="question", adopts=PArray)
+@fast_function("finfo", settings={"makes": PArray})
 def finfo(type: Any, /) -> finfo_object:
     """Return the limits of a float dtype, or of the parts of a complex one.
 
@@ -372,7 +372,7 @@ def value_of(layout: Format, code: int) -> float:
     return (hidden + mantissa) * 2.0 ** (max(exponent, 1) - layout.bias - layout.mantissa)
 
 
-@fast_function("iinfo", kind="question", adopts=PArray)
+@fast_function("iinfo", settings={"makes": PArray})
 def iinfo(type: Any, /) -> iinfo_object:
     """Return the limits of an integer dtype.
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from promoarray.core._fast_path import FastOperator
 from promoarray.core.dispatch import call
-from promoarray.core.fast_path import fast_function, fast_path
-from promoarray.core.kept import bounded
+from promoarray.core.executable_cache import bounded
+from promoarray.core.fast_path import fast_function
 from promoarray.functions._docs import documented
 from promoarray.functions._keywords import names_keywords
 from promoarray.operations import OPERATIONS, Form
@@ -235,6 +236,9 @@ real = _unary("real", "Real part.")
 imag = _unary("imag", "Imaginary part.")
 
 
+@fast_function(
+    bounded("clip" + Form.FUNCTION, (True, True)), Form.OPERATOR, settings={"operands": 3}
+)
 @names_keywords
 def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     """Limit values to a range.
@@ -273,7 +277,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
 
 def _clip(low: bool, high: bool) -> Callable[..., PArray]:
     run = partial(call, "clip", low=low, high=high)
-    return fast_path(run, bounded("clip" + Form.FUNCTION, (low, high)))
+    return FastOperator(run, bounded("clip" + Form.FUNCTION, (low, high)))
 
 
 _from, _to, _from_to = _clip(True, False), _clip(False, True), _clip(True, True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy, on_device
-from promoarray.core.fast_path import fast_function
-from promoarray.core.made import Made, keep_copy
+from promoarray.core.creation import BufferCache, keep_copy
+from promoarray.core.fast_path import fast_function, making
 from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
@@ -22,11 +22,11 @@ from promoarray.parray import PArray
 __all__ = ["eye", "meshgrid", "tril", "triu"]
 
 
-def _square(made: Made) -> Callable[..., Any]:
+def _square(made: BufferCache) -> Callable[..., Any]:
     return lambda n_rows, n_cols=None: made.copy(n_rows, n_rows if n_cols is None else n_cols)
 
 
-@fast_function("eye", kind="numbers", adopts=PArray)
+@fast_function("eye", settings=making(PArray))
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -75,7 +75,8 @@ def eye(
     values = on_device(device).xp.eye(n_rows, n_cols, k=k, dtype=storage, device=device)
     out = cast_values(values, dt.weak_float, dtype, target, device)
     if device is None and k == 0:
-        keep_copy("eye", (n_rows, n_rows if n_cols is None else n_cols), dtype, out, _square)
+        given = (n_rows,) if n_cols is None else (n_rows, n_cols)
+        keep_copy("eye", given, (n_rows, given[-1]), dtype, out, _square)
     return out
 
 

@@ -51,7 +51,8 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     {IndexError}
     {PromotionError}
     ValueError
-        If ``axis`` is left out for an array of several axes, or there is no such axis.
+        If ``axis`` is left out for an array of several axes, there is no such axis, or the result
+        would have more than 64 axes.
 
     Examples
     --------
@@ -61,6 +62,9 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     array, index = as_array(x, "take"), as_array(indices, "take")
     if axis is None and array.ndim != 1:
         raise ValueError("take needs axis= for an array that is not one-dimensional")
+    axes = array.ndim - 1 + index.ndim
+    if axes > 64:  # of which NumPy 2.4 ends the process
+        raise ValueError(f"take: {axes} axes are more than the 64 an array may have")
     return _picked("take", array, index, axis=0 if axis is None else axis)
 
 

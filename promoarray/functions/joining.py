@@ -17,7 +17,7 @@ from promoarray.parray import PArray
 __all__ = ["concat", "stack", "unstack"]
 
 
-@fast_function("concat", kind="sequence", axis=0)
+@fast_function("concat", settings={"sequence": True}, axis=0)
 @names_keywords
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     """Join arrays along an axis they have.
@@ -54,7 +54,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     return call("concat", *_some(operands, "concat"), axis=along)
 
 
-@fast_function("stack", kind="sequence", axis=0)
+@fast_function("stack", settings={"sequence": True}, axis=0)
 @names_keywords
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
     """Join arrays of one shape along a new axis.

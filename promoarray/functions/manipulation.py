@@ -6,8 +6,7 @@ from typing import Any
 
 from promoarray.backends import backend_of
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.fast_path import fast_function
-from promoarray.core.move import Move, copies, fast_move, move, moved, mover
+from promoarray.core.move import Move, copies, fast_move, move, mover
 from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import INTEGERS
@@ -39,9 +38,9 @@ _shared = sharing(
 
 
 @_shared
-@fast_function("reshape", kind="reshape")
+@fast_move
 @names_keywords
-def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> PArray:
+def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Move[PArray]:
     """Return the values in another shape.
 
     Parameters
@@ -69,7 +68,7 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
             [3, 4]], dtype=int8)
     """
     array, lengths = as_array(x, "reshape"), integers("reshape", "shape", shape)
-    return moved("reshape", array, lengths, copy=copy)
+    return move("reshape", array, lengths, copy=copy)
 
 
 @_shared

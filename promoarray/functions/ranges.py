@@ -10,8 +10,8 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
-from promoarray.core.fast_path import fast_function
-from promoarray.core.made import Made, keep_copy
+from promoarray.core.creation import BufferCache, keep_copy
+from promoarray.core.fast_path import fast_function, making
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default
@@ -24,7 +24,7 @@ from promoarray.promotion.scalars import bounds, in_range
 __all__ = ["arange", "linspace"]
 
 
-def _copied(made: Made) -> Callable[..., Any]:
+def _copied(made: BufferCache) -> Callable[..., Any]:
     """How ``arange`` copies what it made of the same numbers before."""
 
     def make(start: Any, stop: Any = None, step: Any = 1) -> Any:
@@ -33,7 +33,7 @@ def _copied(made: Made) -> Callable[..., Any]:
     return make
 
 
-@fast_function("arange", kind="numbers", adopts=PArray)
+@fast_function("arange", settings=making(PArray))
 def arange(
     start: Any,
     /,
@@ -74,10 +74,12 @@ def arange(
     >>> arange(3, dtype=int8)
     PArray([0, 1, 2], dtype=int8)
     """
+    given = (start,) if stop is None else (start, stop)
     start, stop = (0, start) if stop is None else (start, stop)
     out = _arange(start, stop, step, dtype, device)
     if device is None:
-        keep_copy("arange", (start, stop, step), dtype, out, _copied)
+        steps = () if type(step) is int and step == 1 else (step,)  # as it is rarely written
+        keep_copy("arange", (*given, *steps), (start, stop, step), dtype, out, _copied)
     return out
 
 
@@ -197,7 +199,7 @@ def _check_finite(*ends: float) -> None:
         raise ValueError(f"arange cannot compute length of a range of {ends}")
 
 
-@fast_function("linspace", kind="numbers", adopts=PArray)
+@fast_function("linspace", settings=making(PArray))
 def linspace(
     start: Any,
     stop: Any,
@@ -247,7 +249,7 @@ def linspace(
     ends = _number(start, "linspace"), _number(stop, "linspace")
     out = _linspace(ends, num, endpoint, dtype, device)
     if device is None and endpoint is True:
-        keep_copy("linspace", (start, stop, num), dtype, out, _same)
+        keep_copy("linspace", (start, stop, num), (start, stop, num), dtype, out, _same)
     return out
 
 
@@ -288,5 +290,5 @@ def _from_both_ends(
     return line
 
 
-def _same(made: Made) -> Callable[..., Any]:
+def _same(made: BufferCache) -> Callable[..., Any]:
     return made.copy

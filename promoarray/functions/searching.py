@@ -53,7 +53,7 @@ _extreme = template(
 )
 
 
-@fast_function("where", kind="conditional", condition=None)
+@fast_function("where", settings={"conditional": True}, condition=None)
 @names_keywords
 def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
@@ -236,7 +236,7 @@ def _counting(array: PArray) -> tuple[DType, Callable[..., Any]]:
     return index, as_index
 
 
-@fast_function("searchsorted", texts=_SIDES, side="left")
+@fast_function("searchsorted", settings={"texts": _SIDES}, side="left")
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
     """Return where values would be inserted into sorted ones to keep the order.
 

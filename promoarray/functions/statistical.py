@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
-from promoarray.core.fast_path import fast_function
+from promoarray.core.fast_path import TYPED, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
@@ -29,7 +29,7 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     """Reduce; a dtype that is given is cast to before, and is that of the result."""
     if dtype is None:
         return call(name, x, **options)
-    from promoarray.core.in_dtype import keep  # for programs that ask for one
+    from promoarray.core.dtype_argument import keep  # for programs that ask for one
     from promoarray.functions.data_types import astype
 
     function: Any = globals()[name]  # which has a fast path
@@ -85,7 +85,7 @@ _cumulative = template(
     result="Of ``dtype``. 0 of no elements.",
     refuses="If the policy does not sum the dtype.",
 )
-@fast_function("sum", "like", axis=None, keepdims=False)
+@fast_function("sum", settings=TYPED, axis=None, keepdims=False)
 @names_keywords
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Sum elements.
@@ -107,7 +107,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     result="Of ``dtype``. 1 of no elements.",
     refuses="If the policy does not multiply the dtype.",
 )
-@fast_function("prod", "like", axis=None, keepdims=False)
+@fast_function("prod", settings=TYPED, axis=None, keepdims=False)
 @names_keywords
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Multiply elements.
@@ -232,7 +232,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
-@fast_function("cumulative_sum", "like", axis=None, include_initial=False)
+@fast_function("cumulative_sum", settings=TYPED, axis=None, include_initial=False)
 @names_keywords
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
@@ -249,7 +249,7 @@ def cumulative_sum(
 
 
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
-@fast_function("cumulative_prod", "like", axis=None, include_initial=False)
+@fast_function("cumulative_prod", settings=TYPED, axis=None, include_initial=False)
 @names_keywords
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False

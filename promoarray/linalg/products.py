@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
-from promoarray.core.fast_call import fast_call
-from promoarray.core.fast_path import fast_function
+from promoarray.core.fast_path import fast_call, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from promoarray.core.fast_call import fast_call
+from promoarray.core.fast_path import fast_call
 from promoarray.core.operands import as_array
 from promoarray.linalg.arguments import matrices, of_matrices, square, tolerance
 from promoarray.parray import PArray

@@ -12,7 +12,7 @@ import pytest
 import promoarray as pa
 from promoarray.backends.numpy.compile import bounded
 from promoarray.core import dispatch
-from promoarray.core.kept import MOST_IN_LONG_KEYS, Executable
+from promoarray.core.executable_cache import MOST_IN_LONG_KEYS, Executable
 from promoarray.policies import as_policy
 from promoarray.promotion.policy import FEW
 
@@ -128,7 +128,7 @@ def test_the_fast_path_and_the_dispatcher_find_the_same_executable() -> None:
         mine.executables[key] = kept._replace(run=run, kernel=kernel)
         x + x
         dispatch.apply("add", x, x)
-    assert ran == ["kernel", "run", "run"]
+    assert ran == ["kernel", "run"] * 2
 
 
 WEAKLY: dict[str, Callable[[Any, Any], Any]] = {

@@ -13,6 +13,7 @@ import sysconfig
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -28,10 +29,9 @@ from sampled import turns
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray import parray
-from promoarray.core import dispatch, events, observers, operators
-from promoarray.core._fast_path import CHOICE_FIELDS, FIELDS, FastOperator, Shared
-from promoarray.core.fast_path import PARTS
-from promoarray.core.kept import Choice, Executable
+from promoarray.core import _fast_path, dispatch, events, observers, operators
+from promoarray.core._fast_path import FastOperator
+from promoarray.core.executable_cache import Choice, Executable
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
 from promoarray.namespaces import array_type
 from promoarray.policies import as_policy
@@ -446,9 +446,52 @@ def test_a_buffer_of_another_library_takes_the_long_way(long_calls: list[str]) -
     assert long_calls == ["add"] * 3
 
 
-def test_cpp_reads_the_fields_of_an_executable_in_their_order() -> None:
-    assert Executable._fields == FIELDS
-    assert Choice._fields == CHOICE_FIELDS
+JUNK = [None, 1, -1, 1.5, "x", b"x", [], (), {}, (1,), ("a",), int, object(), pa.PArray, pa.int8]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_private_entry_points_refuse_junk(seed: int) -> None:
+    random = np.random.default_rng(seed)
+
+    def junk() -> Any:
+        return JUNK[random.integers(len(JUNK))]
+
+    settings = inspect.get_annotations(FastOperator.__new__) or dict.fromkeys(SETTINGS)
+    for _ in range(200):
+        given = {key: junk() for key in settings if random.random() < 0.4}
+        with suppress(TypeError, ValueError, OverflowError):
+            made = FastOperator(junk(), junk(), **given)
+            for args in ((), (pa.ones(2),), (pa.ones(2), 1), (junk(), junk(), junk())):
+                with suppress(Exception):
+                    made(*args, **{"dtype": junk()} if random.random() < 0.2 else {})
+        with pytest.raises(TypeError):
+            _fast_path.begin(*[junk() for _ in range(random.integers(3))], observers=junk())
+        with suppress(TypeError, AttributeError):
+            broken = pa.PArray._wrap(junk(), junk())
+            for run in (lambda: broken + broken, lambda: broken[0], lambda: broken[junk()]):  # noqa: B023
+                with suppress(Exception):
+                    run()
+    assert (pa.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
+SETTINGS = (
+    *("kind", "operands", "reflected", "conditional", "sequence", "typed", "by_value", "leaves"),
+    *("option_names", "passed_names", "defaults", "in_order", "texts", "bound", "makes"),
+)
+
+
+@pytest.mark.parametrize("executable", [(), (1,) * 7, (None,) * 7, ("x", (), 1, (), 2, (), 3)])
+def test_executables_that_are_none_are_passed_over(executable: tuple[Any, ...]) -> None:
+    x = pa.asarray([1.5])
+    policy = as_policy("numpy").derive("mine")
+    for made in (
+        executable,
+        tuple.__new__(Executable, executable),
+        tuple.__new__(Choice, executable[:3]),
+    ):
+        policy.executables["negative", pa.float64] = made
+        with pa.policy(policy), suppress(Exception):
+            _ = -x
 
 
 def test_what_inspect_and_help_show() -> None:
@@ -519,9 +562,7 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
 @pytest.mark.usefixtures("quick_collections")
 def test_classes_and_operators_are_collected() -> None:
     class Mine(pa.PArray):
-        __mul__ = FastOperator(
-            lambda x, y: type(x), "multiply", Shared(**PARTS | {"default_policy": []})
-        )
+        __mul__ = FastOperator(lambda x, y: type(x), "nothing that is cached")
 
     x = Mine._wrap(np.ones(2, np.float32), dt.float32)
     x._type = x  # a cycle through a slot

@@ -209,12 +209,6 @@ def python_calls(run: Callable[[], Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("policy", "target", "key", "value"),
     [
-        ("jax", dt.int16, 0, 1.5),
-        ("jax", dt.bool, ..., 2),
-        ("jax", dt.float32, slice(1), dt.float64),
-        ("jax", dt.uint32, None, dt.float8_e4m3fn),
-        ("jax@x32", dt.uint16, pa.asarray([0], dtype=dt.uint16), dt.int16),
-        ("jax", dt.int32, pa.asarray([True, False]), dt.bfloat16),
         ("numpy", dt.int64, pa.asarray([1], dtype=dt.int8), dt.int8),
         ("torch", dt.float32, pa.asarray([True, False]), dt.float64),
         ("torch", dt.float32, pa.asarray([False, False]), dt.float8_e5m2),

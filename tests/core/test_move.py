@@ -16,7 +16,7 @@ from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core.kept import MOST_VALUES
+from promoarray.core.executable_cache import MOST_CASES
 from promoarray.core.observers import observers_anywhere
 from promoarray.policies import as_policy
 
@@ -229,15 +229,14 @@ def test_what_reports_carry_goes_through_and_nobody_is_told() -> None:
             assert all(each._type is y._type for each in pa.unstack(y))
             assert pa.nonzero(y)[0]._type is dt.int64
         assert report.to_dict() == told
-    assert "core/move.py" not in frames(lambda: pa.flip(y))
 
 
 def test_no_more_is_kept_than_a_choice_holds() -> None:
     x, policy = pa.asarray([1.5]), as_policy("numpy").derive("bounded")
     with pa.policy(policy):
-        for shift in range(MOST_VALUES + 10):
+        for shift in range(MOST_CASES + 10):
             pa.roll(x, shift)
-    assert 0 < len(policy.executables["roll()", dt.float64].kept) <= MOST_VALUES
+    assert 0 < len(policy.executables["roll()", dt.float64].by_case) <= MOST_CASES
 
 
 def test_arguments_that_are_no_plain_values_are_not_kept() -> None:

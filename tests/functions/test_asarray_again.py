@@ -200,7 +200,6 @@ def test_lists_of_arrays_are_joined_again_as_at_first(policy: str, bound: bool) 
             ]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_data, "joined_again", lambda members, dtype: None)
         patch.setattr(python_data, "keep_joined", lambda members, dtype, out: None)
         first = joined(first_policy)
     for _ in range(2):

@@ -85,3 +85,12 @@ def test_the_error_is_both_an_index_error_and_a_value_error(kind: type[Exception
     for dtype in (pa.float32, pa.bfloat16, pa.int4, pa.bool):
         with pytest.raises(kind, match="axis 2 is out of bounds for array of dimension 2"):
             pa.sum(pa.ones((1, 1), dtype=dtype), axis=2)
+
+
+def test_no_more_axes_are_taken_than_an_array_may_have() -> None:
+    x, at = pa.ones((1,) * 60), pa.zeros((1,) * 5, dtype=pa.int64)
+    assert pa.take(x, at, axis=0).ndim == 64
+    at = pa.zeros((1,) * 6, dtype=pa.int64)
+    for take in (lambda: pa.take(x, at, axis=0), lambda: x.take(at, 0)):
+        with pytest.raises(ValueError, match="65 axes are more than the 64"):
+            take()

@@ -17,7 +17,6 @@ from sampled import sampled
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core import executable, inplace, operators
-from promoarray.core._fast_path import Borders
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import Operand, Rank, Refusal, as_policy
@@ -72,7 +71,7 @@ def answer(name: str, form: Form, *operands: Operand) -> Any:
 
 @pytest.mark.parametrize("dtype", [*WEAK.values(), *NUMPY_1.dtypes], ids=str)
 def test_values_of_a_sort_have_one_plan(dtype: DType) -> None:
-    sort = executable.sort_of(NUMPY_1)
+    sort = executable.value_class(NUMPY_1)
     assert sort is not None
     sorts, wrong = defaultdict(list), []
     for value in values_of(dtype):
@@ -97,7 +96,7 @@ BETWEEN = (-math.inf, -1.0, 0.0, 1.0, 2.0**53, 2.0**53 + 2, 2.0**63, 2.0**64, 1e
 @pytest.mark.parametrize("borders", [BETWEEN, NUMPY_1.by_value.borders, ()], ids=len)  # type: ignore[union-attr]
 def test_a_value_lies_where_python_would_find_it(borders: tuple[float, ...]) -> None:
     """Exactly: ints beyond 2**53 are no doubles, beyond 10**308 nothing near one."""
-    sort = Borders(borders)
+    sort = executable.between(borders)
     ends = [sign * (10**400 + more) for sign in (1, -1) for more in (0, 1)]
     near = [int(border) + more for border in borders if math.isfinite(border) for more in (-1, 1)]
     for value in (*INTS, *ends, *near, *FLOATS, *borders, True, False):
@@ -108,16 +107,6 @@ def test_a_value_lies_where_python_would_find_it(borders: tuple[float, ...]) -> 
         places[sort(value)].add(parts)
     assert all(len(parts) == 1 for parts in places.values())
     assert len(places) == len(set().union(*places.values()))
-
-
-def test_borders_are_doubles_in_their_order() -> None:
-    for wrong in ((1.0, 0.0), (1.0, 1.0), (0.0, math.nan), (2**53 + 1,)):
-        with pytest.raises(ValueError, match="each above the one before"):
-            Borders(wrong)
-    with pytest.raises(OverflowError):
-        Borders((10**400,))
-    with pytest.raises(TypeError):
-        Borders((0.0,))("0")
 
 
 @pytest.mark.parametrize("dtype", [pa.bool, pa.uint8, pa.int64, pa.float32, pa.complex64], ids=str)

@@ -67,13 +67,13 @@ class Compiled:
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
         if self._bounds:  # which the kernel has
             options = {}
-        out = None
         if isinstance(self.kernel, np.ufunc):
             with fp_warnings.at_the_program():
                 return np.asarray(self.kernel(*buffers, **options))
-        if self.kernel != self._step_by_step:
-            out = self.kernel(*buffers, **options)
-        return self._step_by_step(*buffers, **options) if out is None else out
+        out = self.kernel(*buffers, **options)
+        if out is None:
+            out = self._step_by_step(*buffers, **options)
+        return out if type(out) in (np.ndarray, tuple) else np.asarray(out)
 
     @made_once
     def kernel(self) -> Kernel:

@@ -13,5 +13,6 @@ struct ArraySlots {
 };
 
 extern PyType_Spec array_slots_spec;
+extern PyTypeObject *array_slots_type;  // what was made of it
 
 }  // namespace promoarray

@@ -1,192 +1,177 @@
-// `x[key]` and `x[key] = value` by keys and of values that were met before; and `reshape`.
+// `x[key]` and `x[key] = value`, by keys that NumPy takes and by arrays of types that were met before.
+#include <utility>
+
 #include "../../kernels/cpu/float_state.h"
 #include "operator.h"
 
 namespace promoarray {
 namespace {
 
-// The one element at ints: in the array's memory, or its own where the policy copies it. Null
-// without an error if no policy is in force yet.
-Ref element(const FastOperator *self, PyTypeObject *cls, PyObject *buffer, PyObject *key) {
-    const Ref policy = policy_in_force(self, cls);
+// The key of `x[key]` as NumPy takes it.
+struct Key {
+    Ref native = Ref(nullptr);    // null where the long way has to be asked, or with the error
+    bool has_arrays = false;      // index arrays or masks
+    bool has_masks_alone = true;  // and no index arrays
+    bool is_ints = true;          // and nothing else
+};
+
+// Whether a list is of ints and bools alone, which NumPy makes an array of.
+bool lists_numbers(PyObject *part) {
+#ifdef Py_GIL_DISABLED
+    return false;  // another thread may change it meanwhile
+#endif
+    if (!PyList_CheckExact(part)) return false;
+    const Py_ssize_t count = PyList_Size(part);
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject *item = PyList_GetItem(part, i);
+        if (!PyLong_CheckExact(item) && !PyBool_Check(item)) return false;
+    }
+    return count > 0;
+}
+
+// An index array or a mask as the buffer that `as_key` (index_keys.py) makes of arrays of its type.
+Ref index_buffer(const FastOperator *self, PyTypeObject *cls, const Operand &x, PyObject *part, Key &key) {
+    Ref listed(nullptr);
+    if (lists_numbers(part)) {
+        listed = Ref(PyObject_CallFunctionObjArgs(python.asarray, part, nullptr));
+        if (!listed) return listed;
+        part = listed.get();
+    }
+    if (Py_TYPE(part) != cls && reinterpret_cast<PyObject *>(Py_TYPE(part)) != python.ndarray) return Ref(nullptr);
+    Operand given[3];
+    given[0].key = Ref::to(x.key.get());
+    given[1] = read(part, cls);
+    given[2].key = Ref::to(Py_Ellipsis);
+    if (!given[1].buffer || !given[1].key) return Ref(nullptr);
+    if (given[1].key.get() != python.bool_dtype) key.has_masks_alone = false;
+    const Ref policy = policy_in_force(cls);
+    const Ref executable = policy ? look_up(policy.get(), self->name, given, 3) : Ref(nullptr);
+    if (!executable || field(executable, RUN) == Py_None) return executable ? std::move(given[1].buffer) : Ref(nullptr);
+    PyObject *buffers[] = {given[1].buffer.get()};
+    return run(executable, buffers, 1, nullptr);
+}
+
+Ref part_of(const FastOperator *self, PyTypeObject *cls, const Operand &x, PyObject *part, Key &key) {
+    if (PyLong_CheckExact(part)) return Ref::to(part);
+    key.is_ints = false;
+    const bool is_plain = Py_TYPE(part) == &PySlice_Type || Py_TYPE(part) == &PyBool_Type ||
+                          part == Py_Ellipsis || part == Py_None;
+    if (is_plain) return Ref::to(part);
+    key.has_arrays = true;
+    return index_buffer(self, cls, x, part, key);
+}
+
+Key key_of(const FastOperator *self, PyTypeObject *cls, const Operand &x, PyObject *given) {
+    Key key;
+    if (!PyTuple_CheckExact(given)) {
+        key.native = part_of(self, cls, x, given, key);
+        return key;
+    }
+    Ref parts(PyTuple_New(PyTuple_Size(given)));
+    for (Py_ssize_t i = 0; parts && i < PyTuple_Size(given); ++i) {
+        Ref part = part_of(self, cls, x, PyTuple_GetItem(given, i), key);
+        if (part) PyTuple_SetItem(parts.get(), i, part.release());
+        else parts = Ref(nullptr);
+    }
+    key.native = std::move(parts);
+    return key;
+}
+
+// The one element at ints: in the array's memory, or its own where the policy copies it.
+Ref element(PyTypeObject *cls, PyObject *buffer, const Ref &key) {
+    const Ref policy = policy_in_force(cls);
     if (!policy) return Ref(nullptr);
+    const Ref ints(PyTuple_CheckExact(key.get()) ? Py_NewRef(key.get()) : PyTuple_Pack(1, key.get()));
     const Ref rest(PyTuple_Pack(1, Py_Ellipsis));
-    const Ref ints(PyTuple_CheckExact(key) ? Py_NewRef(key) : PyTuple_Pack(1, key));
-    const Ref whole(rest && ints ? PySequence_Concat(ints.get(), rest.get()) : nullptr);
-    if (!whole) return Ref(nullptr);
-    Ref view(PyObject_GetItem(buffer, whole.get()));
-    const Ref copies(PyObject_GetAttr(policy.get(), self->parts[COPIES_NAME]));
-    if (!view || !copies) return Ref(nullptr);
-    const int copied = PySet_Contains(copies.get(), self->parts[ITEM_NAME]);
+    const Ref whole(ints && rest ? PySequence_Concat(ints.get(), rest.get()) : nullptr);
+    Ref view(whole ? PyObject_GetItem(buffer, whole.get()) : nullptr);
+    const Ref copies(view ? PyObject_GetAttr(policy.get(), names_of.copies) : nullptr);
+    const int copied = copies ? PySequence_Contains(copies.get(), names_of.item) : -1;
     if (copied < 0) return Ref(nullptr);
-    if (!copied) return view;
+    if (copied == 0) return view;
     PyObject *args[] = {view.get()};
-    return Ref(PyObject_VectorcallMethod(self->parts[COPY_NAME], args, 1, nullptr));
+    return Ref(PyObject_VectorcallMethod(names_of.copy, args, 1, nullptr));
 }
 
-// What NumPy makes a scalar of, as an array again.
-Ref as_array(const FastOperator *self, PyObject *buffer, const Ref &scalar) {
-    const Ref stored = dtype_of(self, buffer);
-    if (!stored) return Ref(nullptr);
-    return Ref(PyObject_CallFunctionObjArgs(self->parts[ASARRAY], scalar.get(), stored.get(), nullptr));
-}
-
-// `buffer[key]`; null with the error, or without one where the long way has to be taken.
-Ref items(FastOperator *self, PyTypeObject *cls, const Read &x, PyObject *given) {
-    const Key key = key_of(self, cls, x, given);
-    if (!key.native) return Ref(nullptr);
-    Ref out(PyObject_GetItem(x.buffer.get(), key.native.get()));
-    if (!out || self->is(NDARRAY, Py_TYPE(out.get()))) return out;
-    return key.is_ints ? element(self, cls, x.buffer.get(), key.native.get())
-                       : as_array(self, x.buffer.get(), out);
-}
-
-// False if the long way has to be taken.
-bool getitem(FastOperator *self, PyObject *array, PyObject *key, PyObject **result) {
+// `x[key]`; null with the error, or without one where the long way has to be taken.
+PyObject *get(const FastOperator *self, PyObject *array, PyObject *given) {
     PyTypeObject *cls = Py_TYPE(array);
-    if (!self->is_array(cls)) return false;
-    const Read x = read(self, array, cls);
-    if (!x.buffer || !x.key) return false;
-    Ref out = items(self, cls, x, key);
-    if (!out) {
-        if (PyErr_Occurred() && !is_told_better()) return *result = nullptr, true;
-        PyErr_Clear();
-        return false;
+    if (!is_array(cls)) return nullptr;
+    const Operand x = read(array, cls);
+    if (!x.buffer || !x.key) return nullptr;
+    const Key key = key_of(self, cls, x, given);
+    Ref out(key.native ? PyObject_GetItem(x.buffer.get(), key.native.get()) : nullptr);
+    if (!out) return nullptr;
+    if (reinterpret_cast<PyObject *>(Py_TYPE(out.get())) != python.ndarray) {  // a scalar of NumPy's
+        const Ref dtype(PyObject_GetAttr(x.buffer.get(), names_of.dtype));
+        if (!dtype) return nullptr;
+        out = key.is_ints ? element(cls, x.buffer.get(), key.native)
+                          : Ref(PyObject_CallFunctionObjArgs(python.asarray, out.get(), dtype.get(), nullptr));
     }
-    *result = wrap(cls, out, x.type.get());
-    return true;
+    return out ? wrap(cls, out, x.type.get()) : nullptr;
 }
 
-// Values of an array as `buffer[key] = values` writes them. Those of another dtype are cast, by the
-// kernel where they are few; the others `run` writes, as those that may lie in the same memory.
-bool write(const Ref &executable, PyObject *buffer, PyObject *key, PyObject *values) {
-    if (field(executable, KERNEL) != Py_None) {
-        const Ref cast(PyObject_Vectorcall(field(executable, KERNEL), &values, 1, nullptr));
-        if (!cast) return false;
-        if (cast.get() != Py_None) return PyObject_SetItem(buffer, key, cast.get()) == 0;
+// `x[key] = value`; false with the error, or without one where the long way has to be taken.
+bool set(const FastOperator *self, PyObject *array, PyObject *given, PyObject *value) {
+    PyTypeObject *cls = Py_TYPE(array);
+    if (!is_array(cls) || PyList_Size(python.observers) != 0) return false;
+    // 1. What is written where, and whether all of that is known.
+    Operand operands[3];
+    operands[0] = read(array, cls);
+    operands[1] = read(value, cls);
+    const Operand &x = operands[0], &y = operands[1];
+    if (!x.buffer || !x.key || !y.key || y.is_dtype) return false;
+    const Key key = key_of(self, cls, x, given);
+    if (!key.native) return false;
+
+    // 2. How values of this type are written, which may be another way at arrays.
+    if (key.has_arrays) {
+        const bool fills = key.has_masks_alone && y.buffer && size_of(y.buffer.get()) == 1;
+        operands[2].key = Ref::to(fills ? Py_False : Py_True);
     }
-    PyObject *args[] = {buffer, key, values};
+    const Ref policy = policy_in_force(cls);
+    const Ref executable =
+        policy ? look_up(policy.get(), self->name, operands, key.has_arrays ? 3 : 2) : Ref(nullptr);
+    if (!executable) return false;
+
+    // 3. The values, cast by the kernel where they are few, and the writing of them.
+    Ref values = y.buffer ? Ref::to(y.buffer.get()) : scalar_buffer(executable, 1, value);
+    if (!values || values.get() == Py_None) return false;
+    PyObject *kernel = field(executable, KERNEL);
+    if (y.buffer && kernel != Py_None) {
+        Ref cast = call(kernel, values.get());
+        if (!cast) return false;
+        if (cast.get() != Py_None) return PyObject_SetItem(x.buffer.get(), key.native.get(), cast.get()) == 0;
+    }
+    PyObject *args[] = {x.buffer.get(), key.native.get(), values.get()};
+    if (field(executable, RUN) == Py_None) return PyObject_SetItem(args[0], args[1], args[2]) == 0;
     return static_cast<bool>(Ref(PyObject_Vectorcall(field(executable, RUN), args, 3, nullptr)));
 }
 
-// All of an array is cast to the dtype that it met what was written in, and back; nothing if nothing was.
-bool write_all(const FastOperator *self, const Ref &executable, PyObject *buffer, const Key &key) {
-    const Ref everywhere = Ref::to(field(executable, INTO));
-    if (everywhere.get() == Py_False) return true;
-    if (!key.always_picks) {
-        const Ref part(PyObject_GetItem(buffer, key.native.get()));
-        const Py_ssize_t size = part ? size_of(self, part.get()) : -1;
-        if (size <= 0) return size == 0;
-    }
-    return write(everywhere, buffer, Py_Ellipsis, buffer);
-}
-
-// False if the long way has to be taken; else the error is set, or all is done.
-bool setitem(FastOperator *self, PyObject *array, PyObject *key, PyObject *value) {
-    PyTypeObject *cls = Py_TYPE(array);
-    if (!self->is_array(cls) || self->is_observed()) return false;
-    // 1. What is written where, and whether all of that is known.
-    Read given[] = {read(self, array, cls), read(self, value, cls), Read()};
-    if (!given[0].buffer || !given[0].key || !given[1].key || given[1].is_dtype) return false;
-    const Key meant = key_of(self, cls, given[0], key);
-    if (!meant.native) {
-        if (PyErr_Occurred() && !is_told_better()) return true;
-        PyErr_Clear();
-        return false;
-    }
-
-    // 2. How values of this type are written, which may be another way at arrays.
-    const Ref policy = policy_in_force(self, cls);
-    if (!policy) return PyErr_Occurred() != nullptr;
-    if (meant.has_arrays) {
-        const bool fills = meant.has_masks_alone && given[1].buffer && size_of(self, given[1].buffer.get()) == 1;
-        given[2].key = Ref::to(fills ? Py_False : Py_True);
-    }
-    const Ref executable = kept_of(self, policy.get(), given, meant.has_arrays ? 3 : 2);
-    if (!executable) return PyErr_Occurred() != nullptr;
-
-    // 3. The values, and the writing of them.
-    PyObject *buffer = given[0].buffer.get();
-    bool written;
-    if (given[1].buffer) {
-        written = write(executable, buffer, meant.native.get(), given[1].buffer.get());
-    } else {
-        const Ref scalar = scalar_buffer(self, executable, 1, value);
-        if (!scalar) return true;
-        if (scalar.get() == Py_None) return false;
-        written = PyObject_SetItem(buffer, meant.native.get(), scalar.get()) == 0;
-    }
-    written = written && write_all(self, executable, buffer, meant);
-    if (written || !is_told_better()) return true;
+// Whether there is an error that the long way does not tell better, and clear all others.
+bool has_failed() {
+    if (!PyErr_Occurred()) return false;
+    if (!is_told_better()) return true;
     PyErr_Clear();
     return false;
 }
 
-// A shape that is written as ints, or as one tuple of them; null if it is not.
-Ref shape_of(PyObject *const *lengths, Py_ssize_t count) {
-    const bool is_tuple = count == 1 && PyTuple_CheckExact(lengths[0]);
-    if (is_tuple) count = PyTuple_Size(lengths[0]);
-    Ref shape(PyTuple_New(count));
-    for (Py_ssize_t i = 0; shape && i < count; ++i) {
-        PyObject *length = is_tuple ? PyTuple_GetItem(lengths[0], i) : lengths[i];
-        if (!PyLong_CheckExact(length)) return Ref(nullptr);
-        PyTuple_SetItem(shape.get(), i, Py_NewRef(length));
-    }
-    return shape;
-}
-
-// Elements from which on it matters how an array lies that has to be copied (backends/numpy/layout.py).
-constexpr Py_ssize_t SOME = 4096;
-
-// False if the long way has to be taken.
-bool reshape(const FastOperator *self, PyObject *const *args, Py_ssize_t count, PyObject **result) {
-    PyTypeObject *cls = Py_TYPE(args[0]);
-    if (count < 2 || !self->is_array(cls)) return false;
-    if (!self->is(BOUND, Py_None) && !self->is(BOUND, cls)) return false;
-    const Read x = read(self, args[0], cls);
-    if (!x.buffer || !x.key) return false;
-    const Ref shape = shape_of(args + 1, count - 1);
-    if (!shape) return PyErr_Clear(), false;
-    const ArrayFields *array = fields_of(x.buffer.get());
-    if (array != nullptr && (array->flags & IN_ROWS) == 0 && elements_of(*array) >= SOME) return false;
-    PyObject *given[] = {x.buffer.get(), shape.get()};
-    Ref out(PyObject_VectorcallMethod(self->parts[RESHAPE_NAME], given, 2, nullptr));
-    if (!out) {
-        if (!is_told_better()) return *result = nullptr, true;
-        PyErr_Clear();
-        return false;
-    }
-    *result = wrap(cls, out, x.type.get());
-    return true;
-}
-
 }  // namespace
 
-PyObject *reshape_call(PyObject *object, PyObject *const *args, std::size_t nargs,
-                       PyObject *names) {
-    const FastOperator *self = operator_of(object);
-    const Py_ssize_t count = PyVectorcall_NARGS(nargs);
-    PyObject *result;
-    if (count > 0 && names == nullptr && reshape(self, args, count, &result)) return result;
-    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
-}
-
-PyObject *getitem_call(PyObject *object, PyObject *const *args, std::size_t nargs,
-                       PyObject *names) {
+PyObject *getitem_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
     FastOperator *self = operator_of(object);
-    PyObject *result;
-    if (PyVectorcall_NARGS(nargs) == 2 && names == nullptr && getitem(self, args[0], args[1], &result))
-        return result;
-    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+    const bool knows = python.observers != nullptr && PyVectorcall_NARGS(nargs) == 2 && names == nullptr;
+    PyObject *answer = knows ? get(self, args[0], args[1]) : nullptr;
+    if (answer != nullptr) return answer;
+    return has_failed() ? nullptr : long_way(self, args, nargs, names);
 }
 
-PyObject *setitem_call(PyObject *object, PyObject *const *args, std::size_t nargs,
-                       PyObject *names) {
+PyObject *setitem_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
     FastOperator *self = operator_of(object);
     const FloatStateGuard state;
-    if (PyVectorcall_NARGS(nargs) == 3 && names == nullptr && setitem(self, args[0], args[1], args[2]))
-        return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
-    return PyObject_Vectorcall(self->parts[SLOW], args, nargs, names);
+    const bool knows = python.observers != nullptr && PyVectorcall_NARGS(nargs) == 3 && names == nullptr;
+    if (knows && set(self, args[0], args[1], args[2])) return Py_NewRef(Py_None);
+    return has_failed() ? nullptr : long_way(self, args, nargs, names);
 }
 
 }  // namespace promoarray

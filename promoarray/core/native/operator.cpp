@@ -1,142 +1,99 @@
-// The types of FastOperator and of what all of them share: how they are made, called and collected.
+// The type of FastOperator: how operators are made, and what they share with functions of Python's.
 #include "operator.h"
 
 #include <cstring>
-#include <initializer_list>
 
 namespace promoarray {
 namespace {
 
-struct Shared {
-    PyObject_HEAD
-    PyObject *parts[SHARED];
-};
-
-Shared *shared_of(PyObject *object) { return reinterpret_cast<Shared *>(object); }
-
 PyObject *slow_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names) {
-    return PyObject_Vectorcall(operator_of(self)->parts[SLOW], args, nargs, names);
+    return long_way(operator_of(self), args, nargs, names);
 }
 
-// How the arguments of a call are read.
-vectorcallfunc call_of(const char *kind, FastOperator *self) {
+vectorcallfunc call_of(const char *kind) {
+    if (std::strcmp(kind, "operation") == 0) return operation_call;
     if (std::strcmp(kind, "getitem") == 0) return getitem_call;
     if (std::strcmp(kind, "setitem") == 0) return setitem_call;
-    if (std::strcmp(kind, "reshape") == 0) return reshape_call;
-    if (std::strcmp(kind, "move") == 0) return move_call;
-    if (std::strcmp(kind, "slow") == 0) return slow_call;
-    if (std::strcmp(kind, "question") == 0) return question_call;
-    if (std::strcmp(kind, "channel") == 0) return channel_call;
-    self->typed = std::strcmp(kind, "data") == 0 || std::strcmp(kind, "like") == 0;
-    if (std::strcmp(kind, "data") == 0) return data_call;
-    if (std::strcmp(kind, "ufunc") == 0) return ufunc_call;
-    self->shaped = std::strcmp(kind, "shape") == 0;
-    if (self->shaped || std::strcmp(kind, "numbers") == 0) return creation_call;
-    self->reflected = std::strcmp(kind, "reflected") == 0;
-    self->conditional = std::strcmp(kind, "conditional") == 0;
-    self->sequence = std::strcmp(kind, "sequence") == 0;
-    if (self->sequence) return sequence_call;
-    const bool known = self->reflected || self->conditional || self->typed ||
-                       std::strcmp(kind, "operands") == 0;
-    return known ? operation_call : nullptr;
+    return std::strcmp(kind, "slow") == 0 ? slow_call : nullptr;
 }
 
-// Once, as a hundred operators are made when promoarray is imported, and all have these.
-PyObject *shared_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    // In the order of Part.
-    static const char *names[] = {"observers",   "everywhere",     "here",        "lone_observer",
-                                  "policy_here", "default_policy", "ndarray",     "asarray",
-                                  "array_slots", "dtype_class",    "bool",        "in_parts",
-                                  "backends",    "weak_bool",      "weak_int",    "weak_float",
-                                  "weak_complex", "stored",        "adopted",     "ufuncs",
-                                  "named",        "numpy_dtype",    "scalar_caster", "guarding",
-                                  "ufunc",        "array_option",   nullptr};
-    static_assert(sizeof names / sizeof *names == GIVEN + 1, "a name for each Part");
-    PyObject *given[GIVEN] = {};
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "$O!O!OOOO!OOO!OOOO!OOOOO!O!O!O!OOO!OO", const_cast<char **>(names), &PyList_Type,
-            &given[OBSERVERS], &PyList_Type, &given[EVERYWHERE], &given[HERE],
-            &given[LONE_OBSERVER], &given[POLICY_HERE], &PyList_Type, &given[DEFAULT_POLICY],
-            &given[NDARRAY], &given[ASARRAY], &PyType_Type, &given[ARRAY_SLOTS],
-            &given[DTYPE_CLASS], &given[BOOL], &given[IN_PARTS], &PyDict_Type, &given[BACKENDS],
-            &given[WEAK_BOOL], &given[WEAK_INT], &given[WEAK_FLOAT], &given[WEAK_COMPLEX],
-            &PyDict_Type, &given[STORED], &PyDict_Type, &given[ADOPTED], &PyDict_Type,
-            &given[UFUNCS], &PyDict_Type, &given[NAMED], &given[NUMPY_DTYPE],
-            &given[SCALAR_CASTER], &PyList_Type, &given[GUARDING], &given[UFUNC],
-            &given[ARRAY_OPTION])) {
-        return nullptr;
+// The references of an operator, but for its dictionary.
+PyObject **const *parts_of(FastOperator *self, PyObject **(&parts)[11]) {
+    PyObject **all[] = {&self->slow,     &self->name,     &self->option_names, &self->passed_names,
+                        &self->defaults, &self->keywords, &self->in_order,     &self->texts,
+                        &self->bound,    &self->makes,    &self->dict};
+    std::memcpy(parts, all, sizeof all);
+    return parts;
+}
+
+// The names that are passed on, of those of all options.
+Ref keywords_of(PyObject *passed) {
+    Ref listed(PyList_New(0));
+    for (Py_ssize_t k = 0; listed && k < PyTuple_Size(passed); ++k) {
+        PyObject *name = PyTuple_GetItem(passed, k);
+        if (name != Py_None && PyList_Append(listed.get(), name) != 0) return Ref(nullptr);
     }
-    const Ref types(PyImport_ImportModule("types"));
-    Ref made(types ? PyType_GenericAlloc(type, 0) : nullptr);
-    if (!made) return nullptr;
-    PyObject **parts = shared_of(made.get())->parts;
-    for (int part = 0; part < GIVEN; ++part) parts[part] = Py_NewRef(given[part]);
-    look_at_arrays(given[NDARRAY]);
-    parts[METHOD] = PyObject_GetAttrString(types.get(), "MethodType");
-    static constexpr const char *LOOKED_UP[] = {
-        "_policy", "executables", "astype", "shape", "size",   "ndim",  "reshape",
-        "item",    "dtype",       "copy",   "copies", "repeats", "quick", "canonical", "name"};
-    int part = POLICY_NAME;
-    for (const char *name : LOOKED_UP) parts[part++] = PyUnicode_InternFromString(name);
-    static_assert(POLICY_NAME + sizeof LOOKED_UP / sizeof *LOOKED_UP == SHARED, "a name for each Part");
-    return PyErr_Occurred() == nullptr ? made.release() : nullptr;
+    return Ref(listed ? PyList_AsTuple(listed.get()) : nullptr);
 }
 
-int shared_traverse(PyObject *object, visitproc visit, void *arg) {
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : shared_of(object)->parts) Py_VISIT(part);
-    return 0;
+bool is_array_class(PyObject *cls) {
+    return cls == Py_None || (PyType_Check(cls) && is_array(reinterpret_cast<PyTypeObject *>(cls)));
 }
 
-// Not the type's tp_clear, as of an operator: a cycle is broken at a function or a dictionary.
-int shared_release(PyObject *object) {
-    for (PyObject *&part : shared_of(object)->parts) Py_CLEAR(part);
-    return 0;
+bool holds_texts(PyObject *tuple, bool or_none) {
+    for (Py_ssize_t k = 0; k < PyTuple_Size(tuple); ++k) {
+        PyObject *item = PyTuple_GetItem(tuple, k);
+        if (!PyUnicode_Check(item) && !(or_none && item == Py_None)) return false;
+    }
+    return true;
 }
 
 PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"slow",         "name",     "shared", "kind",  "option_names",
-                                  "passed_names", "defaults", "texts",  "bound", "adopts",
+    static const char *names[] = {"slow",         "name",     "kind",     "operands", "reflected", "conditional",
+                                  "sequence",     "typed",    "by_value", "leaves",   "option_names",
+                                  "passed_names", "defaults", "in_order", "texts",    "bound",     "makes",
                                   nullptr};
     const Ref none(PyTuple_New(0));
-    PyObject *given[PARTS] = {}, *shared;
-    const char *kind = "operands";
-    for (Part part : {OPTION_NAMES, PASSED_NAMES, DEFAULTS, TEXTS}) given[part] = none.get();
-    for (Part part : {BOUND, ADOPTS}) given[part] = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUO|s$O!O!O!O!OO", const_cast<char **>(names),
-                                     &given[SLOW], &given[NAME], &shared, &kind, &PyTuple_Type,
-                                     &given[OPTION_NAMES], &PyTuple_Type, &given[PASSED_NAMES],
-                                     &PyTuple_Type, &given[DEFAULTS], &PyTuple_Type, &given[TEXTS],
-                                     &given[BOUND], &given[ADOPTS])) {
-        return nullptr;
-    }
-    if (PyType_GetSlot(Py_TYPE(shared), Py_tp_new) != reinterpret_cast<void *>(shared_new)) {
-        PyErr_SetString(PyExc_TypeError, "what operators share is a Shared");
-        return nullptr;
-    }
-    Ref made(PyType_GenericAlloc(type, 0));
+    Ref made(none ? PyType_GenericAlloc(type, 0) : nullptr);
     if (!made) return nullptr;
     FastOperator *self = operator_of(made.get());
-    for (int part = 0; part < SHARED; ++part)
-        self->parts[part] = Py_NewRef(shared_of(shared)->parts[part]);
-    for (int part = SHARED; part < DICT; ++part) self->parts[part] = Py_NewRef(given[part]);
-    self->call = call_of(kind, self);
-    const Py_ssize_t options = PyTuple_Size(given[OPTION_NAMES]);
-    const bool adopts = self->call == creation_call || self->call == data_call ||
-                        self->call == question_call;
-    if (self->call == nullptr || options != PyTuple_Size(given[DEFAULTS]) ||
-        options != PyTuple_Size(given[PASSED_NAMES]) || options > MOST_OPTIONS ||
-        (self->conditional && options == 0) || (adopts && !PyType_Check(given[ADOPTS]))) {
-        PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options");
+    const char *kind = "operation";
+    PyObject *slow, *name, *options = none.get(), *passed = none.get(), *defaults = none.get(),
+                           *in_order = none.get(), *texts = none.get(), *bound = Py_None, *makes = Py_None;
+    self->operands = 3;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "OU|$snppppppO!O!O!O!O!OO", const_cast<char **>(names), &slow, &name, &kind,
+            &self->operands, &self->reflected, &self->conditional, &self->sequence, &self->typed,
+            &self->by_value, &self->leaves, &PyTuple_Type, &options, &PyTuple_Type, &passed,
+            &PyTuple_Type, &defaults, &PyTuple_Type, &in_order, &PyTuple_Type, &texts, &bound, &makes))
+        return nullptr;
+    const Py_ssize_t count = PyTuple_Size(options);
+    self->call = call_of(kind);
+    if (self->call == nullptr || self->operands < 1 || count != PyTuple_Size(defaults) ||
+        count != PyTuple_Size(passed) || (self->conditional && count == 0) ||
+        (self->by_value && count != 0)) {
+        PyErr_SetString(PyExc_ValueError, "a FastOperator of no known kind, or its options do not match");
         return nullptr;
     }
+    if (!PyCallable_Check(slow) || !is_array_class(bound) || !is_array_class(makes) ||
+        !holds_texts(options, false) || !holds_texts(passed, true) || !holds_texts(in_order, false) ||
+        !holds_texts(texts, false)) {
+        PyErr_SetString(PyExc_TypeError, "a FastOperator is made of a callable, names and classes of arrays");
+        return nullptr;
+    }
+    self->keywords = keywords_of(passed).release();
+    if (self->keywords == nullptr) return nullptr;
+    self->slow = Py_NewRef(slow), self->name = Py_NewRef(name), self->option_names = Py_NewRef(options);
+    self->passed_names = Py_NewRef(passed), self->defaults = Py_NewRef(defaults);
+    self->in_order = Py_NewRef(in_order), self->texts = Py_NewRef(texts);
+    self->bound = Py_NewRef(bound), self->makes = Py_NewRef(makes);
     return made.release();
 }
 
 PyObject *operator_get(PyObject *self, PyObject *instance, PyObject *) {
-    if (instance == nullptr || instance == Py_None) return Py_NewRef(self);
+    if (instance == nullptr || instance == Py_None || names_of.method_type == nullptr) return Py_NewRef(self);
     PyObject *args[] = {self, instance};
-    return PyObject_Vectorcall(operator_of(self)->parts[METHOD], args, 2, nullptr);
+    return PyObject_Vectorcall(names_of.method_type, args, 2, nullptr);
 }
 
 // As functions of Python's: by the name that a module has for it.
@@ -146,55 +103,16 @@ PyObject *operator_reduce(PyObject *self, PyObject *) {
 
 PyObject *operator_repr(PyObject *self) {
     const Ref name(PyObject_GetAttrString(self, "__qualname__"));
-    if (name) return PyUnicode_FromFormat("<function %U at %p>", name.get(), self);
+    if (name) return PyUnicode_FromFormat("<function %S at %p>", name.get(), self);
     PyErr_Clear();
-    return PyUnicode_FromFormat("<FastOperator %U>", operator_of(self)->parts[NAME]);
+    return PyUnicode_FromFormat("<FastOperator %U>", operator_of(self)->name);
 }
-
-int operator_traverse(PyObject *object, visitproc visit, void *arg) {
-    FastOperator *self = operator_of(object);
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : self->parts) Py_VISIT(part);
-    for (const Cache *cache : {&self->executables, &self->scalars, &self->sorts})
-        if (const int stop = cache->traverse(visit, arg)) return stop;
-    return self->stored.traverse(visit, arg);
-}
-
-// Not the type's tp_clear: a cycle through an operator is broken at the function or a dictionary,
-// as with tuples, so that no call ever meets an operator without its parts.
-int operator_release(PyObject *object) {
-    FastOperator *self = operator_of(object);
-    PyObject_ClearWeakRefs(object);
-    for (PyObject *&part : self->parts) Py_CLEAR(part);
-    for (Cache *cache : {&self->executables, &self->scalars, &self->sorts}) cache->clear();
-    self->stored.clear();
-    return 0;
-}
-
-PyType_Slot shared_slots[] = {
-    {Py_tp_doc, const_cast<char *>("What all operators are made of, besides their own.")},
-    {Py_tp_new, reinterpret_cast<void *>(shared_new)},
-    {Py_tp_traverse, reinterpret_cast<void *>(shared_traverse)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<shared_release>)},
-    {0, nullptr}};
-
-PyMemberDef operator_members[] = {
-    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FastOperator, call), Py_READONLY, nullptr},
-    {"__dictoffset__", Py_T_PYSSIZET, offsetof(FastOperator, parts) + DICT * sizeof(PyObject *),
-     Py_READONLY, nullptr},
-    {"__weaklistoffset__", Py_T_PYSSIZET, offsetof(FastOperator, weak), Py_READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-
-PyMethodDef operator_methods[] = {
-    {"__reduce__", operator_reduce, METH_NOARGS, "The name that it is found by."},
-    {nullptr, nullptr, 0, nullptr}};
 
 // A docstring may be what writes it, and is then written when it is first asked for.
 PyObject *operator_get_doc(PyObject *self, void *) {
     const Ref dict(PyObject_GenericGetDict(self, nullptr));
-    if (!dict) return nullptr;
-    PyObject *doc = PyDict_GetItemString(dict.get(), "__doc__");
-    if (doc == nullptr) Py_RETURN_NONE;
+    PyObject *doc = dict ? PyDict_GetItemString(dict.get(), "__doc__") : nullptr;
+    if (doc == nullptr) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
     if (!PyCallable_Check(doc)) return Py_NewRef(doc);
     const Ref write = Ref::to(doc);
     Ref written(PyObject_CallNoArgs(write.get()));
@@ -206,6 +124,36 @@ int operator_set_doc(PyObject *self, PyObject *doc, void *) {
     const Ref dict(PyObject_GenericGetDict(self, nullptr));
     return dict ? PyDict_SetItemString(dict.get(), "__doc__", doc == nullptr ? Py_None : doc) : -1;
 }
+
+// --- The type ------------------------------------------------------------------------------------
+
+int operator_traverse(PyObject *object, visitproc visit, void *arg) {
+    PyObject **parts[11];
+    parts_of(operator_of(object), parts);
+    Py_VISIT(Py_TYPE(object));
+    for (PyObject **part : parts) Py_VISIT(*part);
+    return 0;
+}
+
+// Not the type's tp_clear: a cycle through an operator is broken at the function or a dictionary, as
+// with tuples, so that no call ever meets an operator without its parts.
+int operator_release(PyObject *object) {
+    PyObject_ClearWeakRefs(object);
+    PyObject **parts[11];
+    parts_of(operator_of(object), parts);
+    for (PyObject **part : parts) Py_CLEAR(*part);
+    return 0;
+}
+
+PyMemberDef operator_members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(FastOperator, call), Py_READONLY, nullptr},
+    {"__dictoffset__", Py_T_PYSSIZET, offsetof(FastOperator, dict), Py_READONLY, nullptr},
+    {"__weaklistoffset__", Py_T_PYSSIZET, offsetof(FastOperator, weak), Py_READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyMethodDef operator_methods[] = {
+    {"__reduce__", operator_reduce, METH_NOARGS, "The name that it is found by."},
+    {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef operator_getset[] = {
     {"__doc__", operator_get_doc, operator_set_doc, nullptr, nullptr},
@@ -225,10 +173,6 @@ PyType_Slot operator_slots[] = {
     {0, nullptr}};
 
 }  // namespace
-
-PyType_Spec shared_spec = {"promoarray.core._fast_path.Shared", sizeof(Shared), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
-                           shared_slots};
 
 // METHOD_DESCRIPTOR: `x + y` calls the operator with (x, y) and makes no bound method. BASETYPE: the
 // functions of a bound namespace are operators too.

@@ -24,6 +24,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.core.array_base import Array, type_of
+from promoarray.core.call_counts import Passes
 from promoarray.core.call_site import current_site, outside, part_of, sites
 from promoarray.core.escape import Escape
 from promoarray.core.events import (
@@ -39,7 +40,6 @@ from promoarray.core.events import (
     SetitemEvent,
 )
 from promoarray.core.observers import notify_lock, observing
-from promoarray.core.passes import Passes
 from promoarray.core.read_dtype import ReadDType
 from promoarray.diagnostics.ask.dtypes import (
     cast_verdict,
@@ -226,8 +226,7 @@ class ShadowObserver(Observer):
         """What to do with operations of the same verdict: count them, and their places."""
         if not verdict.lasting or verdict.signatures:
             return None
-        tally = self._passes.tally(verdict, self.report)
-        return Repeat(verdict.slots, partial(self._again, verdict), tally)
+        return Repeat(verdict.slots, partial(self._again, verdict))
 
     def _again(self, verdict: Verdict) -> bool:
         """Count an operation that is like an earlier one; answer whether its place is a new one at

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from promoarray.core.call_site import Site, current_site
 from promoarray.core.events import (
@@ -14,7 +13,6 @@ from promoarray.core.events import (
     Repeat,
     Repeats,
 )
-from promoarray.core.passes import Passes
 from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.model.scalar_class import scalar_class
@@ -34,12 +32,11 @@ class AutoCast(Observer):
 
     def __post_init__(self) -> None:
         self.repeats = Repeats(scalar_class, by_value=True)
-        self._passes: Passes[Any] = Passes()
 
     def on_operation(self, event: OperationEvent) -> Repeat:
         """Need not hear of what is carried out, which is as fast as it is without an observer."""
         made = (event.result, *event.extra_results)
-        return Repeat(tuple(x._type for x in made), lambda: False, self._passes.tally())
+        return Repeat(tuple(x._type for x in made), lambda: False)
 
     def on_refusal(self, event: RefusalEvent) -> Recovery | None:
         """Cast as the error message would have said, if there are such casts."""

@@ -279,8 +279,6 @@ class Watch(Observer):
         repeat: Repeat | None = self._tell("on_operation", event)
         if repeat is None or self.repeats is None:
             return None
-        if repeat.tally is not None:
-            repeat.tally.until = self
         return repeat._replace(tell=partial(self._repeated, repeat.tell))
 
     def _repeated(self, tell: Callable[[], bool]) -> bool:

@@ -68,6 +68,15 @@ def test_python_scalars_and_arrays_in_memory_go_into_the_graph() -> None:
     assert bits(pa.clip(x, 0, pa.asarray(2.0))) == bits(pa.clip(there, 0, pa.asarray(2.0)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bfloat16"])
+def test_arrays_are_made_like_lazy_ones(dtype: str) -> None:
+    x = lazy(pa.ones((4,), dtype=dtype))
+    for _ in range(2):
+        made = [pa.full_like(x, 2), pa.full_like(x, 2.5, dtype="float64"), pa.zeros_like(x)]
+        assert [each.dtype.name for each in made] == [dtype, "float64", dtype]
+        assert [each.compute()[0].item() for each in made] == [2, 2.5, 0]
+
+
 def test_arrays_in_memory_keep_their_own_executables() -> None:
     x, there = pair(pa.int16)
     _ = there + x, x + there, pa.where(there > 1, x, x)

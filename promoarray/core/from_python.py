@@ -1,5 +1,4 @@
-"""How arrays are made of Python's numbers, alone or in lists, kept for the fast path; and of a few
-arrays in a list.
+"""Executables of ``asarray`` of Python's numbers, alone or in lists, and of arrays in a list.
 
 NumPy makes them, where a policy stores every number as it is; what NumPy refuses, ragged lists and
 ints that do not fit, the long way has the words for.
@@ -18,7 +17,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.kept import Executable, signature_of
+from promoarray.core.executable_cache import Executable, keep_function, kinds_in
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.promotion.in_force import get_policy
@@ -40,57 +39,40 @@ _PROBES: dict[type, tuple[Any, ...]] = {
 
 
 def keep_data(data: Any, asked: DType | None, out: Array) -> None:
-    """Keep how ``asarray`` made an array of a number, or of nested lists, under what
-    ``native/creation.cpp`` looks it up by: the kinds of numbers, and the dtype asked for."""
-    if observers_anywhere:
+    """Keep how ``asarray`` made an array of a number, or of nested lists, by the kinds of numbers
+    and the dtype asked for."""
+    kinds = kinds_in(data)
+    if observers_anywhere or not kinds or kinds >= 1 << len(WEAK):
         return
-    classes = frozenset(_classes(data))
-    if not classes or not classes <= WEAK.keys():
-        return
-    policy, highest = get_policy(), max(classes, key=[*_NATURAL].index)
-    several = None if type(data) in WEAK else list if len(classes) == 1 else tuple
-    key = "asarray", several, highest, asked
-    if key in policy.executables:
-        return
-    mixed = frozenset(_NATURAL) if several is tuple else classes
-    make = policy.once(_maker, mixed, highest, storage_dtype(out), asked)
+    policy = get_policy()
+    make = policy.once(_maker, kinds, storage_dtype(out), asked)
     if make is not None:
-        policy.executables[key] = Executable(make, (), out._type, ())
-
-
-def _classes(data: Any) -> set[type]:
-    """The classes of the numbers in nested lists and tuples, and of what else there is."""
-    if type(data) not in (list, tuple):
-        return {type(data)}
-    found: set[type] = set()
-    for item in data:
-        found |= _classes(item)
-    return found
+        keep_function(policy, "asarray", (data,), asked, Executable(make, (), out._type, ()))
 
 
 def _maker(
-    policy: Policy, classes: frozenset[type], highest: type, target: DType, asked: DType | None
+    policy: Policy, kinds: int, target: DType, asked: DType | None
 ) -> Callable[[Any], Any] | None:
-    """From numbers of these classes, or of lower kinds than the highest, to a buffer of a dtype;
-    None where the policy does more than to cast them."""
-    kinds = [*_NATURAL]
-    lower = [c for c in kinds[: kinds.index(highest) + 1] if c in classes]
+    """From numbers of these kinds to a buffer of a dtype; None where the policy does more than to
+    cast them."""
+    classes = [c for n, c in enumerate(_NATURAL) if kinds & 1 << n]
+    highest = classes[-1]
     natural = _NATURAL[highest]
-    if asked is None and target is not _default(policy, tuple(c(1) for c in lower), highest):
+    if asked is None and target is not _default(policy, tuple(c(1) for c in classes), highest):
         return None  # as of an int that only uint64 holds
     whole = target.kind in INTEGERS
     if target.kind is Kind.STRING or (whole and (highest is not int or target.bits < 8)):
         return None
-    held = [x for c in lower for x in _PROBES[c]]
+    held = [x for c in classes for x in _PROBES[c]]
     if whole:
         least, most = bounds(target)
         held = [x for x in held if least <= x <= most]
     given = [(x,) for x in held]
-    if len(lower) > 1:
-        given.append(tuple(c(1) for c in lower))
+    if len(classes) > 1:
+        given.append(tuple(c(1) for c in classes))
     if _as_they_are(policy, given, target, asked):
         return _reader(target) if whole or natural is target else _caster(natural, target, policy)
-    if target not in dt.NATIVE or lower != [float]:
+    if target not in dt.NATIVE or classes != [float]:
         return None
     refused = [x for x in held if not _as_they_are(policy, [(x,)], target, asked)]
     cast = _caster(natural, target, policy)
@@ -172,63 +154,25 @@ def _as_they_are(
 # --- Of arrays in a list -------------------------------------------------------------------------
 
 
-def joined_again(members: Any, dtype: DType | None) -> Array | None:
-    """Join a list of arrays of types that were joined before; None of all others.
-
-    Parameters
-    ----------
-    members : list or tuple
-    dtype : DType or None
-        What is asked for.
-    """
-    cls = type(members[0]) if members else None
-    if observers_anywhere or not (isinstance(cls, type) and issubclass(cls, Array)):
-        return None
-    key = _joined_key(members, dtype)
-    kept = key and (cls._policy or get_policy()).executables.get(key)
-    if not kept:
-        return None
-    buffers = [x._buffer for x in members]
-    if len({buffer.shape for buffer in buffers}) > 1:
-        return None  # which is told
-    return cls._wrap(_joined(kept.scalars, kept.result.storage, *buffers), kept.result)
-
-
 def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
-    """Keep what dtype arrays were joined in."""
-    key, policy = _joined_key(members, dtype), out._policy or get_policy()
-    result = storage_dtype(out)
+    """Keep how arrays of these types were joined in one dtype."""
+    policy, result = out._policy or get_policy(), storage_dtype(out)
+    if observers_anywhere or policy.by_value is not None:
+        return
     held = [storage_dtype(x) for x in members if isinstance(x, Array)]
-    if key is None or policy.by_value is not None or dt.string in (result, *held):
+    if len(held) < len(members) or dt.string in (result, *held):
         return
     casts = [None if x is result else caster(x, result, *policy.cast.plan(x, result)) for x in held]
-    policy.executables[key] = Executable(None, (*casts,), result, ())
-    if len({x.ndim == 0 for x in members}) == 1:
-        types, flat = key[1 : len(members) + 1], members[0].ndim == 0
-        run = partial(_joined, (*casts,), result.storage)
-        policy.executables["asarray", list, flat, *types, dtype] = Executable(run, (), result, ())
+    run = partial(_joined, casts, result.storage)
+    keep_function(policy, "asarray", (members,), dtype, Executable(run, (), result, ()))
 
 
-def _joined(casts: tuple[Any, ...], storage: np.dtype[Any], *buffers: Any) -> Any:
-    """Buffers of one shape in a new one; ValueError of others, which the long way tells."""
+def _joined(casts: list[Any], storage: np.dtype[Any], members: Any) -> Any:
+    """The buffers of arrays of one shape in a new one; None of others, which the long way tells."""
+    buffers = [x._buffer for x in members]
+    if len({buffer.shape for buffer in buffers}) > 1:
+        return None
     if any(casts):
         pairs = zip(casts, buffers, strict=True)
-        buffers = (*[buffer if cast is None else cast(buffer) for cast, buffer in pairs],)
+        buffers = [buffer if cast is None else cast(buffer) for cast, buffer in pairs]
     return np.array(buffers, storage)
-
-
-def _joined_key(members: Any, dtype: DType | None) -> tuple[Any, ...] | None:
-    """The types of arrays of one class and which have no axes; None where types do not tell."""
-    if observers_anywhere or len(members) > _MOST_JOINED:
-        return None
-    signature = signature_of("asarray joined", tuple(members))
-    if signature is None or signature.held is not np.ndarray:
-        return None
-    for x in members:
-        if not isinstance(x, Array):
-            return None
-    return *signature.key, *[x._buffer.ndim == 0 for x in members], dtype
-
-
-_MOST_JOINED = 8
-"""Arrays of a list, of which the types are kept one by one."""

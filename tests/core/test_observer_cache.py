@@ -15,11 +15,9 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.core import dispatch, events, inplace
-from promoarray.core._fast_path import KNOWN_FIELDS
+from promoarray.core import dispatch, events
 from promoarray.core.events import OperationEvent, Repeat, Repeats
 from promoarray.core.observers import observing
-from promoarray.core.repeats import Known
 
 
 class Counting(events.Observer):
@@ -71,27 +69,12 @@ def test_the_third_call_and_later_ones_are_not_decided_again(
         call(), call()
         told, repeated = len(listening.heard), len(listening.repeated)
         monkeypatch.setattr(dispatch, "_resolve", None)
-        monkeypatch.setattr(dispatch, "_run_and_tell", None)
-        monkeypatch.setattr(inplace, "_write_and_tell", None)
         made = [call() for _ in range(3)]
     assert len(listening.heard) == told
     assert len(listening.repeated) - repeated == 3 * (told + repeated) // 2
     for each in made:
         assert each.dtype is wanted.dtype
         np.testing.assert_array_equal(each._decoded(), wanted._decoded())
-
-
-def test_operators_take_the_fast_path_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    with observing(listening := Counting()):
-        X + Y, X + Y
-        listening.repeated.clear()
-        monkeypatch.setattr("promoarray.core.operators.apply", None)
-        X + Y, X + Y
-    assert listening.repeated == ["add", "add"]
-
-
-def test_cpp_reads_the_fields_of_what_is_known_in_their_order() -> None:
-    assert Known._fields[: len(KNOWN_FIELDS)] == KNOWN_FIELDS
 
 
 def test_what_a_dtype_hangs_on_is_told_apart() -> None:
@@ -221,7 +204,6 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         for n in range(100):
             X + n, X + n
     assert 0 < len(listening.repeats.kept) <= 8
-    assert 0 < len(listening.repeats.quick) <= 8
 
 
 LIBRARY: dict[str, Any] = {"pa": pa}
@@ -236,7 +218,7 @@ exec(
 
 
 def small_operations() -> list[Any]:
-    """Run operations of every sort that the compiled module finds and counts, over and over."""
+    """Run operations of every sort that observers hear of, over and over."""
     shifted, made = LIBRARY["shifted"], []
     s = X
     for n in range(12):
@@ -273,41 +255,14 @@ def test_results_are_the_same_observed(watch: Callable[[], Any]) -> None:
         assert x._buffer.tobytes() == y._buffer.tobytes()
 
 
-WITHOUT = {
-    "counting by the compiled module": ("promoarray.core.passes.Tally", lambda *_: None),
-    "its look-up": ("promoarray.core.repeats._quick_key", lambda *_: None),
-    "anything kept": ("promoarray.core.repeats.look_up", lambda *_: None),
-}
-
-
-@pytest.mark.parametrize("way", WITHOUT)
 @pytest.mark.parametrize("watch", [pa.shadow, lambda: pa.shadow("torch"), pa.trace])
-def test_reports_are_the_same_without(
-    way: str, watch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+def test_reports_are_the_same_with_nothing_cached(
+    watch: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with watch() as report:
         small_operations()
-    monkeypatch.setattr(*WITHOUT[way])
+    monkeypatch.setattr("promoarray.core.observer_cache.look_up", lambda *_: None)
     with watch() as other:
         small_operations()
     assert other.to_dict() == report.to_dict()
     assert str(other) == str(report)
-
-
-COUNTED = [case for case in CALLS if case not in ("bounds", "several results")]
-TELLING = {"on_operation", "verdict_of", "count", "_count_place", "_note"}
-
-
-@pytest.mark.skipif(not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="needs a lock")
-@pytest.mark.parametrize("case", COUNTED)
-def test_nothing_of_python_counts_an_operation_that_was_heard(case: str) -> None:
-    calls: set[str] = set()
-    with pa.shadow() as report:
-        for n in range(5):
-            before = report.operations
-            sys.setprofile((lambda frame, *_: calls.add(frame.f_code.co_name)) if n == 4 else None)
-            CALLS[case]()
-        sys.setprofile(None)
-    assert calls.isdisjoint(TELLING)
-    assert report.operations > before
-    assert all(each.count == 5 for each in report.divergences)

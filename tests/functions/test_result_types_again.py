@@ -13,7 +13,7 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import answers, events, observers
+from promoarray.core import events, observers, result_type_cache
 from promoarray.dtypes import DType
 from promoarray.policies import as_policy
 
@@ -109,13 +109,13 @@ def test_dtypes_have_the_answers_that_they_had(policy: str, name: str) -> None:
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What took the long way."""
     taken: list[str] = []
-    plain = answers.keep_answer
+    plain = result_type_cache.keep_answer
 
     def counted(policy: Any, name: str, *args: Any, **options: Any) -> None:
         taken.append(name)
         plain(policy, name, *args, **options)
 
-    monkeypatch.setattr(answers, "keep_answer", counted)
+    monkeypatch.setattr(result_type_cache, "keep_answer", counted)
     return taken
 
 

@@ -15,7 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.kept import Choice, Executable, signature_of, told_apart
+from promoarray.core.executable_cache import Choice, Executable, signature_of, told_apart
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -40,16 +40,16 @@ def keep(name: str, x: object, entered: Array, asked: object) -> None:
         choice = known
         if choice.flat and not entered.ndim:
             return
-        known = choice.kept.get(told_apart((entered,), choice))
+        known = choice.by_case.get(told_apart((entered,), choice))
     if known is None or type(known.result) is not DType or x.dtype is dt.string:
         return
-    key = *given.key, asked
+    key = *given.key, asked.name
     made = _between(policy, storage_dtype(x), known, policy.canonical.get(asked, asked))
     if choice is None:
         policy.executables[key] = made
     else:
-        outer = policy.executables.setdefault(key, choice._replace(kept={}))
-        outer.kept[*told_apart((x,), choice), None] = made
+        outer = policy.executables.setdefault(key, choice._replace(by_case={}))
+        outer.keep(told_apart((x, asked), choice), made)
 
 
 def _between(policy: Policy, source: DType, known: Executable, target: DType) -> Executable:
@@ -58,9 +58,9 @@ def _between(policy: Policy, source: DType, known: Executable, target: DType) ->
     ways = [None if a is b else (a, b, *policy.cast.plan(a, b)) for a, b in (there, back)]
     run = _chain(known.run, *(way and backend.caster(*way) for way in ways))
     kernel = None
-    if known.kernel is not None and not any(known.widen):
+    if known.kernel is not None:
         kernel = telling(_chain(known.kernel, *(way and _short(*way) for way in ways)))
-    return Executable(run, (None, ...), target, (), kernel, (None,))
+    return Executable(run, (None,), target, (), kernel)
 
 
 def _short(*way: Any) -> Run:

@@ -1,11 +1,10 @@
-"""Operations that an observer has heard of before: they are run and told by one look-up.
+"""Cache of what an observer does with operations that are alike: they run and are counted by one
+look-up.
 
-The first time an operation goes the long way, which decides, compiles and tells. What the
-observer answers, a ``Repeat``, is kept in its ``Repeats`` beside the executable,
-under all that its answer hangs on. From then on nothing is decided and no event is made, and
-operators take the fast path again.
-
-Only where one observer listens: each would need a result of its own.
+The first time an operation goes the long way, which decides, compiles and tells. What the observer
+answers, a ``Repeat``, is kept in its ``Repeats`` beside the executable, under all that its answer
+hangs on. From then on nothing is decided and no event is made. Only where one observer listens:
+each would need a result of its own.
 """
 
 from __future__ import annotations
@@ -15,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core._fast_path import Tally
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.events import OperationEvent, Repeat, Repeats
+from promoarray.core.events import Repeat, Repeats
 from promoarray.core.executable import Executable
-from promoarray.core.kept import key_of_array, plain
+from promoarray.core.executable_cache import plain
 from promoarray.core.observers import lone_observer
 from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
@@ -29,7 +27,7 @@ from promoarray.promotion.in_force import get_policy
 
 
 class Known(NamedTuple):
-    """What is done when an operation is carried out again. ``native/`` reads the first four.
+    """What is done when an operation is carried out again.
 
     Attributes
     ----------
@@ -38,8 +36,6 @@ class Known(NamedTuple):
         For each result what its type slot bears.
     tell : callable
         Tells the observer.
-    tally : Tally or None
-        Counts it instead, where there is nothing new.
     scalars : tuple of (callable or None), or None
         How Python scalars become buffers; None where no operand is one.
     """
@@ -47,7 +43,6 @@ class Known(NamedTuple):
     executable: Executable
     types: tuple[Any, ...]
     tell: Callable[[], bool]
-    tally: Tally | None
     scalars: tuple[Callable[[Any], Any] | None, ...] | None
 
 
@@ -59,15 +54,10 @@ class Lookup(NamedTuple):
     array_class: Any
     known: Known | None
 
-    def quick_key(self, event: OperationEvent) -> tuple[Any, ...] | None:
-        """Return where the fast path looks for the operation; None if it does not serve it."""
-        return _quick_key(self.repeats, event)
-
-    def keep(self, executable: Executable, repeat: Repeat, quick: tuple[Any, ...] | None) -> None:
+    def keep(self, executable: Executable, repeat: Repeat) -> None:
         """Keep what the observer answered."""
         scalars = executable.scalars if any(executable.scalars) else None
-        known = Known(executable, *repeat, scalars)
-        self.repeats.keep(self.key, known, quick)
+        self.repeats.keep(self.key, Known(executable, *repeat, scalars))
 
 
 def look_up(
@@ -111,34 +101,6 @@ def _value(x: Array) -> Any:
     """The element of a 0-d array as a Python scalar."""
     plain = type(x._buffer) is np.ndarray and type_of(x._type) in NATIVE
     return x._buffer.item() if plain else looked_on(x)
-
-
-def _quick_key(repeats: Repeats, event: OperationEvent) -> tuple[Any, ...] | None:
-    """Return what the fast path finds an operation by; None if it does not serve it.
-
-    An array that has axes is known by its type slot alone, one without by that in a tuple, with
-    what its value is like.
-    """
-    if event.extra_results or "low" in event.options:
-        return None
-    key: list[Any] = [event.name + event.form, event.policy]
-    for x in event.operands:
-        if type(x) in WEAK:
-            key.append(repeats.scalar(x))
-            continue
-        dtype = type_of(x._type)
-        if type(x._buffer) is not np.ndarray or (dtype.weak and dtype is not x._type):
-            return None
-        known = key_of_array(x._type, x._buffer)
-        if x._buffer.ndim:
-            key.append(known)
-        elif not repeats.by_value:
-            key.append((known,))
-        elif dtype in NATIVE or dtype.weak:
-            key.append((known, repeats.scalar(x._buffer.item())))
-        else:
-            return None
-    return tuple(key)
 
 
 def buffers_of(known: Known, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -1,4 +1,4 @@
-"""The channels by which data leaves the policy: to Python's numbers, to NumPy, by DLPack.
+"""Conversions, by which data leaves the policy: to Python's numbers, to NumPy, by DLPack.
 
 What becomes of it there obeys other rules, so each tells ``escape`` before it hands anything over.
 """
@@ -6,6 +6,7 @@ What becomes of it there obeys other rules, so each tells ``escape`` before it h
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import methodcaller
 from types import FrameType
 from typing import Any
@@ -15,8 +16,8 @@ import numpy as np
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.fast_path import fast_method
-from promoarray.core.kept import Executable, types_of
 from promoarray.core.observers import guarded_here, observers_anywhere
 from promoarray.dtypes import NATIVE, Kind, string
 from promoarray.promotion.in_force import get_policy
@@ -47,9 +48,25 @@ def _keep(x: Array, channel: str) -> None:
     if types is None or observers_anywhere:
         return
     policy, (method, number) = x._policy or get_policy(), _WAYS[channel]
+    dtype = storage_dtype(x)
+    if channel != "__array__" and dtype not in NATIVE and dtype is not string:
+        cast = backend_of(x._buffer).caster(dtype, host.exact(dtype))
+        run: Any = partial(_of_values, cast, method)
+    else:
+        run = method
+    if number not in (None, _MADE[dtype.kind]):
+        run = partial(_as_number, number, run)
     axes = (True,) * (x.ndim > 0)  # as policies may refuse arrays that have some
-    way = method if channel == "__array__" else _of_values(method, x)
-    policy.executables[channel, *types, *axes] = Executable(way, (), number, ())
+    policy.executables[channel, *types, *axes] = Executable(run, (), None, ())
+
+
+def _of_values(cast: Callable[[Any], Any], method: Callable[..., Any], x: Any, *index: Any) -> Any:
+    """What a method of NumPy's arrays answers of the values that a buffer's codes mean."""
+    return method(cast(x), *index)
+
+
+def _as_number(number: type, method: Callable[..., Any], x: Any) -> Any:
+    return number(method(x))
 
 
 _WAYS: dict[str, tuple[Callable[..., Any], type | None]] = {
@@ -64,22 +81,23 @@ _WAYS: dict[str, tuple[Callable[..., Any], type | None]] = {
 }
 """What a buffer leaves by, and the class of the number that is made of what it answers."""
 
+_MADE = {
+    Kind.BOOL: bool,
+    Kind.INT: int,
+    Kind.UINT: int,
+    Kind.FLOAT: float,
+    Kind.COMPLEX: complex,
+    Kind.STRING: str,
+}
+"""The class of NumPy's ``item`` of each kind."""
 
-def _of_values(method: Callable[..., Any], x: Array) -> Callable[..., Any]:
-    """A method of NumPy's arrays as a function of buffers like an array's, whatever their codes."""
-    dtype = storage_dtype(x)
-    if dtype in NATIVE or dtype is string:
-        return method
-    cast = backend_of(x._buffer).caster(dtype, host.exact(dtype))
-    return lambda buffer, *index: method(cast(buffer), *index)
 
-
-class Channels(Array):
+class Conversions(Array):
     """An array that Python and other libraries can read."""
 
     __slots__ = ()
 
-    @fast_method("item", kind="channel")
+    @fast_method("item", operands=1, leaves=True)
     def item(self, *index: Any) -> bool | int | float | complex:
         """The one element as a Python scalar, or the one at an index.
 
@@ -109,7 +127,7 @@ class Channels(Array):
         value: bool | int | float | complex = self._decoded().item(*index)
         return value
 
-    @fast_method("tolist", kind="channel")
+    @fast_method("tolist", operands=1, leaves=True)
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars.
 
@@ -157,38 +175,38 @@ class Channels(Array):
         remedy = "; write x.item()" if self.size == 1 else ""
         return TypeError(f"{conversion}(x) needs {needed}, and x is {shape}{remedy}")
 
-    @fast_method("bool", kind="channel")
+    @fast_method("bool", operands=1, leaves=True)
     def __bool__(self) -> bool:
         return bool(self._single("bool"))
 
-    @fast_method("int", kind="channel")
+    @fast_method("int", operands=1, leaves=True)
     def __int__(self) -> int:
         value = self._single("int")
         if observers_anywhere or guarded_here():
             _leave(self, "int")
         return int(value)
 
-    @fast_method("float", kind="channel")
+    @fast_method("float", operands=1, leaves=True)
     def __float__(self) -> float:
         value = self._single("float")
         if observers_anywhere or guarded_here():
             _leave(self, "float")
         return float(value)
 
-    @fast_method("complex", kind="channel")
+    @fast_method("complex", operands=1, leaves=True)
     def __complex__(self) -> complex:
         value = self._single("complex")
         if observers_anywhere or guarded_here():
             _leave(self, "complex")
         return complex(value)
 
-    @fast_method("index", kind="channel")
+    @fast_method("index", operands=1, leaves=True)
     def __index__(self) -> int:
         if self.dtype.kind not in (Kind.INT, Kind.UINT):
             raise TypeError(f"only an integer array can be an index, not {self.dtype.name}")
         return int(self._single("index"))
 
-    @fast_method("__array__", kind="channel")
+    @fast_method("__array__", operands=1, leaves=True)
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The storage as a NumPy array; what NumPy does with it obeys no policy.
 

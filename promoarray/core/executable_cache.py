@@ -1,4 +1,4 @@
-"""What is kept of operations that were met before, in ``policy.executables``, and under what.
+"""The cache of executables, ``policy.executables``: what it holds, and by which keys.
 
 The fast path (``native/``) and the dispatcher find the same.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array
-from promoarray.dtypes import WEAK, WEAK_TYPES, DType
+from promoarray.dtypes import WEAK, WEAK_TYPES, DType, as_dtype
 from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.policy import FEW, NO_OPTIONS, Policy
 
@@ -29,25 +29,22 @@ class Executable(NamedTuple):
     ----------
     run : callable
         From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
-        options to the buffer of the result, or to a tuple of them where it has several. None where
-        nothing runs: of index arrays and of ``asarray`` as they are, and of answers about dtypes.
-    scalars : tuple of (callable, None or ...)
-        How each operand that is a Python scalar becomes a buffer; ``...`` of a dtype, which is
-        looked up by what an array of it is.
+        options to the buffer of the result, or to a tuple of them where it has several. It may
+        answer None, and leave it to the function. None where nothing runs: of index arrays and of
+        ``asarray`` as they are, and of answers about dtypes.
+    scalars : tuple of (callable or None)
+        How each operand that is a Python scalar becomes a buffer. Shorter than the operands where
+        ``run`` takes the others as they are.
     result : DType, None or ...
-        What the result is called; of what moves values None where it is what the first operand is,
-        and ``...`` where each of several is what its operand is.
+        The type of the result; None where the result leaves the policy. Where nothing runs, the
+        answer itself, and ``...`` where that is the operand.
     extra_results : tuple of DType
-        The same of the further results of an operation that has several.
+        The types of the further results of an operation that has several, where they are others.
     kernel : callable or None
-        What does all but widen the operands, and whose answer is the result: a ufunc, or an
-        operation between its casts, which answers None where ``run`` has to be asked.
-    widen : tuple
-        What each operand is widened to for it: None if to nothing, the storage dtype where NumPy's
-        own cast will do, and the dtype in a tuple where floats are to be doubled.
-    into : bool or Executable
-        Whether the result is written over the first operand; of an assignment, what then writes all
-        of that anew, if anything does.
+        The same without a frame of Python's, if there is such: it answers None where ``run`` has
+        to be asked.
+    into : bool
+        Whether the result is written over the first operand.
     """
 
     run: Any
@@ -55,11 +52,10 @@ class Executable(NamedTuple):
     result: Any
     extra_results: tuple[DType, ...]
     kernel: Callable[..., Any] | None = None
-    widen: tuple[Any, ...] = ()
-    into: Any = False
+    into: bool = False
 
 
-Sort = Callable[[Any], Hashable]
+ValueClass = Callable[[Any], Hashable]
 """From a value to what values that have the same plan have in common."""
 
 
@@ -71,21 +67,27 @@ class Choice(NamedTuple):
     Attributes
     ----------
     scalar : callable or None
-        From a Python scalar to its sort, where values decide: scalars of a sort have one plan.
+        From a Python scalar to the class of its value, where values decide.
     flat : callable or None
         The same of the values of arrays that have no axes; None where ranks alone decide.
-    kept : dict
+    by_case : dict
         From what tells the operands apart (``told_apart``), or a call that moves values
         (``move.py``), to an Executable.
     """
 
-    scalar: Sort | None
-    flat: Sort | None
-    kept: dict[tuple[Any, ...], Executable]
+    scalar: ValueClass | None
+    flat: ValueClass | None
+    by_case: dict[tuple[Any, ...], Executable]
+
+    def keep(self, case: tuple[Any, ...], executable: Executable) -> None:
+        """Keep an executable for a case; with too many cases it begins anew."""
+        if len(self.by_case) >= MOST_CASES:
+            self.by_case.clear()
+        self.by_case[case] = executable
 
 
-MOST_VALUES = 4096
-"""How many sorts of values a Choice keeps executables for; then it begins anew."""
+MOST_CASES = 4096
+"""How many cases a Choice has executables for."""
 
 
 def keep_under(key: tuple[Any, ...], policy: Policy, executable: Executable) -> None:
@@ -109,21 +111,19 @@ MOST_IN_LONG_KEYS = 1 << 15
 
 
 def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:
-    """What tells operands of the same types apart: which arrays have no axes, or the sorts of their
-    values and of Python scalars; None of all others."""
+    """What tells operands of the same types apart: which arrays have no axes, or the classes of
+    their values and of Python scalars; None of all others, dtypes too."""
     scalar, flat = choice.scalar, choice.flat
-    return tuple(
-        [
-            (scalar and scalar(x))
-            if type(x) in WEAK
-            else None
-            if x._buffer.ndim
-            else flat(x._buffer.item())
-            if flat
-            else True
-            for x in operands
-        ]
-    )
+    case: list[Any] = []
+    for x in operands:
+        buffer = getattr(x, "_buffer", x)
+        if type(x) in WEAK:
+            case.append(scalar and scalar(x))
+        elif not isinstance(buffer, (np.ndarray, np.generic)) or buffer.ndim:
+            case.append(None)
+        else:
+            case.append(flat(buffer.item()) if flat else True)
+    return tuple(case)
 
 
 def bounded(written: str, bounds: tuple[bool, ...]) -> str:
@@ -191,14 +191,71 @@ def signature_of(
     if cls is None or (options and not plain(options, held)):
         return None
     if held is not np.ndarray:
-        key.append(backend_for(held))
+        key.append(backend_for(held))  # of which the fast path finds nothing
     return Signature(tuple(key), cls, held)
 
 
 def key_of_array(dtype: DType, buffer: Buffer) -> Any:
     """What an array is looked up by: its type, and where that is weak, what it is stored in, as the
-    policy in force said when it was made. ``native/lookup.cpp`` makes an equal one."""
+    policy in force said when it was made."""
     return (dtype, buffer.dtype) if dtype in _WEAK_TYPES else dtype
+
+
+def key_part(x: Any) -> Any:
+    """What an argument is looked up by, of functions that make arrays or answer about dtypes.
+
+    As ``native/operands.cpp`` has it: of numbers in lists and tuples, which kinds there are, of a
+    few arrays in them their types, and of a dtype its name. None where that does not tell what it
+    is.
+    """
+    if type(x) in WEAK:
+        return type(x)
+    if type(x) in (list, tuple):
+        kinds = kinds_in(x)
+        return kinds if kinds < 1 << len(WEAK) else _types_in(x)
+    if isinstance(x, Array):
+        types = types_of(x)
+        return types and types[0]
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.dtype
+    return as_dtype(x).name
+
+
+def kinds_in(data: Any) -> int:
+    """The kinds of the numbers in nested lists and tuples, as bits; a higher one of all else."""
+    if type(data) not in (list, tuple):
+        return _KIND_BITS.get(type(data), 1 << len(WEAK))
+    kinds = 0
+    for item in data:
+        kinds |= kinds_in(item)
+    return kinds
+
+
+def _types_in(members: Any) -> tuple[Any, ...] | None:
+    """The types of a few arrays of one class, and whether they have axes; None of anything else."""
+    if len(members) > MOST_JOINED or len({*map(type, members)}) > 1:
+        return None
+    types = types_of(*members) if isinstance(members[0], Array) else None
+    if types is None:
+        return None
+    return tuple(
+        part for pair in zip(types, members, strict=True) for part in (pair[0], pair[1].ndim > 0)
+    )
+
+
+MOST_JOINED = 8
+"""Arrays of a list, of which the types are known one by one."""
+
+_KIND_BITS: dict[type, int] = {kind: 1 << n for n, kind in enumerate(WEAK)}
+
+
+def keep_function(
+    policy: Policy, name: str, given: tuple[Any, ...], asked: object, executable: Executable
+) -> None:
+    """Keep what a function does with arguments of these types and a dtype that is asked for."""
+    parts = [key_part(x) for x in (*given, *(() if asked is None else (asked,)))]
+    if all(part is not None for part in parts):  # NumPy's float64 equals None
+        policy.executables.setdefault((name, *parts), executable)
 
 
 _WEAK_TYPES = frozenset(WEAK_TYPES)

@@ -13,7 +13,7 @@ from sampled import sampled
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import channels, host
+from promoarray.core import conversions, host
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import EscapeError
 from promoarray.policies import as_policy
@@ -83,8 +83,8 @@ def test_what_is_known_takes_no_long_way(monkeypatch: pytest.MonkeyPatch) -> Non
     ] + [pa.PArray(3.0, dtype=pa.float32, weak_type=True)]
     with pa.policy(as_policy("torch").derive("mine")):
         known = [(way, x, outcome(way, x)) for way in WAYS.values() for x in arrays]
-        monkeypatch.setattr(channels, "_keep", None)
-        monkeypatch.setattr(channels.Channels, "_single", None)
+        monkeypatch.setattr(conversions, "_keep", None)
+        monkeypatch.setattr(conversions.Conversions, "_single", None)
         for way, x, first in known:
             if type(first) is not tuple:
                 assert same(way(x), first)

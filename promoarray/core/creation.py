@@ -1,0 +1,152 @@
+"""Executables of functions that make arrays of Python's numbers, or like others.
+
+Only of NumPy's buffers, where nobody observes: observers hear of each array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from marshal import dumps
+from typing import Any
+
+from promoarray.core.array_base import Array
+from promoarray.core.executable_cache import Executable, Scalar, keep_function, key_part
+from promoarray.core.observers import observers_anywhere
+from promoarray.dtypes import WEAK, DType
+from promoarray.operations import Form
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
+
+Buffer = Any
+Make = Callable[..., "Buffer | None"]
+"""From what a function is given besides a dtype to a buffer; None, or an exception, leaves it to
+the function."""
+
+
+def keep_shaped(name: str, shape: Any, asked: object, make: Make, result: DType) -> None:
+    """Keep how a function makes arrays of any shape."""
+    if not observers_anywhere:
+        executable = Executable(make, (), result, ())
+        keep_function(get_policy(), name + Form.FUNCTION, (shape,), asked, executable)
+
+
+def keep_like(
+    policy: Policy,
+    name: str,
+    given: tuple[Any, ...],
+    asked: object,
+    make: Make,
+    result: DType,
+    number: Scalar | None = None,
+) -> None:
+    """Keep how a function makes arrays like others of this type.
+
+    Parameters
+    ----------
+    policy : Policy
+    name : str
+    given : tuple
+        The array, and the number if there is one.
+    asked : dtype_like or None
+    make : callable
+        It takes the buffer of the array, and of the number if there is one.
+    result : DType
+    number : callable, optional
+        How the number becomes a buffer.
+    """
+    if observers_anywhere:
+        return
+    scalars = (None,) if number is None else (None, number)
+    own = given[0]._type if asked is None else result  # which may be weak
+    keep_function(policy, name + Form.FUNCTION, given, asked, Executable(make, scalars, own, ()))
+
+
+class BufferCache:
+    """Buffers that were made of numbers: a program asks for the same few again and again."""
+
+    def __init__(self, *_: object) -> None:
+        self._buffers: dict[bytes, Buffer] = {}
+
+    def find(self, *numbers: Any) -> Buffer | None:
+        """The buffer made of these numbers, of their classes and to the bit."""
+        return self._buffers.get(dumps(numbers, _WITHOUT_REFERENCES))
+
+    def copy(self, *numbers: Any) -> Buffer | None:
+        """A copy of it."""
+        found = self.find(*numbers)
+        return None if found is None else found.copy()
+
+    def keep(self, buffer: Buffer, *numbers: Any) -> None:
+        """Keep what is short, and nobody else writes to."""
+        if buffer.nbytes > _SHORT:
+            return
+        if len(self._buffers) >= _MOST:
+            self._buffers.clear()
+        kept = buffer.copy()
+        kept.flags.writeable = False
+        self._buffers[dumps(numbers, _WITHOUT_REFERENCES)] = kept
+
+
+_MOST, _SHORT = 256, 1 << 10
+_WITHOUT_REFERENCES = 2
+"""The version of ``marshal`` whose bytes hang on values alone."""
+
+
+def keep_made(
+    name: str,
+    given: tuple[Any, ...],
+    numbers: tuple[Any, ...],
+    asked: object,
+    out: Array,
+    make_of: Callable[[BufferCache], Make],
+) -> None:
+    """Keep what a function has made of numbers, and that it was kept.
+
+    What it makes of numbers of some classes may hang on their values: then only what is of the
+    first one's dtype.
+
+    Parameters
+    ----------
+    name : str
+    given : tuple
+        The arguments by position.
+    numbers : tuple
+        What the buffer hangs on.
+    asked : dtype_like or None
+    out : Array
+    make_of : callable
+        From the cache to what makes buffers of such arguments.
+    """
+    if observers_anywhere or any(type(number) not in WEAK for number in numbers):
+        return
+    policy, result = out._policy or get_policy(), out._type
+    parts = (
+        name + Form.FUNCTION,
+        *map(key_part, given),
+        None if asked is None else key_part(asked),
+    )
+    cache = policy.once(BufferCache, *parts, result)
+    executable = Executable(make_of(cache), (), result, ())
+    keep_function(policy, name + Form.FUNCTION, given, asked, executable)
+    known = policy.executables.get(parts if asked is not None else parts[:-1])
+    if known is not None and known.result is result:
+        cache.keep(out._buffer, *numbers)
+
+
+def keep_copy(
+    name: str,
+    given: tuple[Any, ...],
+    numbers: tuple[Any, ...],
+    asked: object,
+    out: Array,
+    make_of: Callable[[BufferCache], Make],
+) -> None:
+    """Keep what a function has made of numbers alone, so that it is copied the next time: where
+    none of them is so large that NumPy may have warned of it."""
+    small = [type(n) is int or (type(n) is float and abs(n) <= _HELD_BY_FLOAT16) for n in numbers]
+    if isinstance(out._type, DType) and all(small):
+        keep_made(name, given, numbers, asked, out, make_of)
+
+
+_HELD_BY_FLOAT16 = 60000.0
+"""Of what is beyond 65504, the largest float16, NumPy may warn."""

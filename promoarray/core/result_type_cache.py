@@ -1,0 +1,43 @@
+"""Cache of a policy's answers about dtypes, for the fast path: they hang on types, and some of them
+on which arrays have no axes and on values, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from promoarray.core.executable import value_class
+from promoarray.core.executable_cache import Choice, Executable, keep_function, key_part, told_apart
+from promoarray.core.observers import observers_anywhere
+from promoarray.operations import Form
+from promoarray.promotion.policy import Policy
+
+
+def keep_answer(
+    policy: Policy, name: str, given: tuple[Any, ...], answer: Any, *, by_rank: bool = False
+) -> None:
+    """Keep an answer.
+
+    Parameters
+    ----------
+    policy : Policy
+    name : str
+        Of the function.
+    given : tuple of array, Python scalar and dtype_like
+    answer : object
+        Immutable.
+    by_rank : bool
+        Whether arrays without axes count for less than others.
+    """
+    if observers_anywhere or any(x is None for x in given):  # which equals NumPy's float64
+        return
+    kept_as, executable = name + Form.FUNCTION, Executable(None, (), answer, ())
+    if by_rank:
+        by_value = value_class(policy)
+        parts = tuple(map(key_part, given))
+        choice = policy.executables.setdefault((kept_as, *parts), Choice(by_value, by_value, {}))
+        choice.keep(told_apart(given, choice), executable)
+    elif not any(isinstance(x, np.generic) for x in given):  # dtypes, where arrays are none
+        keep_function(policy, kept_as, given, None, executable)
