@@ -19,7 +19,6 @@ from os import environ as _environ
 from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
-import promoarray.headroom as _headroom  # noqa: F401  (first of all)
 from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
@@ -38,7 +37,6 @@ from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
-from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing

@@ -12,16 +12,15 @@ ml_dtypes answers ``V``, ``f`` and ``W`` for floats.
 from __future__ import annotations
 
 import builtins
+from dataclasses import dataclass
+from enum import StrEnum
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-from promoarray.data_class import dataclass
-from promoarray.enumeration import StrEnum
 from promoarray.errors import quoted
-from promoarray.named_tuple import NamedTuple
 
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [

@@ -31,17 +31,12 @@ FLOORS = [
     [
         "console",
         "contextdecorator",
-        "data_class",
-        "enumeration",
         "errors",
-        "headroom",
         "dtypes",
-        "named_tuple",
         "once",
         "one_block",
         "operations",
         "pages",
-        "renamed",
         "resumed",
         "other_names",
     ],
@@ -57,7 +52,6 @@ BY_NAME = {
     "parray -> io": "attributes of Dask's arrays are looked for when all else is none",
     "parray -> numpy_api": "NumPy calls the methods of arrays that answer its functions",
     "promotion -> policies": "the registry loads a framework when it is first asked for",
-    "renamed -> __init__": "old pickles name classes of any room",
 }
 """The rooms that import from above by name, once all is loaded, and what for."""
 

@@ -8,8 +8,8 @@ NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,6 @@ from promoarray.core.kept import (
 from promoarray.core.kept import Executable as Executable
 from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
-from promoarray.named_tuple import NamedTuple
-from promoarray.once import once
 from promoarray.operations import OPERATIONS, Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
@@ -109,7 +107,7 @@ def sort_of(policy: Policy) -> Sort | None:
     return _itself if borders is None else _between(borders)
 
 
-_between = once(Borders)
+_between = cache(Borders)
 
 
 def _itself(value: Any) -> Any:

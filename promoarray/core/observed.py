@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.executable import Executable, fitting
 from promoarray.core.kept import plain
 from promoarray.core.operands import scalar_buffer
 from promoarray.dtypes import WEAK, DType
-from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan

@@ -74,9 +74,7 @@ class Trace(Observer, Printable):
         return {name: vars(self)[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        counts = state.pop("casts", {})  # of 0.1.0
-        found = {(cast,): Pass((cast,), count) for cast, count in counts.items()}
-        self.__init__(_found=found)  # type: ignore[misc]
+        self.__init__()  # type: ignore[misc]
         self.__dict__.update(state)
 
     @property

@@ -24,11 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from promoarray.named_tuple import NamedTuple
 
 _TEXT = """
 all                   .          a axis= out> keepdims= where&

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from functools import cache
+from typing import NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Format, Kind
-from promoarray.enumeration import IntEnum
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.scalars import bounds
 
 

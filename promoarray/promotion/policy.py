@@ -15,9 +15,9 @@ disagree about dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation

@@ -8,9 +8,9 @@ answers then, and ``explain`` tells what the function takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from promoarray.enumeration import Enum
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.type_steps import ruled_by
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from promoarray.dtypes import DType
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.plan import Operand, Rank
 
 

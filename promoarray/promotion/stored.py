@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.scalars import Fit, in_range, passing, passing_of, truncated
 
 NumbersDType = Callable[[tuple[Any, ...]], "DType | None"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from promoarray.backends.numpy.kernels import POSITIONS, is_elementwise, kernel_
 from promoarray.backends.numpy.told import telling
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
-from promoarray.named_tuple import NamedTuple
-from promoarray.once import once
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy import programs
@@ -190,11 +188,11 @@ def of_each_element(
     return between_casts(name, kernel, held, plan, BY_STORAGE[made], casts)
 
 
-telling_once = once(telling)
+telling_once = cache(telling)
 """Of the kernels that there are, which are few."""
 
 
-@once
+@cache
 def answer_in(kernel: Callable[..., Any], common: DType, count: int) -> DType | None:
     """What a function makes of buffers of a dtype that NumPy knows."""
     if common not in dt.NATIVE:

@@ -9,8 +9,9 @@ long, unless ``loops`` has it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,6 @@ from promoarray.backends.numpy.kernels import OF_ONE_CALL, is_elementwise, kerne
 from promoarray.backends.numpy.loops import Casts, common_shape, empty_like
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.cast_mode import CastMode
-from promoarray.named_tuple import NamedTuple
-from promoarray.once import once
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -154,7 +153,7 @@ def block_plan(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     return BlockPlan(known, kernel, answer, output_casts, storage)
 
 
-@once
+@cache
 def answer_of(kernel: Callable[..., Any] | None, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None:
     """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
     try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from promoarray import kernels
 from promoarray.backends.numpy.blocks import LONG, BlockPlan, parts_of
 from promoarray.backends.numpy.exceptions_met import heard
 from promoarray.backends.numpy.loops import empty_like, watched
-from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.dtypes import DType

@@ -21,7 +21,7 @@ from promoarray.backends.numpy.kernels import (
     neighbours,
 )
 from promoarray.dtypes import BY_STORAGE, DType
-from promoarray.once import made_once
+from promoarray.once import cached_property
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.blocks import BlockPlan
@@ -84,13 +84,13 @@ class Compiled:
         found = (way((*buffers,), {}) for way in self._ways)
         return next(out for out in found if out is not None)
 
-    @made_once
+    @cached_property
     def _inputs(self) -> list[Cast | None]:
         """The casts of each operand to what is computed in."""
         ways = zip(self._held, self._plan.inputs, strict=True)
         return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
 
-    @made_once
+    @cached_property
     def _parts(self) -> Callable[..., Buffer | None] | None:
         """How the kernel goes part by part where its operands are cast."""
         if self._name not in _IN_PARTS:
@@ -99,15 +99,15 @@ class Compiled:
         found: Callable[..., Buffer | None] | None = home.IN_PARTS.get(self._kernel)
         return found
 
-    @made_once
+    @cached_property
     def _casts_inputs(self) -> bool:
         return any(cast is not None for cast in self._inputs)
 
-    @made_once
+    @cached_property
     def _kernel(self) -> Callable[..., Any] | None:
         return kernel_of(self._name, self._compute)
 
-    @made_once
+    @cached_property
     def _loop_ways(self) -> tuple[Way, ...]:
         """The loops that the plan may go by."""
         ways: list[Way] = []
@@ -117,7 +117,7 @@ class Compiled:
             ways.append(self._by_loop)
         return (*ways,)
 
-    @made_once
+    @cached_property
     def _ways(self) -> tuple[Way, ...]:
         """What else it may go by, the quickest first: each answers None where the operands do not
         lie so, or are too short for it."""
@@ -236,7 +236,7 @@ class Compiled:
                 self._kernel(*buffers, out=target)
         return True
 
-    @made_once
+    @cached_property
     def _is_plain(self) -> bool:
         """Whether NumPy's ufunc does all of it."""
         dtypes = *self._held, *self._plan.inputs, self._plan.result
@@ -277,7 +277,7 @@ class Compiled:
             return None
         return self._power(*buffers, **options)
 
-    @made_once
+    @cached_property
     def _power(self) -> Compiled:
         return Compiled("pow", self._held, self._plan, self._casts, self._linalg)
 
@@ -289,7 +289,7 @@ class Compiled:
             found = loops.loop_plan(name, self._held, self._plan, self._casts, ours=ours)
             return self._loops.setdefault(name, found)
 
-    @made_once
+    @cached_property
     def _blocks(self) -> BlockPlan | CodeTable | None:
         if not is_elementwise(self._name):
             return None
@@ -302,7 +302,7 @@ class Compiled:
 
         return code_tables.with_table(found, self._held)
 
-    @made_once
+    @cached_property
     def _folds(self) -> FoldPlan | None:
         if is_elementwise(self._name):
             return None
@@ -312,7 +312,7 @@ class Compiled:
             return None
         return fold_plan(self._name, self._held[0], self._plan, self._casts)
 
-    @made_once
+    @cached_property
     def _positions(self) -> PositionPlan | None:
         if self._name not in POSITIONS:
             return None
@@ -320,7 +320,7 @@ class Compiled:
 
         return position_plan(self._name, self._held[0], self._plan, self._casts)
 
-    @made_once
+    @cached_property
     def _gaps(self) -> loops.LoopPlan | BlockPlan | None:
         """How differences are taken in a loop or in blocks: those of bools are none."""
         if self._name != "diff" or self._compute is dt.bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from promoarray.kernels import DEFAULT
 from promoarray.kernels.portable import powers, xla
 from promoarray.kernels.portable.complex_arithmetic import nan_divide, standard_multiply
 from promoarray.kernels.portable.variants import by_nearest
-from promoarray.once import once
 
 Buffer = np.ndarray[Any, Any]
 Kernel = Callable[..., Buffer]
@@ -29,7 +28,7 @@ def by_loop(name: str, otherwise: Kernel, *operands: Buffer) -> Buffer:
     return otherwise(*operands) if out is None else out
 
 
-@once
+@cache
 def _kernel(name: str, count: int, storage: np.dtype[Any]) -> Callable[..., Any]:
     row = kernels.dtype_args(BY_STORAGE[storage])
     any_layout = (row,) * (count + 2), (DEFAULT,) * (count + 1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from promoarray.backends.numpy.exceptions_met import tell_by_example
 from promoarray.backends.numpy.loops import heeded, watched
 from promoarray.dtypes import BY_STORAGE, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

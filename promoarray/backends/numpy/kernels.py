@@ -15,7 +15,6 @@ import numpy as np
 
 from promoarray import kernels
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.once import once
 from promoarray.operations import OPERATIONS
 
 Buffer = np.ndarray[Any, Any]
@@ -216,7 +215,7 @@ KERNELS = _Kernels(_STANDARD)
 """The kernel of every operation, and those that single policies have instead."""
 
 
-@once
+@cache
 def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     """The kernel of an operation on buffers that all hold a dtype; None of linear algebra, whose
     kernels are those of ``kernels.portable.linalg``.

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from math import prod
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from promoarray import kernels
 from promoarray.backends.numpy import told
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.backends.numpy.loops import LoopPlan, raised_by, watched
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import DEFAULT, dtype_args, loop_of, run_ufunc_loop, share
-from promoarray.named_tuple import NamedTuple
 
 Buffer = np.ndarray[Any, Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from promoarray import kernels
 from promoarray.backends.numpy.folds import LONG, Casts, axes_of, in_memory
 from promoarray.backends.numpy.kernels import POSITIONS
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from promoarray.dtypes import DType

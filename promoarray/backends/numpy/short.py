@@ -7,7 +7,7 @@ goes by ``compile.Compiled``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,6 @@ from promoarray.backends.numpy.kernels import (
 )
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT
-from promoarray.once import once
 from promoarray.operations import OPERATIONS, Family
 from promoarray.promotion.plan import Plan
 
@@ -168,13 +167,13 @@ def _of_logic(plan: loops.LoopPlan, held: tuple[DType, ...]) -> Callable[..., An
 # --- What takes bounds, or goes by an option ------------------------------------------------------
 
 
-@once
+@cache
 def _bounded(name: str, low: bool, high: bool) -> Callable[..., Any]:
     """The kernel of ``clip``, or what a policy has for it, with the bounds that there are."""
     return partial(KERNELS[name], low=low, high=high)
 
 
-@once
+@cache
 def _checked(common: DType) -> Callable[..., Any]:
     """What clips by two bounds of the operand's own dtype, which it checks."""
     from promoarray.backends.numpy.clips import CLIP, checked_by

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from promoarray.backends.numpy import folds, loops
 from promoarray.backends.numpy.between_casts import FEW, answer_in, between_casts, telling_once
 from promoarray.dtypes import INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.once import once
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -26,7 +26,7 @@ _BY_ITSELF = frozenset({"sum", "prod", "max", "min", "mean", *MOVING})
 """What looks itself whether its operands are long."""
 
 
-@once
+@cache
 def _of_few(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, y: kernel(x, y) if x.size * y.size <= FEW else None
 

@@ -11,7 +11,7 @@ from promoarray import dtypes as dt
 from promoarray.backends.numpy import complex_loops, exponents, loops, programs
 from promoarray.backends.numpy.between_casts import between_casts, of_each_element
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.once import made_once
+from promoarray.once import cached_property
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -39,12 +39,12 @@ class _Powers:
     def __init__(self, *asked: Any) -> None:
         self._asked = asked
 
-    @made_once
+    @cached_property
     def otherwise(self) -> Kernel:
         """The kernel of this name."""
         return of_each_element(*self._asked) or _nothing
 
-    @made_once
+    @cached_property
     def power(self) -> Kernel:
         """NumPy's power; the kernel of this name where there is none."""
         return between_casts("pow", np.power, *self._asked[2:]) or self.otherwise
