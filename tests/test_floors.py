@@ -30,14 +30,12 @@ FLOORS = [
     ["kernels", "threads"],
     [
         "console",
-        "contextdecorator",
+        "context",
         "errors",
         "dtypes",
         "once",
-        "one_block",
         "operations",
         "pages",
-        "resumed",
         "other_names",
     ],
 ]

@@ -19,7 +19,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import namespaces, parray
-from promoarray.contextdecorator import Context
+from promoarray.context import Context
 from promoarray.once import cached_property
 from promoarray.parray import array_type
 from promoarray.policies import Policy, as_policy

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, text, visible
+from promoarray.context import single_use
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
@@ -31,7 +32,6 @@ from promoarray.diagnostics.tracing.cast import (
 from promoarray.diagnostics.tracing.exports import Timeline, as_sarif
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType
-from promoarray.one_block import one_block
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -297,7 +297,7 @@ def _nothing() -> bool:
     return False
 
 
-@one_block
+@single_use
 def trace(
     *,
     to: DType | str | Collection[Any] | None = None,
