@@ -43,12 +43,8 @@ FLOORS = [
 ROOMS = {room for rooms in FLOORS for room in rooms}
 
 BY_NAME = {
-    "dtypes -> numpy_api": "np.result_type(x.dtype, y.dtype) is answered as of arrays",
     "namespaces -> __init__": "a chapter of a bound namespace is a module of the package",
     "numpy_api -> __init__": "np.add(x, y) computes in the namespace of the arrays",
-    "parray -> __init__": "that namespace is the package itself",
-    "parray -> io": "attributes of Dask's arrays are looked for when all else is none",
-    "parray -> numpy_api": "NumPy calls the methods of arrays that answer its functions",
     "promotion -> policies": "the registry loads a framework when it is first asked for",
 }
 """The rooms that import from above by name, once all is loaded, and what for."""

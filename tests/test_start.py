@@ -13,7 +13,7 @@ import pytest
 import promoarray as pa
 
 LATER = (
-    *("dataclasses", "difflib", "rich", "textwrap", "threading"),
+    *("difflib", "rich", "textwrap", "threading"),
     *("promoarray.backends.numpy.code_tables", "promoarray.backends.numpy.variants"),
     *("promoarray.core.call_site", "promoarray.kernels.portable", "promoarray.other_names"),
     *("promoarray.console", "promoarray.core.display", "promoarray.core.proposed_casts"),
