@@ -15,7 +15,12 @@ from functools import wraps
 from types import TracebackType, coroutine
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
-from promoarray._context import Block
+from promoarray.errors import of_compiled
+
+try:
+    from promoarray._context import Block
+except ImportError as error:
+    raise of_compiled(error) from None
 
 P = ParamSpec("P")
 T = TypeVar("T")
