@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
+from promoarray.promotion.answers import Answers, recorded
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import (
     KEEPS_BITS,
@@ -31,7 +32,6 @@ from promoarray.promotion.plan import (
     Refusal,
     accumulator,
 )
-from promoarray.promotion.recorded import recorded
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats
 from promoarray.promotion.source import Source
@@ -42,7 +42,6 @@ from promoarray.promotion.type_steps import component
 if TYPE_CHECKING:
     from typing import Self, TypeVar, TypeVarTuple
 
-    from promoarray.promotion.answers import Answers
     from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.signatures import Arrays
@@ -663,9 +662,18 @@ class Policy:
         return f"<Policy {self.name}: {self.title}>"
 
     def _repr_html_(self) -> str:
-        from promoarray.promotion.policy_html import policy_html
+        from promoarray import pages
 
-        return policy_html(self)
+        rows = (
+            ("rule", self.principle),
+            ("dtypes", ", ".join(dtype.name for dtype in self.dtypes)),
+            *(("source", str(source)) for source in self.sources),
+            *(("note", str(note)) for note in self.notes),
+            *(("cast source", str(source)) for source in self.cast.sources),
+            *(("cast note", str(note)) for note in self.cast.notes),
+        )
+        said = [(heading, text) for heading, text in rows if text]
+        return pages.fragment(f"{self.name}: {self.title}", pages.table(("", ""), said))
 
     # A record that never changes is its own copy; pickling is the registry's business.
 
