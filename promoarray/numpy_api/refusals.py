@@ -1,4 +1,4 @@
-"""What to write for functions of NumPy's that promoarray does not have, and for their options."""
+"""Advice for functions of NumPy's that promoarray does not have, and for their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each function of NumPy's is here, as a table: its name, ours, and its parameters.
+"""The table of NumPy's functions: their names, ours, and their parameters.
 
 The parameters are NumPy's, in its order. What follows the name of one says what becomes of it:
 

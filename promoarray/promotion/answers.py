@@ -1,4 +1,4 @@
-"""What a framework itself answered for its functions, dtype by dtype: results, and what it lacks.
+"""Recorded answers of a framework's functions, dtype by dtype: results, and what it lacks.
 
 A table that ``conformance/functions.py`` writes from recorded answers. Functions that follow no
 rule of promotion go by it (``one_hot``, ``median``); of the others it tells the dtypes that the
@@ -12,14 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, INEXACT, DType, Kind
-from promoarray.operations import OPERATIONS, STANDS_FOR
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.promotion.plan import Operand, Rank, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from promoarray.promotion.policy_like import PolicyLike
 
 REFUSED, NO_KERNEL, NOT_ASKED = "-", "?", "."
 
@@ -116,28 +113,3 @@ class Answers:
         alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR
         cell = self.cell(name, operands[0]) if alone else None
         return cell is not None and cell.refused
-
-
-def recorded(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Look up what the framework answered when it was asked; else go by the like operation."""
-    answers, operand = policy.answers, operands[0]
-    if operand.rank is not Rank.SCALAR:
-        operand = operand._replace(type=policy.strong(operand.type))
-    cell = None if answers is None else answers.cell(name, operand)
-    if answers is None or cell is None:
-        return _stand_in(policy, name, operands)
-    narrow = operand.type in ON_A_GPU and cell.text == NO_KERNEL
-    if narrow:  # a device has the kernel, and the dtype stays
-        cell = answers.cell(name, Operand(dt.float32)) or cell
-    if cell.refused:
-        why = answers.without_kernel(policy.title, name, operand.type)
-        return why or Refusal(f"{policy.title} takes no {operand.type.name} in {name}")
-    first, *more = (operand.type if narrow and d is dt.float32 else d for d in cell.results)
-    raised = first.kind in INEXACT and operand.type.kind not in INEXACT
-    return policy.make_plan(name, first if raised else operand.type, first, 1, *more)
-
-
-def _stand_in(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-    """Go by the operation that a function stands for, which may be one of two arrays."""
-    stand_in = STANDS_FOR[name]
-    return policy.plan(stand_in, operands * (OPERATIONS[stand_in].arity or 1))

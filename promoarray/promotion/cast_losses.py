@@ -1,4 +1,4 @@
-"""What a cast can lose, from the dtypes alone: which values come through, in words and in bits."""
+"""Losses of a cast, told from the dtypes alone: the values that come through, in words and bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy is asked and what it answers: operands, plans, refusals.
+"""Operands, plans and refusals: the questions put to a policy, and its answers.
 
 What a policy refuses is a ``Refusal`` with its reason, which costs nothing to ask for; the
 dispatcher turns it into an error that says what to write.

@@ -1,4 +1,4 @@
-"""What a policy is: a frozen record of one framework's rules, which makes plans.
+"""Policy: a frozen record of one framework's rules, which makes plans.
 
 An operation's dtypes are decided in four steps, each of them data of the policy:
 
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
-from promoarray.promotion.answers import Answers, recorded
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import (
     KEEPS_BITS,
@@ -32,6 +31,7 @@ from promoarray.promotion.plan import (
     Refusal,
     accumulator,
 )
+from promoarray.promotion.recorded import recorded
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats
 from promoarray.promotion.source import Source
@@ -42,6 +42,7 @@ from promoarray.promotion.type_steps import component
 if TYPE_CHECKING:
     from typing import Self, TypeVar, TypeVarTuple
 
+    from promoarray.promotion.answers import Answers
     from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
     from promoarray.promotion.signatures import Arrays

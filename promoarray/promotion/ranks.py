@@ -1,4 +1,4 @@
-"""How operands of different ranks join: arrays, 0-d arrays and Python scalars.
+"""Promotion of operands of different ranks: arrays, 0-d arrays and Python scalars.
 
 Frameworks that tell them apart go one of two ways. Either every operand counts as itself, arrays
 before 0-d arrays before scalars (``ArraysFirst``); or each rank is promoted among itself, and what

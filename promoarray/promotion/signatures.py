@@ -1,4 +1,4 @@
-"""Which operands must be arrays: what a function or operator takes, whatever their dtypes.
+"""Operands that must be arrays, whatever their dtypes, in a function or operator.
 
 An operator that takes no Python scalar refuses it. promoarray's functions take scalars as the array
 API's do, so a framework's function that takes none is no rule about dtypes: the operator's rule

@@ -1,4 +1,4 @@
-"""Where a rule is written down, and what it says of itself to a reader."""
+"""Sources and notes: where a rule is written down, and what it says to a reader."""
 
 from __future__ import annotations
 

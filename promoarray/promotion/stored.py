@@ -1,4 +1,4 @@
-"""What becomes of Python numbers that are stored, not computed with: creation and assignment.
+"""Python numbers that are stored, not computed with: creation and assignment.
 
 ``full``, ``asarray`` and ``x[key] = value`` put numbers into a dtype that is given, and make one
 where none is; frameworks do so by other rules than their operators.
