@@ -19,7 +19,6 @@ from os import environ as _environ
 from sys import modules as _modules
 from typing import TYPE_CHECKING, Any
 
-import promoarray.headroom as _headroom  # noqa: F401  (first of all)
 from promoarray import dtypes
 from promoarray.array_methods import add_methods as _add_methods
 from promoarray.dtypes import *
@@ -34,11 +33,12 @@ from promoarray.errors import (
 )
 from promoarray.errors import end_tracebacks_at_callers as _end_tracebacks
 from promoarray.functions import HOMES as _FUNCTIONS
+from promoarray.parray import Above as _Above
 from promoarray.parray import PArray
+from promoarray.parray import set_above as _set_above
 from promoarray.promotion.in_force import get_policy, policy, set_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import list_policies
-from promoarray.renamed import OldModule as OldModule
 
 if TYPE_CHECKING:
     from promoarray import extras, fft, linalg, testing
@@ -202,6 +202,34 @@ __all__ = [
 __all__ += [*_HOMES.keys() - {*__all__}]
 
 _add_methods(PArray)
+
+
+def _namespace(policy: Policy | None) -> Any:
+    """The package itself, or the namespace that is bound to a policy."""
+    package = _modules[__name__]
+    return package if policy is None else package.namespace(policy)
+
+
+def _array_function(*call: Any) -> Any:
+    from promoarray.numpy_api.functions import answer
+
+    return answer(*call)
+
+
+def _array_ufunc(*call: Any) -> Any:
+    from promoarray.numpy_api.ufuncs import answer
+
+    return answer(*call)
+
+
+def _lazy_attributes() -> Any:
+    from promoarray.io.dask_arrays import ATTRIBUTES
+
+    return ATTRIBUTES
+
+
+dtypes.set_array_function(_array_function)
+_set_above(_Above(_namespace, _array_function, _array_ufunc, _lazy_attributes))
 
 newaxis = None
 __array_api_version__ = "2025.12"

@@ -1,4 +1,4 @@
-"""How reports reach a reader: through rich in a terminal, as plain text in a pipe, as HTML.
+"""Reports for a reader: through rich in a terminal, as plain text in a pipe, as HTML.
 
 rich is imported when something is shown, never before: importing it costs more than promoarray.
 """

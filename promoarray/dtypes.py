@@ -12,16 +12,15 @@ ml_dtypes answers ``V``, ``f`` and ``W`` for floats.
 from __future__ import annotations
 
 import builtins
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-from promoarray.data_class import dataclass
-from promoarray.enumeration import StrEnum
 from promoarray.errors import quoted
-from promoarray.named_tuple import NamedTuple
 
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [
@@ -240,8 +239,7 @@ class DType:
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Answer ``np.result_type(x.dtype, y.dtype)`` under the policy in force, as arrays do."""
-        above = import_module("promoarray.numpy_api.functions")
-        return above.answer(type(self), func, types, args, kwargs)
+        return _array_function[0](type(self), func, types, args, kwargs)
 
     def __repr__(self) -> str:
         return f"promoarray.{self.name}"
@@ -251,6 +249,15 @@ class DType:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _by_code, (self.code,)
+
+
+_array_function: list[Callable[..., Any]] = []
+"""What answers NumPy's functions of dtypes: it stands above, and puts itself here."""
+
+
+def set_array_function(answer: Callable[..., Any]) -> None:
+    """Have NumPy's functions of dtypes answered by a function, as of arrays."""
+    _array_function[:] = [answer]
 
 
 if (*map(int, np.__version__.split(".")[:2]),) < (2, 4):  # knows this attribute alone

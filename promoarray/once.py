@@ -1,52 +1,28 @@
-"""What is made when it is first asked for, and is one object though threads ask at once.
-
-``functools.cache`` and ``cached_property`` would not do: the first lets every thread that asks
-before the first answer is there have an object of its own, and in Python 3.11 the second holds a
-lock, which a process forked meanwhile would wait for. Here all may make one, and the first that is
-kept is everybody's: ``dict.setdefault`` is one step, with the GIL and without.
-"""
+"""Lazy loading: modules by name, and properties that are computed once an object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, wraps
+import sys
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__all__ = ["made_once", "module", "once"]
-
-if TYPE_CHECKING:
-    from functools import cached_property as made_once
-    from typing import TypeVar, TypeVarTuple
-
-    Key = TypeVarTuple("Key")
-    T = TypeVar("T")
-
-
-def once(make: Callable[[*Key], T]) -> Callable[[*Key], T]:
-    """Make a function answer with one object an argument, kept for as long as the process runs."""
-    kept: dict[Any, T] = {}
-
-    @wraps(make)
-    def get(*key: *Key) -> T:
-        try:
-            return kept[key]
-        except KeyError:
-            pass  # what `make` raises is no consequence of that
-        return kept.setdefault(key, make(*key))
-
-    return get
-
+__all__ = ["cached_property", "module"]
 
 module = cache(import_module)
 """A module by its name, sooner than an import statement finds it again: for what is loaded with the
 first operation that needs it, and is asked each time."""
 
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property
+else:
 
-    class made_once:
-        """A property that is computed once an object, and kept in its ``__dict__``."""
+    class cached_property:
+        """``functools.cached_property`` without the lock that Python 3.11 holds meanwhile.
+
+        A process that is forked while another thread computes one would wait for that forever.
+        """
 
         def __init__(self, make):
             self._make = make

@@ -6,9 +6,10 @@ chapters take their functions from the same rows.
 
 from __future__ import annotations
 
-from promoarray.enumeration import Enum, StrEnum
+from enum import Enum, StrEnum
+from typing import NamedTuple
+
 from promoarray.errors import quoted, suggestion
-from promoarray.named_tuple import NamedTuple
 
 
 class Form(StrEnum):

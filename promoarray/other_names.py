@@ -1,4 +1,4 @@
-"""What other libraries call by another name, and what to write here: data for error messages.
+"""Names of other libraries, and what to write for them here: data for error messages.
 
 Nothing of this is looked at before a name is missing.
 """

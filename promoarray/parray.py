@@ -7,9 +7,8 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -39,14 +38,31 @@ if TYPE_CHECKING:
     from promoarray.core.operators import Binary
 
 
-def _package() -> Any:
-    """The package itself: an array knows its namespace, as the standard has it, by name alone."""
-    return import_module("promoarray")
+class Above(NamedTuple):
+    """What arrays ask of the rooms above them, which they do not name.
+
+    Attributes
+    ----------
+    namespace : callable
+        From the policy that arrays are bound to, or None, to their namespace.
+    array_function, array_ufunc : callable
+        What answers NumPy's functions and ufuncs.
+    lazy_attributes : callable
+        From nothing to what only arrays have that are computed later, by name.
+    """
+
+    namespace: Callable[[Policy | None], Any]
+    array_function: Callable[..., Any]
+    array_ufunc: Callable[..., Any]
+    lazy_attributes: Callable[[], Mapping[str, Callable[[Any], Any]]]
 
 
-def _numpy_api(part: str) -> Any:
-    """What answers NumPy's functions by ours, which stand above: by name alone."""
-    return import_module(f"promoarray.numpy_api.{part}")
+_above: list[Above] = []
+
+
+def set_above(above: Above) -> None:
+    """Say what arrays ask of the rooms above."""
+    _above[:] = [above]
 
 
 def _known(length: int | None) -> int:
@@ -319,14 +335,14 @@ class PArray(Conversions):
             if name == "_data":
                 refuse_masked(sys._getframe(1))
             if name != "_buffer" and is_lazy(backend_of(self._buffer)):
-                more = import_module("promoarray.io.dask_arrays").ATTRIBUTES  # which stands above
+                more = _above[0].lazy_attributes()
                 if name in more:
                     return more[name](self)
             message = f"'PArray' object has no attribute {quoted(name)}"
             if not name.startswith("_"):
                 from promoarray.other_names import for_method
 
-                package = _package()
+                package = _above[0].namespace(None)
                 ours = name in package.__all__ and callable(getattr(package, name))
                 message += for_method(name, is_function=ours)
             raise AttributeError(message, name=name, obj=self)
@@ -375,13 +391,13 @@ class PArray(Conversions):
         ValueError
             If another version of the array API is asked for.
         """
-        package = _package()
-        ours = package.__array_api_version__
+        own = _above[0].namespace(self._policy)
+        ours = own.__array_api_version__
         if api_version not in (None, ours, "2024.12", "2023.12", "2022.12", "2021.12"):
             raise ValueError(
                 f"promoarray implements the array API {ours}, not {quoted(api_version)}"
             )
-        return package if self._policy is None else package.namespace(self._policy)
+        return own
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Answer ``np_array + x`` and ``np.add(x, y)`` under the policy."""
@@ -391,11 +407,11 @@ class PArray(Conversions):
             out = apply(name, *inputs, form=form)
             if out is not NotImplemented:
                 return out
-        return _numpy_api("ufuncs").answer(ufunc, method, inputs, kwargs)
+        return _above[0].array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Answer ``np.mean(x)`` by ``pa.mean(x)``, in the namespace that ``x`` is bound to."""
-        return _numpy_api("functions").answer(type(self), func, types, args, kwargs)
+        return _above[0].array_function(type(self), func, types, args, kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         backend = backend_of(self._buffer)

@@ -1,4 +1,4 @@
-"""What threadpoolctl limits promoarray's threads with, once it is registered there.
+"""A controller with which threadpoolctl limits promoarray's threads, once registered there.
 
 ::
 

@@ -1,4 +1,4 @@
-"""How many threads compute at once.
+"""The number of threads that compute at once.
 
 The threads themselves are in ``kernels/cpu/pool.cpp``; here is how many there may be where nobody
 says so, which is decided when it is first needed. Files are read without pathlib, which is slow to

@@ -15,6 +15,17 @@ HOLES = [[0.5, float("nan"), 3.0], [1.5, 8.0, float("nan")]]
 SQUARE = [[4.0, 1.0], [1.0, 3.0]]
 
 CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
+    "kron": (
+        lambda a: np.kron(a(INTS, "i1"), a(SQUARE, "f4")),
+        lambda a: np.kron(a([1, 2]), [3, 4]),
+        lambda a: np.kron(a(2.5), a(INTS)),
+    ),
+    "setdiff1d": (
+        lambda a: np.setdiff1d(a(INTS), a([1, 9])),
+        lambda a: np.setdiff1d(a([3, 1, 2]), a([2, 5]), assume_unique=True),
+    ),
+    "union1d": (lambda a: np.union1d(a(INTS, "i1"), a([1.0, 0.5])),),
+    "sinc": (lambda a: np.sinc(a(FLOATS)), lambda a: np.sinc(a([0.0, 1.0], "f4"))),
     "all": (lambda a: np.all(a(INTS), axis=1), lambda a: np.all(a(INTS), 0, None, True)),
     "any": (lambda a: np.any(a(INTS)), lambda a: np.any(x := a(INTS), 1, where=x > 3)),
     "max": (

@@ -22,6 +22,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "contributing.md"
 COMPILED = (
     "promoarray.core._fast_path",
     "promoarray.diagnostics.record._seen",
+    "promoarray._context",
     "promoarray.kernels._cpu",
 )
 

@@ -30,19 +30,12 @@ FLOORS = [
     ["kernels", "threads"],
     [
         "console",
-        "contextdecorator",
-        "data_class",
-        "enumeration",
+        "context",
         "errors",
-        "headroom",
         "dtypes",
-        "named_tuple",
         "once",
-        "one_block",
         "operations",
         "pages",
-        "renamed",
-        "resumed",
         "other_names",
     ],
 ]
@@ -50,14 +43,9 @@ FLOORS = [
 ROOMS = {room for rooms in FLOORS for room in rooms}
 
 BY_NAME = {
-    "dtypes -> numpy_api": "np.result_type(x.dtype, y.dtype) is answered as of arrays",
     "namespaces -> __init__": "a chapter of a bound namespace is a module of the package",
     "numpy_api -> __init__": "np.add(x, y) computes in the namespace of the arrays",
-    "parray -> __init__": "that namespace is the package itself",
-    "parray -> io": "attributes of Dask's arrays are looked for when all else is none",
-    "parray -> numpy_api": "NumPy calls the methods of arrays that answer its functions",
     "promotion -> policies": "the registry loads a framework when it is first asked for",
-    "renamed -> __init__": "old pickles name classes of any room",
 }
 """The rooms that import from above by name, once all is loaded, and what for."""
 

@@ -57,9 +57,10 @@ def test_arrays_are_made_without_array_api_compat() -> None:
     assert loaded == "False"
 
 
-def test_a_source_folder_that_is_not_compiled_says_what_to_do() -> None:
+@pytest.mark.parametrize("module", ["kernels._cpu", "_context"])
+def test_a_source_folder_that_is_not_compiled_says_what_to_do(module: str) -> None:
     said = run(
-        "import sys; sys.modules['promoarray.kernels._cpu'] = None\n"
+        f"import sys; sys.modules['promoarray.{module}'] = None\n"
         "try: import promoarray\n"
         "except ImportError as error: print(error)"
     )
@@ -67,7 +68,8 @@ def test_a_source_folder_that_is_not_compiled_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("kernels._cpu", "look_up"), ("core._fast_path", "begin")]
+    ("module", "name"),
+    [("kernels._cpu", "CastingKernel"), ("core._fast_path", "begin"), ("_context", "Block")],
 )
 def test_a_compiled_module_that_is_older_than_the_sources_says_so(module: str, name: str) -> None:
     said = run(

@@ -13,7 +13,7 @@ import pytest
 import promoarray as pa
 
 LATER = (
-    *("dataclasses", "difflib", "rich", "textwrap", "threading"),
+    *("difflib", "rich", "textwrap", "threading"),
     *("promoarray.backends.numpy.code_tables", "promoarray.backends.numpy.variants"),
     *("promoarray.core.call_site", "promoarray.kernels.portable", "promoarray.other_names"),
     *("promoarray.console", "promoarray.core.display", "promoarray.core.proposed_casts"),
@@ -154,25 +154,3 @@ def test_threads_may_load_at_once_what_is_loaded_later() -> None:
     command = [sys.executable, "-P", "-c", FIRST_USES]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
-
-
-def test_the_import_maps_no_chunk_of_the_stack_again_and_again() -> None:
-    """However deep it starts, it takes about as many pages of memory."""
-    pytest.importorskip("resource")
-    taken = [_page_faults_of_import(depth) for depth in (0, 4, 40)]
-    assert max(taken) - min(taken) < 300
-
-
-def _page_faults_of_import(depth: int) -> int:
-    script = f"""
-from resource import RUSAGE_SELF, getrusage
-def imported(depth):
-    if depth:
-        return imported(depth - 1)
-    before = getrusage(RUSAGE_SELF).ru_minflt
-    import promoarray
-    print(getrusage(RUSAGE_SELF).ru_minflt - before)
-imported({depth})
-"""
-    command = [sys.executable, "-P", "-c", script]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

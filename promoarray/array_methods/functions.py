@@ -1,4 +1,4 @@
-"""What the methods of arrays do that NumPy's arrays have; loaded when one is first asked for.
+"""The bodies of NumPy's array methods, loaded when one is first asked for.
 
 Each is the function under the policy, on ``x`` itself; only how arguments are written is NumPy's.
 No function here asks for a method. A chapter of functions is loaded with the first method of it.

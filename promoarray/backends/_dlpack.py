@@ -11,11 +11,10 @@ that elements narrower than a byte take one each, as they do here.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
-from promoarray.named_tuple import NamedTuple
 
 
 class Label(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any
 
-from promoarray.contextdecorator import Context, Entry
+from promoarray.context import Context, Entry
 from promoarray.errors import ComputeError
 
 blocks: ContextVar[Entry | None] = ContextVar("promoarray_no_compute", default=None)
@@ -72,10 +72,9 @@ class no_compute(Context):
     def __init__(self, *, forbid: bool = True) -> None:
         self._forbid = forbid
 
-    def __enter__(self) -> Computed:
-        held = Computed(self._forbid)  # a new one for each block
-        blocks.set((held, self, blocks.get()))
-        return held
+    @property
+    def _held(self) -> Computed:
+        return Computed(self._forbid)  # a new one for each block
 
 
 def about_to_compute(what: str) -> None:

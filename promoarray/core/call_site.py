@@ -9,11 +9,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from opcode import opmap
 from types import CodeType, FrameType
-
-from promoarray.data_class import dataclass
 
 # os.path and not pathlib, which is slow to import, and with promoarray this is imported.
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -56,11 +55,6 @@ class Site:
         # The dataclass would ask for its fields each time, and reports hold thousands.
         where = self.file, self.line, self.column, self.text, self.expression
         return Site, (*where, self.extent, self.stores)
-
-    def __setstate__(self, state: list[object]) -> None:
-        # Of 0.1.0, which kept the first five fields.
-        for name, value in zip(self.__slots__, (*state, (), False), strict=True):
-            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         return f"{os.path.basename(self.file)}:{self.line}"

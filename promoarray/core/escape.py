@@ -12,13 +12,13 @@ forbidden.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from types import FrameType
 
-from promoarray.contextdecorator import Context
+from promoarray.context import Context
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import Site, call_chain, of_promoarray
 from promoarray.core.observers import guarded_here, guarding, guards, notify_lock, observers_here
-from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.errors import EscapeError
 
@@ -182,8 +182,7 @@ class no_escape(Context):
     def __init__(self, *, scalars: bool = True) -> None:
         self._held = {"arrays", "scalars"} if scalars else {"arrays"}
 
-    def __enter__(self) -> None:
-        super().__enter__()
+    __enter__ = Context._enter_silently
 
 
 guarding.append(guarded_here)

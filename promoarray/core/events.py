@@ -6,11 +6,10 @@ None of it is loaded until something is told: while nobody observes, only a refu
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.core.array_base import Array
 from promoarray.dtypes import DType
-from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy

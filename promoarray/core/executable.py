@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,6 @@ from promoarray.core.executable_cache import (
 from promoarray.core.executable_cache import Executable as Executable
 from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
-from promoarray.named_tuple import NamedTuple
-from promoarray.once import once
 from promoarray.operations import Form, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
@@ -110,7 +108,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-@once
+@cache
 def between(breakpoints: tuple[float, ...]) -> ValueClass:
     """From a value to how many breakpoints are not above it; of a complex one, of both parts."""
     place = partial(bisect_right, breakpoints)

@@ -6,14 +6,13 @@ The fast path (``native/``) and the dispatcher find the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array
 from promoarray.dtypes import WEAK, WEAK_TYPES, DType, as_dtype
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.policy import FEW, NO_OPTIONS, Policy
 
 Buffer = Any

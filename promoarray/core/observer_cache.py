@@ -10,7 +10,7 @@ each would need a result of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from promoarray.core.executable_cache import plain
 from promoarray.core.observers import lone_observer
 from promoarray.core.operands import looked_on
 from promoarray.dtypes import NATIVE, WEAK
-from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from promoarray.contextdecorator import Entry
+from promoarray.context import Entry
 
 if TYPE_CHECKING:
     from promoarray.core.array_base import Array

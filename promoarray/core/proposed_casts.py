@@ -7,10 +7,10 @@ one that is proposed keeps every value where any does, and else the most of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from promoarray import dtypes as dt
-from promoarray.data_class import dataclass
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.cast_losses import Lost, gravity, loss

@@ -20,7 +20,6 @@ from promoarray.console import Printable, html_table, visible
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.cast import explicit
 from promoarray.core.operands import as_array
-from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.float_state import in_default_float_state
@@ -48,7 +47,6 @@ _WORDS = {
 }
 
 
-@loads_former_pickles
 @dataclass(frozen=True, slots=True, repr=False)
 class CastReport(Printable):
     """What a cast does to the values of an array.

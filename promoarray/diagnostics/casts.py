@@ -19,7 +19,6 @@ from promoarray.console import Matrix, Printable, html_table, visible
 from promoarray.core import host
 from promoarray.core.cast import convert, explicit
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
@@ -82,7 +81,6 @@ def _shown(value: Any) -> str:
     return f"{value:.9g}" if type(value) is float and math.isfinite(value) else str(value)
 
 
-@loads_former_pickles
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What policies say of an operation or a cast.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, text, visible
+from promoarray.context import single_use
 from promoarray.core.call_counts import Passes
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
@@ -31,7 +32,6 @@ from promoarray.diagnostics.tracing.cast import (
 from promoarray.diagnostics.tracing.exports import Timeline, as_sarif
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType
-from promoarray.one_block import one_block
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -74,9 +74,7 @@ class Trace(Observer, Printable):
         return {name: vars(self)[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        counts = state.pop("casts", {})  # of 0.1.0
-        found = {(cast,): Pass((cast,), count) for cast, count in counts.items()}
-        self.__init__(_found=found)  # type: ignore[misc]
+        self.__init__()  # type: ignore[misc]
         self.__dict__.update(state)
 
     @property
@@ -297,7 +295,7 @@ def _nothing() -> bool:
     return False
 
 
-@one_block
+@single_use
 def trace(
     *,
     to: DType | str | Collection[Any] | None = None,

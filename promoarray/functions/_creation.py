@@ -1,4 +1,4 @@
-"""What the creation functions have in common: default dtypes, and buffers of one value."""
+"""Helpers of the creation functions: default dtypes, and buffers of one value."""
 
 from __future__ import annotations
 

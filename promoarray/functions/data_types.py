@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.core import cast
 from promoarray.core.fast_path import fast_function
@@ -20,7 +20,6 @@ from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.functions._keywords import names_keywords
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray import backends
 from promoarray import dtypes as dt
 from promoarray.core.read_dtype import answered
 from promoarray.dtypes import STANDARD, DType, isdtype
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
@@ -11,7 +11,6 @@ from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import sharing
-from promoarray.named_tuple import NamedTuple
 from promoarray.parray import PArray
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]

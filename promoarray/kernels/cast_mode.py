@@ -6,8 +6,8 @@ ties to even, from the source's own value: every cast does that.
 
 from __future__ import annotations
 
-from promoarray.enumeration import IntEnum
-from promoarray.named_tuple import NamedTuple
+from enum import IntEnum
+from typing import NamedTuple
 
 __all__ = [
     "DEFAULT",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from promoarray.enumeration import IntEnum
+from enum import IntEnum
 
 __all__ = ["Way"]
 

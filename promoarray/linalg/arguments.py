@@ -1,4 +1,4 @@
-"""What linear algebra asks of its operands."""
+"""Checks of the operands of linear algebra: matrices, square ones, tolerances."""
 
 from __future__ import annotations
 

@@ -177,5 +177,8 @@ def _function(row: Row, xp: Any) -> Callable[..., Any]:
         made = _of_several(row.name.replace(".", "_"))
         return lambda *args, **kwargs: made(xp, *args, **kwargs)
     chapter, _, name = row.ours.rpartition(".")
+    if chapter == "xpx":
+        extra = getattr(import_module("array_api_extra"), name)
+        return lambda *args, **options: extra(*composed.arrays_of(xp, args, name), xp=xp, **options)
     found: Callable[..., Any] = getattr(getattr(xp, chapter) if chapter else xp, name)
     return found

@@ -6,14 +6,13 @@ Each step is an operation under the policy, refused where the policy refuses it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, Kind
-from promoarray.named_tuple import NamedTuple
 from promoarray.numpy_api.composed import array_of, ravel
 
 # --- Comparisons ---------------------------------------------------------------------------------

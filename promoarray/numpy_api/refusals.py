@@ -1,4 +1,4 @@
-"""What to write for functions of NumPy's that promoarray does not have, and for their options."""
+"""Advice for functions of NumPy's that promoarray does not have, and for their options."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ intersect1d           pa.unique_values(x1[pa.isin(x1, x2)])
 isneginf              x == -pa.inf
 isposinf              x == pa.inf
 ix_                   index by index, x[i][:, j]
-kron                  pa.reshape of x1[:, None, :, None] * x2[None, :, None, :]
 lexsort               pa.argsort, from the last key on, which keeps equal elements in order
 min_scalar_type       pa.result_type(x)
 nan_to_num            pa.where(pa.isnan(x), 0, x)
@@ -60,14 +59,11 @@ savetxt               pa.save(file, x=x)
 savez                 pa.save(file, x=x)
 savez_compressed      pa.save(file, x=x)
 select                pa.where, choice by choice
-setdiff1d             pa.unique_values(x1[~pa.isin(x1, x2)])
 setxor1d              pa.unique_values and pa.isin
-sinc                  pa.sin(pa.pi * x) / (pa.pi * x)
 sort_complex          pa.sort(x)
 trapezoid             pa.sum((y[1:] + y[:-1]) / 2 * pa.diff(x))
 tri                   pa.tril(pa.ones((n, n)))
 trim_zeros            x[first:last]
-union1d               pa.unique_values(pa.concat([x1, x2]))
 unpackbits            pa.unpack(x, dtype, shape)
 unravel_index         i // n and i % n
 vander                pa.pow(x[:, None], pa.arange(n))

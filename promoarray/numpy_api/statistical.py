@@ -103,29 +103,19 @@ def _hundredths(xp: Any, a: Any, q: Any) -> Any:
     return q / 100 if isinstance(q, (int, float)) else xp.asarray(q) / 100
 
 
+def _filled(xp: Any, a: Any, name: str, fill: float) -> tuple[Any, Any]:
+    """An array with a number for every NaN, and where it is NaN."""
+    array, missing = _missing(xp, a, name)
+    if missing is not None:
+        array = xp.where(missing, xp.full_like(array, fill), array)
+    return array, missing
+
+
 def _without_nan(name: str, fill: float) -> Callable[..., Any]:
     """Make a reduction that takes every NaN for a number that changes nothing."""
 
     def function(xp: Any, a: Any, **options: Any) -> Any:
-        array, missing = _missing(xp, a, f"nan{name}")
-        if missing is not None:
-            array = xp.where(missing, xp.full_like(array, fill), array)
-        return getattr(xp, name)(array, **options)
-
-    return function
-
-
-def _extreme_without_nan(name: str, fill: float) -> Callable[..., Any]:
-    """The same of an extreme: NaN where there is nothing else."""
-
-    def function(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-        array, missing = _missing(xp, a, f"nan{name}")
-        if missing is None:
-            return getattr(xp, name)(array, axis=axis, keepdims=keepdims)
-        filled = xp.where(missing, xp.full_like(array, fill), array)
-        found = getattr(xp, name)(filled, axis=axis, keepdims=keepdims)
-        nothing = xp.all(missing, axis=axis, keepdims=keepdims)
-        return xp.where(nothing, xp.full_like(found, float("nan")), found)
+        return getattr(xp, name)(_filled(xp, a, f"nan{name}", fill)[0], **options)
 
     return function
 
@@ -134,10 +124,21 @@ def _running_without_nan(running: Callable[..., Any], fill: float) -> Callable[.
     """The same of a running sum or product."""
 
     def function(xp: Any, a: Any, **options: Any) -> Any:
-        array, missing = _missing(xp, a, f"nan{running.__name__}")
-        if missing is not None:
-            array = xp.where(missing, xp.full_like(array, fill), array)
-        return running(xp, array, **options)
+        return running(xp, _filled(xp, a, f"nan{running.__name__}", fill)[0], **options)
+
+    return function
+
+
+def _extreme_without_nan(name: str, fill: float) -> Callable[..., Any]:
+    """The same of an extreme: NaN where there is nothing else."""
+
+    def function(xp: Any, a: Any, **options: Any) -> Any:
+        array, missing = _filled(xp, a, f"nan{name}", fill)
+        found = getattr(xp, name)(array, **options)
+        if missing is None:
+            return found
+        nothing = xp.all(missing, **options)
+        return xp.where(nothing, xp.full_like(found, float("nan")), found)
 
     return function
 
@@ -146,11 +147,9 @@ def _place_without_nan(name: str, fill: float) -> Callable[..., Any]:
     """The same of the place of an extreme, which is none where there is nothing else."""
 
     def function(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-        array, missing = _missing(xp, a, f"nan{name}")
-        if missing is not None:
-            if xp.any(xp.all(missing, axis=axis)):
-                raise ValueError("All-NaN slice encountered")
-            array = xp.where(missing, xp.full_like(array, fill), array)
+        array, missing = _filled(xp, a, f"nan{name}", fill)
+        if missing is not None and xp.any(xp.all(missing, axis=axis)):
+            raise ValueError("All-NaN slice encountered")
         return getattr(xp, name)(array, axis=axis, keepdims=keepdims)
 
     return function
@@ -172,19 +171,20 @@ def nanmean(xp: Any, a: Any, **options: Any) -> Any:
 
 
 def nanvar(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
-    array, missing = _missing(xp, a, "nanvar")
-    if missing is None or not xp.any(missing):
-        return xp.var(array, correction=ddof, **options)
-    spread = variance_of_others(xp, wide(xp, array), missing, ddof, **options)
-    return xp.astype(spread, kept_dtype(array).part)
+    return _spread(xp, a, "var", ddof, **options)
 
 
 def nanstd(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
-    array, missing = _missing(xp, a, "nanstd")
+    return _spread(xp, a, "std", ddof, **options)
+
+
+def _spread(xp: Any, a: Any, name: str, ddof: float, **options: Any) -> Any:
+    """The variance or the standard deviation of what is not NaN."""
+    array, missing = _missing(xp, a, f"nan{name}")
     if missing is None or not xp.any(missing):
-        return xp.std(array, correction=ddof, **options)
+        return getattr(xp, name)(array, correction=ddof, **options)
     spread = variance_of_others(xp, wide(xp, array), missing, ddof, **options)
-    return xp.astype(xp.sqrt(spread), kept_dtype(array).part)
+    return xp.astype(xp.sqrt(spread) if name == "std" else spread, kept_dtype(array).part)
 
 
 def mean_of_others(xp: Any, array: Any, missing: Any, correction: float = 0, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What each function of NumPy's is here, as a table: its name, ours, and its parameters.
+"""The table of NumPy's functions: their names, ours, and their parameters.
 
 The parameters are NumPy's, in its order. What follows the name of one says what becomes of it:
 
@@ -17,18 +17,17 @@ The parameters are NumPy's, in its order. What follows the name of one says what
 =============  =====================================================================
 
 A line that begins with a space goes on with the one before. Ours is a dot where it has the same
-name, and a star where ``composed``, ``statistical`` or ``numeric`` make it of several.
+name, and a star where ``composed``, ``statistical`` or ``numeric`` make it of several; ``xpx`` is
+array-api-extra, which computes by the functions of our namespace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from promoarray.named_tuple import NamedTuple
 
 _TEXT = """
 all                   .          a axis= out> keepdims= where&
@@ -106,6 +105,8 @@ unique_inverse        .          x
 unique_values         .          x
 isin                  .          element test_elements assume_unique!True,False invert=
                                  kind!sort,table
+setdiff1d             xpx.*      ar1 ar2 assume_unique=
+union1d               xpx.*      ar1 ar2
 take                  *          a indices axis= out> mode!raise
 take_along_axis       .          arr indices axis=
 
@@ -161,6 +162,7 @@ isreal                *          x
 iscomplex             *          x
 isrealobj             *          x
 iscomplexobj          *          x
+sinc                  xpx.*      x
 isclose               *          a b rtol= atol= equal_nan=
 allclose              *          a b rtol= atol= equal_nan=
 array_equal           *          a1 a2 equal_nan=
@@ -169,6 +171,7 @@ dot                   *          a b out>
 vdot                  *          a b
 inner                 *          a b
 outer                 *          a b out>
+kron                  xpx.*      a b
 einsum                extras.*   *operands out> optimize!True,False,greedy,optimal dtype!
                                  order!K,C,A casting!safe,same_kind
 tensordot             .          a b axes=

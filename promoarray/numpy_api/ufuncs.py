@@ -7,7 +7,7 @@ from copy import copy
 from functools import reduce
 from importlib import import_module
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
-from promoarray.named_tuple import NamedTuple
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import at
 from promoarray.numpy_api.masked import reduced

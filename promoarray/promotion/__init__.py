@@ -1,1 +1,1 @@
-"""What a policy is made of: rules, plans, scalars, cast rules; registry; the policy in force."""
+"""Parts of a policy: rules, plans, scalars, cast rules; the registry; the policy in force."""

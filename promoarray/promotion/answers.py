@@ -1,4 +1,4 @@
-"""What a framework itself answered for its functions, dtype by dtype: results, and what it lacks.
+"""Recorded answers of a framework's functions, dtype by dtype: results, and what it lacks.
 
 A table that ``conformance/functions.py`` writes from recorded answers. Functions that follow no
 rule of promotion go by it (``one_hot``, ``median``); of the others it tells the dtypes that the

@@ -1,14 +1,14 @@
-"""What a cast can lose, from the dtypes alone: which values come through, in words and in bits."""
+"""Losses of a cast, told from the dtypes alone: the values that come through, in words and bits."""
 
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from functools import cache
+from typing import NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Format, Kind
-from promoarray.enumeration import IntEnum
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.scalars import bounds
 
 

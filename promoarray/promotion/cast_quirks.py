@@ -1,4 +1,4 @@
-"""What the cast rules of several frameworks share: quirks, notes, names of what was recorded.
+"""Parts of cast rules that several frameworks share: quirks, notes, names of recordings.
 
 A framework's own cast rule is beside its promotion rule, in ``promoarray.policies``;
 ``docs/casts.md`` is a table made of all of them. Integers to narrower integers keep the low bits

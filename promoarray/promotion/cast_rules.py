@@ -11,15 +11,14 @@ can say is a transform: a function over the codes after the kernel has run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import UnknownPolicyError, quoted, suggestion
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.relevant_mode import relevant
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.source import Note, Source
 

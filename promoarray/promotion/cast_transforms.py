@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
-from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
 

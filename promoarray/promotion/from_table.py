@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
-from promoarray.data_class import dataclass
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.operations import OPERATIONS, Family

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextvars import ContextVar
 
-from promoarray.contextdecorator import Context, Entry
+from promoarray.context import Context, Entry
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy

@@ -7,10 +7,10 @@ what an index is; it names the functions that stand apart.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool

@@ -8,10 +8,10 @@ policy goes on from there as it would with two operands of that dtype.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from promoarray.data_class import dataclass, replace
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal

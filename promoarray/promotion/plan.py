@@ -1,4 +1,4 @@
-"""What a policy is asked and what it answers: operands, plans, refusals.
+"""Operands, plans and refusals: the questions put to a policy, and its answers.
 
 What a policy refuses is a ``Refusal`` with its reason, which costs nothing to ask for; the
 dispatcher turns it into an error that says what to write.
@@ -6,12 +6,11 @@ dispatcher turns it into an error that says what to write.
 
 from __future__ import annotations
 
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.enumeration import Enum
-from promoarray.named_tuple import NamedTuple
 from promoarray.operations import OPERATIONS, Family
 
 
@@ -21,6 +20,9 @@ class Rank(Enum):
     SCALAR = "Python scalar"
     ZERO_D = "0-d array"
     ARRAY = "array"
+
+    # Operands are keys of plans, and an Enum's own hash is a call of Python's.
+    __hash__ = object.__hash__
 
 
 class Operand(NamedTuple):

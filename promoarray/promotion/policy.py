@@ -1,4 +1,4 @@
-"""What a policy is: a frozen record of one framework's rules, which makes plans.
+"""Policy: a frozen record of one framework's rules, which makes plans.
 
 An operation's dtypes are decided in four steps, each of them data of the policy:
 
@@ -15,9 +15,9 @@ disagree about dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from promoarray.data_class import dataclass, field, replace
 from promoarray.dtypes import WEAK, DType, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
@@ -663,9 +663,18 @@ class Policy:
         return f"<Policy {self.name}: {self.title}>"
 
     def _repr_html_(self) -> str:
-        from promoarray.promotion.policy_html import policy_html
+        from promoarray import pages
 
-        return policy_html(self)
+        rows = (
+            ("rule", self.principle),
+            ("dtypes", ", ".join(dtype.name for dtype in self.dtypes)),
+            *(("source", str(source)) for source in self.sources),
+            *(("note", str(note)) for note in self.notes),
+            *(("cast source", str(source)) for source in self.cast.sources),
+            *(("cast note", str(note)) for note in self.cast.notes),
+        )
+        said = [(heading, text) for heading, text in rows if text]
+        return pages.fragment(f"{self.name}: {self.title}", pages.table(("", ""), said))
 
     # A record that never changes is its own copy; pickling is the registry's business.
 

@@ -1,4 +1,4 @@
-"""What a rule may ask of the policy it belongs to.
+"""The protocol by which a rule knows the policy that it belongs to.
 
 Rules are written before there is a policy, and a policy is made of them; so they know it by this
 protocol alone. Nothing here is needed but for type checking.

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray.console import listed
 from promoarray.dtypes import WEAK_TYPES, DType, Kind
 from promoarray.errors import quoted
-from promoarray.named_tuple import NamedTuple
-from promoarray.once import made_once
+from promoarray.once import cached_property
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.properties_report import (
@@ -74,7 +73,7 @@ class Checked:
         places = (self.dtypes.index(d) for d in example)
         return sum(d.weak for d in example), len(set(example)), bits, *places
 
-    @made_once
+    @cached_property
     def pairs(self) -> list[tuple[DType, DType]]:
         """Every pair."""
         return list(self.join)

@@ -1,4 +1,4 @@
-"""What ``Policy.check`` found: each property with its proof or counter-example, as a report."""
+"""The report of ``Policy.check``: each property with its proof or counter-example."""
 
 from __future__ import annotations
 

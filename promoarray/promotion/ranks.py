@@ -1,4 +1,4 @@
-"""How operands of different ranks join: arrays, 0-d arrays and Python scalars.
+"""Promotion of operands of different ranks: arrays, 0-d arrays and Python scalars.
 
 Frameworks that tell them apart go one of two ways. Either every operand counts as itself, arrays
 before 0-d arrays before scalars (``ArraysFirst``); or each rank is promoted among itself, and what
@@ -8,11 +8,11 @@ a lower one has come to may raise the one above (``LowestFirst``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
-from promoarray.data_class import dataclass
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal

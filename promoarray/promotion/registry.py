@@ -15,7 +15,6 @@ from pickle import PicklingError
 from typing import Any
 
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
-from promoarray.once import once
 from promoarray.promotion.policy import Policy
 
 BUILT_IN = {
@@ -38,11 +37,16 @@ def _full(family: str, edition: str) -> str:
     return f"{family}@{edition}" if edition else family
 
 
-@once
+_editions: dict[tuple[str, str], Policy] = {}
+
+
 def _built_in(family: str, edition: str) -> Policy:
-    module = import_module(f"promoarray.policies.{family}")
-    made: Policy = module.edition(edition)
-    return made
+    key = family, edition
+    found = _editions.get(key)
+    if found is None:  # all threads that ask may make one: the first that is here is everybody's
+        module = import_module(f"promoarray.policies.{family}")
+        found = _editions.setdefault(key, module.edition(edition))
+    return found
 
 
 @cache

@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import ml_dtypes
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
-from promoarray.named_tuple import NamedTuple
 from promoarray.operations import Family, operation
 
 Fit = Callable[[Any, DType], Any]

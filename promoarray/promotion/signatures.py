@@ -1,4 +1,4 @@
-"""Which operands must be arrays: what a function or operator takes, whatever their dtypes.
+"""Operands that must be arrays, whatever their dtypes, in a function or operator.
 
 An operator that takes no Python scalar refuses it. promoarray's functions take scalars as the array
 API's do, so a framework's function that takes none is no rule about dtypes: the operator's rule
@@ -8,9 +8,9 @@ answers then, and ``explain`` tells what the function takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from promoarray.enumeration import Enum
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.type_steps import ruled_by
 

@@ -1,11 +1,11 @@
-"""Where a rule is written down, and what it says of itself to a reader."""
+"""Sources and notes: where a rule is written down, and what it says to a reader."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from promoarray.dtypes import DType
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.plan import Operand, Rank
 
 

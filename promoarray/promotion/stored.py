@@ -1,4 +1,4 @@
-"""What becomes of Python numbers that are stored, not computed with: creation and assignment.
+"""Python numbers that are stored, not computed with: creation and assignment.
 
 ``full``, ``asarray`` and ``x[key] = value`` put numbers into a dtype that is given, and make one
 where none is; frameworks do so by other rules than their operators.
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
-from promoarray.named_tuple import NamedTuple
 from promoarray.promotion.scalars import Fit, in_range, passing, passing_of, truncated
 
 NumbersDType = Callable[[tuple[Any, ...]], "DType | None"]

@@ -1,4 +1,4 @@
-"""What people write, read: promotion tables (blanks, CSV, Markdown, mappings), dtypes, scalars.
+"""Reads what people write: promotion tables (blanks, CSV, Markdown, mappings), dtypes, scalars.
 
 Here a code such as ``i8`` counts bits, as everywhere in promoarray's tables; names serve too.
 """

@@ -8,9 +8,9 @@ what NumPy does; ``backends.variants`` computes them, ``ranges`` those of ``aran
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, REALS, Kind
-from promoarray.named_tuple import NamedTuple
 
 
 class Variant(NamedTuple):

@@ -5,8 +5,7 @@ Nothing here imports pytest; the plugin, in ``plugin/``, is loaded by pytest alo
 
 from __future__ import annotations
 
-from promoarray.testing.closeness import assert_allclose
+from promoarray.testing.closeness import Tolerance, assert_allclose, tolerance
 from promoarray.testing.same_dtypes import assert_same_dtypes
-from promoarray.testing.tolerance import Tolerance, tolerance
 
 __all__ = ["Tolerance", "assert_allclose", "assert_same_dtypes", "tolerance"]

@@ -38,11 +38,6 @@ def test_they_are_functions_of_the_main_module_and_in_extras_of_a_namespace() ->
     assert type(xp.extras.array(jax)) is xp.PArray
 
 
-def test_array_stays_a_function_when_an_old_pickle_is_read() -> None:
-    assert pickle.loads(b"cpromoarray.array\nPArray\n.") is pa.PArray
-    assert pa.array([1, 2]).tolist() == [1, 2]
-
-
 def test_array_copies() -> None:
     x = np.ones(3)
     assert not np.shares_memory(np.asarray(pa.array(x)), x)

@@ -156,7 +156,7 @@ def test_importing_promoarray_does_not_import_it() -> None:
     assert done.stdout.splitlines() == ["set()", "{'promoarray.testing'}"]
 
 
-@pytest.mark.parametrize("name", ["closeness", "same_dtypes", "tolerance"])
+@pytest.mark.parametrize("name", ["closeness", "same_dtypes"])
 def test_the_examples_of_the_docstrings_run(name: str) -> None:
     module = importlib.import_module(f"promoarray.testing.{name}")
     failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)

@@ -27,7 +27,7 @@ from promoarray.backends.numpy.kernels import (
 )
 from promoarray.dtypes import BY_STORAGE, INEXACT, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, Beyond
-from promoarray.once import made_once, once
+from promoarray.once import cached_property
 
 if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
@@ -75,7 +75,7 @@ class Compiled:
             out = self._step_by_step(*buffers, **options)
         return out if type(out) in (np.ndarray, tuple) else np.asarray(out)
 
-    @made_once
+    @cached_property
     def kernel(self) -> Kernel:
         """What C++ calls."""
         return self._fast_kernel() or self._step_by_step
@@ -175,13 +175,13 @@ class Compiled:
                 return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
             return self._stored(0, out if type(out) is np.ndarray else np.asarray(out))
 
-    @made_once
+    @cached_property
     def _inputs(self) -> list[Cast | None]:
         """The casts of each operand to what is computed in."""
         ways = zip(self._held, self._plan.inputs, strict=True)
         return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
 
-    @made_once
+    @cached_property
     def _function(self) -> Kernel | None:
         if not self._bounds:
             return kernel_of(self._name, self._compute)
@@ -294,7 +294,7 @@ def _manner(source: DType, target: DType, casts: Casts) -> kernels.Manner | None
     return DEFAULT if source is target else manner_of(source, target, *casts(source, target))
 
 
-@once
+@cache
 def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None:
     """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
     try:
@@ -307,7 +307,7 @@ def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None
         return None
 
 
-_telling = once(fp_warnings.telling)
+_telling = cache(fp_warnings.telling)
 """Of the kernels that there are, which are few."""
 
 

@@ -15,7 +15,6 @@ from typing import Any, cast
 import numpy as np
 
 from promoarray.dtypes import DType, Kind
-from promoarray.once import once
 from promoarray.operations import OPERATIONS
 
 Buffer = np.ndarray[Any, Any]
@@ -229,7 +228,7 @@ KERNELS = _Kernels(_STANDARD)
 """The kernel of every operation, and those that single policies have instead."""
 
 
-@once
+@cache
 def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     """The kernel of an operation on buffers that all hold a dtype; None of linear algebra, whose
     kernels are those of ``kernels.portable.linalg``.

@@ -23,6 +23,7 @@ from types import FrameType
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.context import single_use
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_counts import Passes
 from promoarray.core.call_site import current_site, outside, part_of, sites
@@ -61,7 +62,6 @@ from promoarray.diagnostics.model.value_changes import Place, one_pass
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import quoted
-from promoarray.one_block import one_block
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
@@ -259,7 +259,7 @@ def names_of(frame: FrameType, module: str) -> Iterator[str]:
     yield from (n for n, x in every if x is found and n.isidentifier() and n not in hidden)
 
 
-@one_block
+@single_use
 def shadow(*policies: str | Policy, max_sites: int = MAX_SITES) -> Iterator[Report]:
     """Run a block under the policy in force, and record what the others would have done.
 

@@ -188,14 +188,4 @@ class Results:
         return vars(self) | {"_found": [*self._found.values()]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        found = state.pop("_shadow", None)  # in a pickle of 0.1.0
-        if found is not None:
-            state |= {"operations": found.operations, "escapes": found.escapes.counts}
-            state["_found"] = found.partings
-        # What came later, but for what has a default in the class itself.
-        new: dict[str, Any] = {"value_changes": ValueChanges(), "assumed": set()}
-        new |= {"signatures": Counter(), "decisions": Counter(), "agreed": Operations()}
-        new |= {"flows": [], "unanswered": Counter()}
-        places = state["_found"]
-        places = places.values() if isinstance(places, dict) else places  # of former pickles
-        self.__dict__.update(new | state | {"_found": {each.key: each for each in places}})
+        self.__dict__.update(state | {"_found": {each.key: each for each in state["_found"]}})

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.calls.examined import made_dtype
-from promoarray.diagnostics.former_pickles import loads_former_pickles
 from promoarray.diagnostics.model.slots import RefusedOperation
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -69,7 +68,6 @@ UNKNOWN = "unknown"
 """The origin of an answer that hangs on a refusal for which there is no edit."""
 
 
-@loads_former_pickles
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What one policy says at one place.
@@ -167,14 +165,6 @@ class Divergence:
         if policy is not None and not is_installed(policy):  # whoever reads this may not know it
             slots |= {"passes": [], "event": None}
         return None, slots
-
-    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
-        _, slots = state
-        former: dict[str, object] = {"form": Form.OPERATOR, "framework": "", "part_of": ""}
-        former |= {"passes": [], "event": None}  # which 0.1.0 had not
-        former |= {"part": 0, "names": (), "edited": True}
-        for name, value in (former | slots).items():
-            setattr(self, name, value)
 
     @property
     def differs(self) -> bool:

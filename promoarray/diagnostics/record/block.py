@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from promoarray.context import single_use
 from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.replaced import Place, Replaced
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.warned import WARNINGS_OF_THE_PROGRAM
 from promoarray.errors import quoted
-from promoarray.one_block import one_block
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -67,7 +67,7 @@ RECORDED = FRAMEWORKS | REWRITTEN
 """All whose programs can be recorded."""
 
 
-@one_block
+@single_use
 def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     """Record what a block does with another framework, and what the policies would make of it.
 

@@ -8,11 +8,11 @@ has nothing to reckon before the launch either.
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from promoarray.kernels.cuda.kernel_source import KernelSource
-from promoarray.named_tuple import NamedTuple
 
 __all__ = ["MOST_PACKED", "RawSource", "contiguous_kernel", "spread_kernel"]
 

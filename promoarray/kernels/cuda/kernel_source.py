@@ -18,6 +18,7 @@ import hashlib
 import re
 from functools import cache
 from importlib import resources
+from typing import NamedTuple
 
 from promoarray.dtypes import DType
 from promoarray.kernels import cast_header
@@ -29,7 +30,6 @@ from promoarray.kernels.cuda.element import (
 )
 from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
-from promoarray.named_tuple import NamedTuple
 
 __all__ = [
     "KernelSource",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from math import gcd, prod
+from typing import NamedTuple
 
 import numpy as np
 
 from promoarray.kernels.cuda.contiguous import MOST_PACKED
-from promoarray.named_tuple import NamedTuple
 
 __all__ = ["Layout", "layout_of"]
 

@@ -9,11 +9,11 @@ Recorded: conformance/golden/jax_*.txt, 0.10.2.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.promotion.linalg_rules import linear, spectrum, uniques

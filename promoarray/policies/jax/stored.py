@@ -1,4 +1,4 @@
-"""What jax.numpy makes of Python numbers that are stored, and what ``x.at[key].set`` may store.
+"""Rules of jax.numpy for Python numbers that are stored, and for ``x.at[key].set``.
 
 ``full`` and ``full_like`` convert a scalar (``lax._convert_element_type``): ints keep their low
 bits, floats saturate. ``asarray`` leaves it to NumPy, which refuses what does not fit. An

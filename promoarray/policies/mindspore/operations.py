@@ -13,11 +13,11 @@ from there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family

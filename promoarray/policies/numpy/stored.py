@@ -1,4 +1,4 @@
-"""What NumPy does with Python numbers that it stores: in arrays, by assignment, in ranges.
+"""Rules of NumPy for Python numbers that it stores: in arrays, by assignment, in ranges.
 
 Sources: NumPy 2.4 and 1.26, numpy/core/src/multiarray/arraytypes.c.src (``@TYPE@_setitem``),
 abstractdtypes.c (``discover_descriptor_from_pylong``), numpy/core/numeric.py (``full``: ``copyto``

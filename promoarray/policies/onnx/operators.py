@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from promoarray import dtypes as dt
 from promoarray.console import listed
 from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
-from promoarray.once import once
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, accumulator
@@ -211,9 +210,15 @@ def _operations(opset: int) -> dict[str | Family, OperationRule]:
     return rules | {name: _rule(name, *row, opset) for name, row in operators().items()}
 
 
-@once
+_opsets: dict[int, Policy] = {}
+
+
 def of_opset(opset: int) -> Policy:
-    """Return the policy of an opset, 1 to 28."""
+    """Return the policy of an opset, 1 to 28: one object, though threads ask at once."""
+    return _opsets.get(opset) or _opsets.setdefault(opset, _of_opset(opset))
+
+
+def _of_opset(opset: int) -> Policy:
     castable = frozenset(admitted(CAST, opset))
 
     def can_cast(source: DType, target: DType) -> bool:

@@ -24,12 +24,12 @@ What the document contradicts itself in, and how it is settled:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import BITS, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE

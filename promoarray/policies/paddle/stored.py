@@ -1,4 +1,4 @@
-"""What Paddle makes of Python numbers that are stored: by ``full``, ``to_tensor``, ``x[key] = 1``.
+"""Rules of Paddle for Python numbers that are stored: ``full``, ``to_tensor``, ``x[key] = 1``.
 
 They are not checked but for ``full_like``: ints keep their low bits, floats become what x86 makes
 of them, complex numbers their real parts. Asked of paddlepaddle 3.3.1 and 2.6.2.

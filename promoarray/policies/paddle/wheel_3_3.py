@@ -8,12 +8,12 @@ kernel still casts what it can (``transformed``), and ``@`` takes the left opera
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import BITS, INTEGERS, ORDERED, DType, Kind
 from promoarray.operations import OPERATIONS as ROWS
 from promoarray.operations import Family

@@ -1,4 +1,4 @@
-"""What Paddle's wheels, 2.6 and 3.3, have in common and the document does not say.
+"""Rules common to Paddle's wheels, 2.6 and 3.3, of which its document says nothing.
 
 Which tensors go together where promotion has no say, which dtypes kernels have, and which kernel
 computes with a Python number.

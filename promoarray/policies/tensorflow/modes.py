@@ -18,10 +18,10 @@ conformance/golden/tf_all.txt and tf_safe.txt, 2.21.0 on CPU.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.legacy import (

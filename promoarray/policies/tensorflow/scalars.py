@@ -1,4 +1,4 @@
-"""What TensorFlow makes of Python numbers: beside tensors, and where they are stored.
+"""Rules of TensorFlow for Python numbers: beside tensors, and where they are stored.
 
 Every number becomes a tensor by `tf.convert_to_tensor` (python/eager/pywrap_tensor_conversion.cc,
 python/lib/core/py_seq_tensor.cc): of a kind of dtype that may hold it, and through an int64.

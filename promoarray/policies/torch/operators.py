@@ -6,11 +6,11 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.data_class import replace
 from promoarray.dtypes import (
     BITS,
     INEXACT,

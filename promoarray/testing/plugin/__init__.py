@@ -1,1 +1,1 @@
-"""What the pytest plugin does in a run that uses promoarray; ``pytest_promoarray`` loads it."""
+"""The pytest plugin in a run that uses promoarray; ``pytest_promoarray`` loads it."""

@@ -1,4 +1,4 @@
-"""What a test must not do: ``--pa-fail-on``. Told with the line of the program first."""
+"""``--pa-fail-on``: findings that fail a test, told with the line of the program first."""
 
 from __future__ import annotations
 

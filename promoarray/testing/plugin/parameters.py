@@ -1,4 +1,4 @@
-"""Which policies a test runs under, and for how long one lasts."""
+"""Policies as parameters of a test, and for how long one lasts."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -31,6 +32,52 @@ def _ends_where_it_began() -> Iterator[None]:
 
 
 # -- blocks -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", [pa.policy("torch"), pa.no_escape(), pa.no_compute()])
+def test_an_interrupt_while_a_block_is_entered_or_left_leaves_nothing_set(block: Any) -> None:
+    def run(instruction: int) -> tuple[int, object]:
+        """Raise at an instruction of promoarray's own; count those there are."""
+        met = 0
+
+        def step(frame: Any, event: str, arg: object) -> Any:
+            nonlocal met
+            frame.f_trace_opcodes = frame.f_code is not body.__code__
+            if event == "opcode":
+                met += 1
+                if met == instruction:
+                    raise KeyboardInterrupt
+            return step
+
+        def body() -> None:
+            with block:
+                pass
+
+        before = sys.gettrace()
+        try:
+            sys.settrace(step)
+            body()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(before)
+        return met, type(block)._here.get()
+
+    assert run(0)[1] is None
+    for instruction in range(1, run(0)[0] + 1):
+        assert run(instruction)[1] is None
+
+
+def test_a_block_ends_below_any_number_of_others() -> None:
+    others = [pa.policy("torch") for _ in range(10_000)]
+    first = pa.policy("jax")
+    first.__enter__()
+    for other in others:
+        other.__enter__()
+    first.__exit__(None, None, None)
+    for other in reversed(others):
+        assert here() == TORCH
+        other.__exit__(None, None, None)
 
 
 def test_one_object_is_entered_again_inside_of_itself() -> None:
