@@ -14,8 +14,8 @@ from promoarray.dtypes import DType, Kind
 
 da = pytest.importorskip("dask.array")
 
-from promoarray.backends.dask.call import graph_of  # noqa: E402
-from promoarray.backends.dask.storage import closed, opened  # noqa: E402
+from promoarray.backends.dask.compile import GRAPHS  # noqa: E402
+from promoarray.backends.dask.buffer import closed, opened  # noqa: E402
 
 DTYPES = (dt.bool, dt.int8, dt.uint64, dt.float32, dt.complex64)
 
@@ -35,7 +35,7 @@ def compare(
         da.from_array(closed(x, compute), chunks=chunks if x.ndim > 1 else 3) for x in arrays
     )
     want = numpy_backend.call(kernel, arrays, compute, **options)
-    got = graph_of(kernel)(kernel, blocks, compute, **options)
+    got = GRAPHS[kernel](kernel, blocks, compute, **options)
     assert len(got) == len(want)
     for (lazy, made), (eager, dtype) in zip(got, want, strict=True):
         found = opened(np.asarray(lazy.compute()), made)
@@ -83,7 +83,7 @@ def test_means_and_variances_of_many_blocks() -> None:
     for name, exact in (("mean", np.mean), ("var", np.var), ("std", np.std)):
         for axis in (None, 0):
             blocks = da.from_array(x, chunks=(7, 11))
-            ((got, made),) = graph_of(name)(name, (blocks,), dt.float64, axis=axis, keepdims=False)
+            ((got, made),) = GRAPHS[name](name, (blocks,), dt.float64, axis=axis, keepdims=False)
             assert made is dt.float64
             assert np.allclose(got.compute(), exact(x, axis=axis), rtol=1e-12)
 
@@ -138,7 +138,7 @@ def test_variances_around_a_mean_of_float32_are_exact_as_long_as_its_sum_is(dtyp
     for beyond in (da.ones((1 << 18, 2), chunks=(1 << 17, 2), dtype="i1"), da.ones(8, chunks=2)):
         held = dt.int8 if beyond.ndim > 1 else dt.int64
         with pytest.raises(ValueError, match=r"var needs axis 0 in one block.*rechunk"):
-            graph_of("integer_var")("integer_var", (beyond.astype(held.storage),), held)
+            GRAPHS["integer_var"]("integer_var", (beyond.astype(held.storage),), held)
 
 
 @pytest.mark.parametrize("dtype", [dt.float32, dt.float64, dt.complex64, dt.int16, dt.bool])
@@ -153,7 +153,7 @@ def test_norms_of_vectors(dtype: DType) -> None:
     for order in (3, 2.5, 0.5, -1):
         options = {"axis": (0, 1), "keepdims": False, "ord": order}
         blocks = da.from_array(closed(abs(x) + x.dtype.type(1), dtype), chunks=(2, 4))
-        ((got, _),) = graph_of("vector_norm")("vector_norm", (blocks,), dtype, **options)
+        ((got, _),) = GRAPHS["vector_norm"]("vector_norm", (blocks,), dtype, **options)
         ((want, _),) = numpy_backend.call(
             "vector_norm", (abs(x) + x.dtype.type(1),), dtype, **options
         )
@@ -197,7 +197,7 @@ def test_linear_algebra_of_stacks() -> None:
 def test_what_needs_one_block_says_what_to_write(kernel: str, options: dict[str, Any]) -> None:
     blocks = da.ones((4, 4), chunks=(2, 4))
     with pytest.raises(ValueError, match=r"axis 0 in one block.*rechunk\(\{0: -1"):
-        graph_of(kernel)(kernel, (blocks,), dt.float64, **options)
+        GRAPHS[kernel](kernel, (blocks,), dt.float64, **options)
 
 
 def test_errors_come_before_anything_is_computed() -> None:
