@@ -21,6 +21,7 @@ from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.blocks import cast_each, each
 from promoarray.backends.dask.buffer import Blocks, Buffer, closed, usual_chunks
+from promoarray.backends.dask.indexing import without_empty
 from promoarray.backends.dask.reductions import reduce
 from promoarray.dtypes import DType
 
@@ -196,8 +197,8 @@ def rfftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Any:
 def count_nonzero(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:
     """How many are True, in int64."""
     numbers = cast_each(x.array, dt.bool, dt.int64)
-    options = {"axis": axis if x.ndim else None, "keepdims": keepdims}
-    ((out, _),) = reduce("sum", (numbers,), dt.int64, **options)
+    axis = axis if x.ndim else None
+    ((out, _),) = reduce("sum", (numbers,), dt.int64, axis=axis, keepdims=keepdims)
     return Buffer(out)
 
 
@@ -205,7 +206,7 @@ def nonzero(x: Buffer) -> tuple[Buffer, ...]:
     """Where it is True: of lengths that are not known before it is computed."""
     if 0 in x.shape:  # which Dask's own cannot always
         return tuple(Buffer(da.zeros(0, dtype=np.int64)) for _ in x.shape)
-    return tuple(Buffer(index) for index in da.nonzero(x.array))
+    return tuple(Buffer(index) for index in da.nonzero(without_empty(x.array)))
 
 
 xp = SimpleNamespace(

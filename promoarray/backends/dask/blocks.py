@@ -35,20 +35,9 @@ def on_blocks(
     name: str,
     **options: Any,
 ) -> Blocks:
-    """``da.blockwise`` of a function that gives codes of a dtype.
+    """``da.blockwise`` of a function that gives codes of a dtype, over (array, labels of its axes).
 
-    Parameters
-    ----------
-    run : BlockExecutable
-    out : sequence
-        The labels of the axes of the result.
-    pairs : sequence of (array, labels)
-        Of NumPy's arrays of no axes the labels are None: they go into the task itself.
-    dtype : DType
-    name : str
-        What the dashboard calls the tasks.
-    **options
-        Of ``da.blockwise``.
+    NumPy's arrays of no axes, whose labels are None, go into the task itself.
     """
     operands = [each for pair in pairs for each in pair]
     return da.blockwise(

@@ -39,16 +39,6 @@ result. It promotes and casts nothing, and computes nothing.
 """
 
 
-class CastTable:
-    """What a policy's cast rule answered: ``casts(source, target)`` without the policy."""
-
-    def __init__(self, answers: dict[tuple[DType, DType], Any]) -> None:
-        self._answers = answers
-
-    def __call__(self, source: DType, target: DType) -> Any:
-        return self._answers[source, target]
-
-
 def no_casts(source: DType, target: DType) -> Any:
     """The casts of a plan that has none."""
     raise LookupError(f"no cast from {source} to {target} was planned")
@@ -86,8 +76,8 @@ class Compiled:
         key = spread, has_condition, tuple(sorted(options.items()))
         found = self._executables.get(key)
         if found is None:
-            table = CastTable(self._asked(buffers, has_condition, options))
-            fields = self._name, self._held, self._plan, table, self._bounds, *key
+            answers = self._asked(buffers, has_condition, options)
+            fields = self._name, self._held, self._plan, answers, self._bounds, *key
             found = self._executables[key] = BlockExecutable(plan_on_blocks, *fields)
         return found
 
@@ -120,15 +110,21 @@ def plan_on_blocks(
     name: str,
     held: tuple[DType, ...],
     plan: Plan,
-    casts: CastTable,
+    answers: dict[tuple[DType, DType], Any],
     bounds: dict[str, bool],
     spread: tuple[bool, ...],
     has_condition: bool,
     options: tuple[tuple[str, Any], ...],
 ) -> Callable[..., Any]:
-    """All of an elementwise plan, for ``BlockExecutable``: run by the back end of the blocks."""
+    """All of an elementwise plan, for ``BlockExecutable``: run by the back end of the blocks.
+
+    Its casts are what a policy's cast rule answered, without the policy.
+    """
     compiled: dict[Any, Callable[..., Any]] = {}
     fixed = dict(options)
+
+    def casts(source: DType, target: DType) -> Any:
+        return answers[source, target]
 
     def run(*operands: Any) -> Any:
         given = fixed

@@ -108,6 +108,12 @@ def within(index: Any, length: int, axis: int) -> Any:
     return np.where(index < 0, index + length, index)
 
 
+def without_empty(x: Blocks) -> Blocks:
+    """The same without the empty blocks, which Dask's own functions do not always allow for."""
+    chunks = tuple(tuple(n for n in along if n) or (0,) for along in x.chunks)
+    return x if chunks == x.chunks else x.rechunk(chunks)
+
+
 def _positions(shape: Shape, key: tuple[Any, ...]) -> list[Any]:
     """Where a key leads: of each axis the positions, in the shape of ``x[key]``."""
     ndim = len(shape)
@@ -187,11 +193,9 @@ def _are_apart(parts: tuple[Any, ...]) -> bool:
 def _read_here(x: Blocks, every: list[Any]) -> tuple[Blocks, int, int]:
     """Arrays that are known. Give what they lead to, at which axis theirs begin, and how many."""
     _require_known(x, "x[...] with arrays")
-    lengths, asked = (
-        [],
-        [],
-    )  # NumPy is asked for the axes that arrays index; all others are one long
-    for part in every:
+    lengths: list[Any] = []
+    asked: list[Any] = []
+    for part in every:  # NumPy is asked for the axes that arrays index; all others are one long
         taken = x.shape[len(lengths) : len(lengths) + _axes_of(part)]
         lengths += taken if _is_array(part) else [1] * len(taken)
         asked += [part] if _is_array(part) else [0] * len(taken)
@@ -203,10 +207,7 @@ def _read_here(x: Blocks, every: list[Any]) -> tuple[Blocks, int, int]:
         indices |= {of_rest + i: where[of_x + i] for i in range(_axes_of(part))}
     (axis, index), *others = indices.items()
     if not others and len(shape) == 1:
-        along = tuple(n for n in rest.chunks[axis] if n) or (0,)
-        if along != rest.chunks[axis]:  # by the mean length of blocks Dask would divide
-            rest = rest.rechunk({axis: along})
-        return da.take(rest, index, axis=axis), axis, 1
+        return da.take(without_empty(rest), index, axis=axis), axis, 1
     last = [axis for axis in range(rest.ndim) if axis not in indices]
     front = rest.transpose((*indices, *last))
     behind = front.shape[len(indices) :]
@@ -222,17 +223,13 @@ def _read_here(x: Blocks, every: list[Any]) -> tuple[Blocks, int, int]:
 def _read_later(x: Blocks, every: list[Any]) -> tuple[Blocks, int, int]:
     """One mask, or any number of indices; the same as of those that are known."""
     arrays, places = list(filter(_is_array, every)), _places(every)
-    is_mask = any(map(_is_mask, arrays))
-    if is_mask and len(arrays) > 1:
-        raise _not_lazily("several arrays, of which one is a mask,")
-    if is_mask:
-        _require_mask(arrays[0], x.shape, places[0].of_x)
-    rest = in_blocks_of_one(_rest(x, every))
+    at = places[0].of_rest
+    if not any(map(_is_mask, arrays)):
+        return _taken(in_blocks_of_one(_rest(x, every)), arrays, places)
     if len(arrays) > 1:
-        return _pointwise(rest, arrays, places), 0, max(index.ndim for index in arrays)
-    if is_mask:
-        return _masked(rest, arrays[0], places[0].of_rest), places[0].of_rest, 1
-    return _taken(rest, arrays[0], places[0]), places[0].of_rest, arrays[0].ndim
+        raise _not_lazily("several arrays, of which one is a mask,")
+    _require_mask(arrays[0], x.shape, places[0].of_x)
+    return _masked(in_blocks_of_one(_rest(x, every)), arrays[0], at), at, 1
 
 
 def _masked(x: Blocks, mask: Buffer, axis: int) -> Blocks:
@@ -249,48 +246,28 @@ def _masked(x: Blocks, mask: Buffer, axis: int) -> Blocks:
     return x[(slice(None),) * axis + (line,)]
 
 
-def _taken(x: Blocks, index: Buffer, place: Place) -> Blocks:
-    """Indices along one axis."""
-    axis = place.of_rest
-    flat = index.array if index.ndim == 1 else reshape(index.array, (-1,))
-    checked = flat.map_blocks(
-        within, _length(x, axis), place.of_x, dtype=np.int64, name=None, meta=flat._meta
-    )
-    found = x[(slice(None),) * axis + (checked,)]
-    if index.ndim == 1:
-        return found
-    return reshape(found, (*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]))
-
-
-def _pointwise(x: Blocks, arrays: list[Any], places: list[Place]) -> Blocks:
-    """Indices along several axes, one task a block of them; theirs are the first axes."""
+def _taken(x: Blocks, arrays: list[Any], places: list[Place]) -> tuple[Blocks, int, int]:
+    """Indices along one axis, or along several that are made one, the first."""
     axes = [place.of_rest for place in places]
-    bounds = tuple((_length(x, place.of_rest), place.of_x) for place in places)
+    at = axes[0] if len(axes) == 1 else 0
+    x = da.moveaxis(x, axes, range(at, at + len(axes)))
+    lengths, behind = x.shape[at : at + len(axes)], x.shape[at + len(axes) :]
+    if any(map(math.isnan, lengths)):
+        raise _not_lazily("indices along an axis of unknown length")
     _require_one_shape([index.shape for index in arrays])
-    if any(x.numblocks[axis] > 1 for axis in axes):
-        chunks = ", ".join(f"{place.of_x}: -1" for place in places)
-        raise IndexError(
-            "indices along several axes that are computed later need those axes in one block "
-            f"each: write x.rechunk({{{chunks}}}) before, or the indices as i.compute()"
+    flat: Any = 0
+    for index, length, place in zip(arrays, lengths, places, strict=True):
+        index = index.array if isinstance(index, Buffer) else da.from_array(index, -1, name=False)
+        flat = flat * length + index.map_blocks(
+            within, int(length), place.of_x, dtype=np.int64, name=None, meta=index._meta
         )
-    rest = [axis for axis in range(x.ndim) if axis not in axes]
-    indices = [
-        index.array if isinstance(index, Buffer) else da.from_array(index, -1, name=False)
-        for index in arrays
-    ]
-    ndim = max(index.ndim for index in indices)
-    out = range(ndim + len(rest))
-    operands = [e for i in indices for e in (i, out[ndim - i.ndim : ndim])]
-    indexed = range(-len(axes), 0)
-    return da.blockwise(
-        picked, out, x.transpose((*axes, *rest)), (*indexed, *out[ndim:]), *operands,
-        dtype=x.dtype, meta=np.empty((0,) * len(out), x.dtype), concatenate=True, bounds=bounds,
-    )  # fmt: skip
-
-
-def picked(block: Any, *indices: Any, bounds: tuple[tuple[int, int], ...]) -> Any:
-    """The elements at indices along the first axes."""
-    return block[tuple(within(i, *bound) for i, bound in zip(indices, bounds, strict=True))]
+    if len(axes) > 1:
+        x = reshape(x, (*x.shape[:at], -1, *behind))
+    line = flat if flat.ndim == 1 else reshape(flat, (-1,))
+    found = x[(slice(None),) * at + (line,)]
+    if flat.ndim != 1:
+        found = reshape(found, (*x.shape[:at], *flat.shape, *behind))
+    return found, at, flat.ndim
 
 
 def _require_one_shape(shapes: list[Any]) -> None:
@@ -303,12 +280,6 @@ def _require_one_shape(shapes: list[Any]) -> None:
             "shape mismatch: indexing arrays could not be broadcast together with shapes "
             f"{clipped(told)}"
         ) from None
-
-
-def _length(x: Blocks, axis: int) -> int:
-    if math.isnan(x.shape[axis]):
-        raise _not_lazily("indices along an axis of unknown length")
-    return int(x.shape[axis])
 
 
 # --- Writing: another graph takes the place of the old one ----------------------------------------
@@ -441,6 +412,7 @@ def reshape(x: Blocks, shape: Any, *, copy: bool | None = None) -> Blocks:
     wanted = _reshaped(known(x.shape), (shape,) if isinstance(shape, int) else tuple(shape))
     if 0 in wanted:  # which Dask's own cannot always
         return da.zeros(wanted, dtype=x.dtype, chunks=-1)
+    x = without_empty(x)
     try:
         return x.reshape(wanted)
     except NotImplementedError:

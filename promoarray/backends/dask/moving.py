@@ -167,6 +167,7 @@ def _stack(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int
 def _diff(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int) -> Results:
     """Neighbours subtracted; bools are compared, as NumPy does."""
     (x,) = arrays
+    answers(kernel, compute, (few(x),), axis=axis)  # for its errors
     before = (slice(None),) * (axis % x.ndim)
     subtract = "not_equal" if compute is dt.bool else "subtract"
     ends = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
@@ -210,8 +211,9 @@ def accumulate(
     (x,) = arrays
     (made,) = answers(kernel, compute, (few(x),), axis=axis)
     axis %= x.ndim
-    first = executable(first_block, kernel, compute, axis, include_initial).in_state()
-    following = executable(following_block, kernel, compute, made, axis).in_state()
+    fields = kernel, compute, made, axis
+    first = executable(running_block, *fields, include_initial).in_state()
+    following = executable(running_block, *fields, False).in_state()
     last = executable(last_of_block, axis)
     name = f"{kernel}-{tokenize(x.name, first, following)}"
     carried = f"{kernel}-last-{tokenize(name)}"
@@ -229,17 +231,14 @@ def accumulate(
     return ((da.Array(graph, name, tuple(chunks), meta=meta_of(x.ndim, made)), made),)
 
 
-def first_block(kernel: str, compute: DType, axis: int, initial: bool) -> Callable[..., Any]:
-    """The kernel, for the first block."""
-    return lambda block: run_kernel(kernel, block, compute, axis=axis, include_initial=initial)
+def running_block(
+    kernel: str, compute: DType, made: DType, axis: int, initial: bool
+) -> Callable[..., Any]:
+    """The kernel, from a value before the block on if there is one."""
 
-
-def following_block(kernel: str, compute: DType, made: DType, axis: int) -> Callable[..., Any]:
-    """The kernel from a value before the block on, if there is one."""
-
-    def run(block: Any, before: Any | None) -> Any:
+    def run(block: Any, before: Any | None = None) -> Any:
         if before is None:
-            return run_kernel(kernel, block, compute, axis=axis)
+            return run_kernel(kernel, block, compute, axis=axis, include_initial=initial)
         backend = backend_of(block)
         block = backend.cast(block, compute, made)
         ((joined, _),) = backend.call("concat", (before, block), made, axis=axis)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isnan, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -37,6 +37,8 @@ from promoarray.kernels.portable.statistics import whole as whole_numbers
 
 FAN_IN = 8
 """Partial results that one task joins; Dask's own setting for it would change bits."""
+
+INTEGERS = (Kind.BOOL, Kind.INT, Kind.UINT)
 
 Axes = tuple[int, ...]
 Block = Any
@@ -210,16 +212,9 @@ Sums = tuple[int, tuple[Block, ...]]
 """How many elements, and sums of them."""
 
 
-class Way(NamedTuple):
-    """How a mean is made: what its sum is divided by the number with, and what it is summed in."""
-
-    divide: str
-    wide: Callable[[DType], DType]
-
-
 def _float_sum(compute: DType) -> DType:
     """NumPy's own choice."""
-    if compute.kind in (Kind.BOOL, Kind.INT, Kind.UINT):
+    if compute.kind in INTEGERS:
         return dt.float64
     return dt.float32 if compute is dt.float16 else compute
 
@@ -228,42 +223,54 @@ def _widest(compute: DType) -> DType:
     return dt.uint64 if compute.kind is Kind.UINT else dt.int64
 
 
-WAYS = {
-    "mean": Way("divide", _float_sum),
-    "mean_or_zero": Way("divide", lambda compute: compute),
-    "exact_integer_mean": Way("truncated_divide", lambda compute: compute),
-    "truncated_mean": Way("truncated_divide", _widest),
+_SUMMED_IN: dict[str, Callable[[DType], DType]] = {
+    "mean": _float_sum,
+    "mean_or_zero": lambda compute: compute,
+    "exact_integer_mean": lambda compute: compute,
+    "truncated_mean": _widest,
 }
 
 
 @dataclass(frozen=True)
 class Mean(Reduction):
-    """The kernels in ``WAYS``."""
+    """NumPy's mean, one without its fraction, or one that is 0 of no elements."""
 
     @property
-    def summed(self) -> tuple[DType, ...]:
-        """What each of the sums is made in."""
-        return (WAYS[self.kernel].wide(self.compute),)
+    def summed_in(self) -> tuple[DType, ...]:
+        """The dtype of each of the sums."""
+        return (_SUMMED_IN[self.kernel](self.compute),)
 
     def terms(self, block: Block) -> tuple[Block, ...]:
-        """What is summed of a block."""
-        return (backend_of(block).cast(block, self.compute, *self.summed),)
+        """The addends of each."""
+        return (backend_of(block).cast(block, self.compute, *self.summed_in),)
 
     def step(self, block: Block) -> Sums:
-        terms = self.terms(opened(block, self.compute))
-        return self.count(block), tuple(map(self.sum, terms, self.summed))
+        return self.count(block), tuple(map(self.sum, self.terms(block), self.summed_in))
 
     def join(self, parts: list[Sums]) -> Sums:
         counts, sums = zip(*parts, strict=True)
-        totals = zip(zip(*sums, strict=True), self.summed, strict=True)
+        totals = zip(zip(*sums, strict=True), self.summed_in, strict=True)
         return sum(counts), tuple(_folded("sum", list(each), dtype) for each, dtype in totals)
 
     def answer(self, part: Sums) -> Block:
         count, (total,) = part
-        backend, (wide,) = backend_of(total), self.summed
-        number = backend.from_numpy(np.full((), count, wide.storage), wide)
-        ((mean, found),) = backend.call(WAYS[self.kernel].divide, (total, number), wide)
-        return backend.cast(mean, found, self.made)
+        backend, (wide,) = backend_of(total), self.summed_in
+        if wide.kind in INTEGERS:
+            found, made = _towards_zero(total, count, wide), wide
+        else:
+            count = count if self.kernel == "mean" else max(count, 1)
+            number = backend.from_numpy(np.full((), count, wide.storage), wide)
+            ((found, made),) = backend.call("divide", (total, number), wide)
+        return backend.cast(found, made, self.made)
+
+
+def _towards_zero(total: Block, count: int, dtype: DType) -> Block:
+    """The quotient of integers without its fraction; the number may be beyond their dtype."""
+    backend, wide = backend_of(total), _widest(dtype)
+    number = backend.from_numpy(np.full((), max(count, 1), wide.storage), wide)
+    given = backend.cast(total, dtype, wide), number
+    ((found, _),) = backend.call("truncated_divide", given, wide)
+    return backend.cast(found, wide, dtype)
 
 
 @dataclass(frozen=True)
@@ -281,7 +288,7 @@ class IntegerVariance(Mean):
     ddof: float = 0.0
 
     def over(self, x: Blocks, keepdims: bool) -> Blocks:
-        if self.kernel in IN_FLOAT32:
+        if self.kernel in _IN_FLOAT32:
             info = np.iinfo(self.compute.storage)
             most = max(-int(info.min), int(info.max))
             if not prod(x.shape[a] for a in self.axes) * most <= 1 << 24:  # nor if it is not known
@@ -289,7 +296,7 @@ class IntegerVariance(Mean):
         return super().over(x, keepdims)
 
     @property
-    def summed(self) -> tuple[DType, ...]:
+    def summed_in(self) -> tuple[DType, ...]:
         return dt.int64, self.compute
 
     def terms(self, block: Block) -> tuple[Block, ...]:
@@ -299,19 +306,19 @@ class IntegerVariance(Mean):
         count, (wide, squares) = part
         backend = backend_of(wide)
         total = backend.cast(wide, dt.int64, self.compute)
-        number = backend.from_numpy(np.full((), count, self.compute.storage), self.compute)
-        if self.kernel in IN_FLOAT32:
+        if self.kernel in _IN_FLOAT32:
             mean = (wide.astype("float32") / np.float32(count)).astype(squares.dtype)
         else:
-            ((mean, _),) = backend.call("truncated_divide", (total, number), self.compute)
+            mean = _towards_zero(total, count, self.compute)
+        number = np.int64(count).astype(squares.dtype)  # its low bits
         gaps = squares - 2 * mean * total + number * mean * mean
         out = gaps.astype("float32") / np.float32(max(count - self.ddof, 0))
-        if self.kernel in IN_FLOAT32:
+        if self.kernel in _IN_FLOAT32:
             out = whole_numbers(backend.xp, out, squares.dtype)
         return backend.xp.sqrt(out.astype("float32")) if "std" in self.kernel else out
 
 
-IN_FLOAT32 = ("integer_var", "integer_std")
+_IN_FLOAT32 = ("integer_var", "integer_std")
 
 
 # --- Variances: Chan's update of number, mean and squares -----------------------------------------
@@ -492,9 +499,9 @@ def trace(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options: An
 TREES: dict[str, type[Reduction]] = {
     **dict.fromkeys(("sum", "prod", "max", "min", "all", "any"), Reduction),
     **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), Reduction),
-    **dict.fromkeys(WAYS, Mean),
+    **dict.fromkeys(_SUMMED_IN, Mean),
     **dict.fromkeys(("var", "std"), Variance),
-    **dict.fromkeys(("var_around_integer", "std_around_integer", *IN_FLOAT32), IntegerVariance),
+    **dict.fromkeys(("var_around_integer", "std_around_integer", *_IN_FLOAT32), IntegerVariance),
     **dict.fromkeys(("argmax", "argmin"), Position),
     **dict.fromkeys(("argmax_without_nan", "argmin_without_nan"), Position),
     "vector_norm": VectorNorm,

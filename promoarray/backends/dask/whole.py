@@ -69,19 +69,8 @@ def run(
 ) -> Results:
     """Run a kernel on the blocks of axes that do not have to be whole.
 
-    Parameters
-    ----------
-    kernel : str
-    arrays : tuple of da.Array
-        The last of them are options that are arrays, whose names are ``named``.
-    compute : DType
-    signature : Signature
-        Of all of them.
-    made : tuple of DType, optional
-        What the kernel answers in, where ones of the operands' ranks do not tell.
-    named : tuple of str
-    **options
-        The kernel's other options.
+    The last arrays are the options called ``named``. The dtypes it answers in are asked of ones,
+    where they are not given as ``made``.
 
     Raises
     ------
@@ -192,24 +181,17 @@ def cross(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int)
 # --- Fourier transforms ---------------------------------------------------------------------------
 
 
-def _same_length(had: int, n: int | None) -> int:
-    return had if n is None else n
+_TRANSFORMS = ("fft", "ifft", "fftn", "ifftn")
+_TO_HALF = ("rfft", "rfftn", "ihfft")
+_FROM_HALF = ("irfft", "irfftn", "hfft")
 
 
-def _half_length(had: int, n: int | None) -> int:
-    return _same_length(had, n) // 2 + 1
-
-
-def _double_length(had: int, n: int | None) -> int:
-    return 2 * (had - 1) if n is None else n
-
-
-_LENGTHS: dict[str, Callable[[int, int | None], int]] = {
-    **dict.fromkeys(("fft", "ifft", "fftn", "ifftn"), _same_length),
-    **dict.fromkeys(("rfft", "rfftn", "ihfft"), _half_length),
-    **dict.fromkeys(("irfft", "irfftn", "hfft"), _double_length),
-}
-"""How long the last transformed axis becomes, of how long it was and the length asked for."""
+def _length(kernel: str, had: int, n: int | None) -> int:
+    """The length of the last transformed axis, of the one it had and the one that is asked for."""
+    if kernel in _FROM_HALF:
+        return 2 * (had - 1) if n is None else n
+    length = had if n is None else n
+    return length // 2 + 1 if kernel in _TO_HALF else length
 
 
 def transform(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options: Any) -> Results:
@@ -228,7 +210,7 @@ def transform(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options
     for axis, n in zip(axes, wanted, strict=True):
         rule = kernel if axis == axes[-1] else "fft"  # the others are transformed as they are
         out[axis] = f"transformed {axis}"
-        lengths[out[axis]] = _LENGTHS[rule](x.shape[axis], n)
+        lengths[out[axis]] = _length(rule, x.shape[axis], n)
     whole = frozenset(every[a] for a in axes)
     signature = Signature([tuple(every)], [tuple(out)], whole, lengths)
     made = answers(kernel, compute, ((2, 2),), norm="backward")
@@ -290,7 +272,7 @@ def searchsorted(
 
 GRAPHS: dict[str, Callable[..., Results]] = {
     **dict.fromkeys((name for name in _ROWS if ":" not in name), of_matrices),
-    **dict.fromkeys(_LENGTHS, transform),
+    **dict.fromkeys((*_TRANSFORMS, *_TO_HALF, *_FROM_HALF), transform),
     **dict.fromkeys(_FOUND, unique),
     "cross": cross,
     "sort": sort,

@@ -14,8 +14,8 @@ from promoarray.dtypes import DType, Kind
 
 da = pytest.importorskip("dask.array")
 
-from promoarray.backends.dask.compile import GRAPHS  # noqa: E402
 from promoarray.backends.dask.buffer import closed, opened  # noqa: E402
+from promoarray.backends.dask.compile import GRAPHS  # noqa: E402
 
 DTYPES = (dt.bool, dt.int8, dt.uint64, dt.float32, dt.complex64)
 
@@ -76,6 +76,13 @@ def test_the_first_complex_number_with_nan_wherever_blocks_end() -> None:
 def test_reductions_of_single_frameworks(kernel: str) -> None:
     for axis in (None, 1):
         compare(kernel, (values((5, 6), dt.int32),), dt.int32, (2, 3), axis=axis, keepdims=False)
+
+
+@pytest.mark.parametrize("kernel", ["exact_integer_mean", "truncated_mean", "var_around_integer"])
+def test_more_elements_than_a_small_integer_can_count(kernel: str) -> None:
+    x = np.random.default_rng(4).integers(-128, 128, (30, 20)).astype(np.int8)
+    for options in ({}, {"axis": 0}, {"axis": (0, 1), "keepdims": True}):
+        compare(kernel, (x,), dt.int8, (7, 20), **options)
 
 
 def test_means_and_variances_of_many_blocks() -> None:
