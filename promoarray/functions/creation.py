@@ -387,7 +387,7 @@ def full_like(
     with nullcontext() if policy is get_policy() else in_force(policy):
         value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
     out = full_of(array.shape, value)
-    if device is None and type(fill_value) in WEAK:
+    if device is None and where == "cpu" and type(fill_value) in WEAK:
         stored = policy.once(Made, "full_like", type(fill_value), row)
         stored.keep(value._buffer, fill_value)
         number = type(fill_value), stored.find

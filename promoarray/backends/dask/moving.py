@@ -157,11 +157,24 @@ def _concat(
 ) -> Results:
     if axis is None:
         arrays, axis = tuple(reshape(x, (-1,)) for x in arrays), 0
+    _require_one_shape(arrays, axis)
     return ((da.concatenate(arrays, axis=axis, allow_unknown_chunksizes=True), compute),)
 
 
 def _stack(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int = 0) -> Results:
+    _require_one_shape(arrays)
     return ((da.stack(arrays, axis=axis, allow_unknown_chunksizes=True), compute),)
+
+
+def _require_one_shape(arrays: tuple[Blocks, ...], axis: int | None = None) -> None:
+    """Refuse shapes that differ along other axes, which Dask lets pass as some may be unknown."""
+    ndim = arrays[0].ndim
+    if any(x.ndim != ndim for x in arrays):
+        raise ValueError("the shapes do not match")
+    along = zip(*(known(x.shape) for x in arrays), strict=True)
+    rest = [lengths for a, lengths in enumerate(along) if axis is None or a != axis % ndim]
+    if any(len({*lengths} - {None}) > 1 for lengths in rest):
+        raise ValueError("the shapes do not match")
 
 
 def _diff(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int) -> Results:

@@ -147,6 +147,17 @@ def test_keys_that_are_computed_later_lead_where_they_do_in_numpy(name: str) -> 
     assert bits(lazy(x)[later]) == bits(x[key])
 
 
+def test_shapes_that_do_not_join_are_told_alike() -> None:
+    for one, other in (((4, 1), (1, 3)), ((4, 2), (4, 3)), ((4,), (4, 1)), ((2, 2), (3, 2))):
+        x, y = array(one, pa.float32), array(other, pa.float32)
+        for join in (pa.concat, pa.stack):
+            for axis in (0, -1):
+                told = [
+                    bits(answer(join, each, axis=axis)) for each in ([x, y], [lazy(x), lazy(y)])
+                ]
+                assert told[0] == told[1], (join, one, other, axis)
+
+
 def test_positions_of_true_where_blocks_are_empty() -> None:
     for chunks in (((1, 2, 0), (1, 1)), ((0, 3), (2,)), ((0, 0, 3), (0, 1, 1))):
         x = array((3, 2), pa.int8)

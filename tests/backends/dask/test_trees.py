@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lazily import bits
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -195,6 +196,23 @@ def test_linear_algebra_of_stacks() -> None:
         compare(name, (x,), dt.float64, (1, 3, 3))
     compare("qr", (x[:, :, :2],), dt.float64, (2, 3, 2), mode="complete")
     compare("rfft", (x,), dt.float64, (2, 3, 1), n=5, axis=1, norm="backward")
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_transforms(name: str) -> None:
+    for shape in ((3,), (2, 3)):
+        x = pa.asarray(np.arange(6.0)[: int(np.prod(shape))].reshape(shape))
+        x = x if name in ("rfft", "ihfft") else x + 1j
+        asked: list[tuple[str, dict[str, Any]]] = [
+            (name, {}),
+            (name, {"n": 4}),
+            (name, {"axis": 0}),
+        ]
+        if name not in ("hfft", "ihfft"):
+            asked += [(f"{name}n", {}), (f"{name}n", {"s": (4,), "axes": (-1,)})]
+        for function, options in asked:
+            transform = getattr(pa.fft, function)
+            assert bits(transform(x.to_device("dask"), **options)) == bits(transform(x, **options))
 
 
 @pytest.mark.parametrize(

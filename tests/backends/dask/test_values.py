@@ -68,6 +68,14 @@ def test_python_scalars_and_arrays_in_memory_go_into_the_graph() -> None:
     assert bits(pa.clip(x, 0, pa.asarray(2.0))) == bits(pa.clip(there, 0, pa.asarray(2.0)))
 
 
+def test_arrays_like_lazy_ones_are_made_again_and_again() -> None:
+    x, there = pair(pa.float32)
+    made = pa.zeros_like, pa.ones_like, lambda x: pa.full_like(x, -1)
+    for function in (*made, lambda x: pa.full_like(x, 2.0, dtype=pa.int8), *made):
+        assert bits(function(there)) == bits(function(x))
+        assert function(there).device == "dask"
+
+
 def test_arrays_in_memory_keep_their_own_executables() -> None:
     x, there = pair(pa.int16)
     _ = there + x, x + there, pa.where(there > 1, x, x)
