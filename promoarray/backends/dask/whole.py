@@ -213,8 +213,7 @@ def transform(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options
         lengths[out[axis]] = _length(rule, x.shape[axis], n)
     whole = frozenset(every[a] for a in axes)
     signature = Signature([tuple(every)], [tuple(out)], whole, lengths)
-    asked = {name: options[name] for name in ("axis", "axes", "norm") if name in options}
-    asked |= {name: None for name in ("n", "s") if name in options}
+    asked = {key: None if key in ("n", "s") else value for key, value in options.items()}
     made = answers(kernel, compute, ((2,) * x.ndim,), **asked)
     return run(kernel, arrays, compute, signature, made, **options)
 
