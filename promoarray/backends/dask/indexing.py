@@ -345,12 +345,15 @@ def _shaped(value: Any, room: Shape) -> Any:
     Raises
     ------
     ValueError
-        If it does not broadcast to the shape.
+        In NumPy's words, if it does not broadcast to the shape.
     """
     value = _without_leading(value, len(room))
-    if value.ndim > len(room):
-        raise ValueError(f"shape {value.shape} has more axes than {room}")
-    np.broadcast_to(memoryless(value.shape), room)
+    try:
+        np.broadcast_to(memoryless(value.shape), room)
+    except ValueError:
+        shapes = (str(shape).replace(", ", ",") for shape in (value.shape, room))
+        words = "could not broadcast input array from shape {} into shape {}"
+        raise ValueError(words.format(*shapes)) from None
     return value
 
 

@@ -74,6 +74,9 @@ def test_arrays_like_lazy_ones_are_made_again_and_again() -> None:
     for function in (*made, lambda x: pa.full_like(x, 2.0, dtype=pa.int8), *made):
         assert bits(function(there)) == bits(function(x))
         assert function(there).device == "dask"
+    for value in (pa.ones(2), pa.ones((2, 3, 4))):
+        told = [bits(answer(pa.full_like, *each)) for each in ((x, value), (there, lazy(value)))]
+        assert told[0] == told[1]
 
 
 def test_arrays_in_memory_keep_their_own_executables() -> None:
