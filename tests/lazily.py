@@ -24,9 +24,9 @@ def bits(x: Any) -> tuple[Any, ...]:
     return x.dtype, x.weak_type, x.shape, np.asarray(x).tobytes()
 
 
-def answer(function: Any, *args: Any) -> Any:
+def answer(function: Any, *args: Any, **options: Any) -> Any:
     """What a function returns, or the error it raises."""
     try:
-        return function(*args)
+        return function(*args, **options)
     except Exception as error:
         return error

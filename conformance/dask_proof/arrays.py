@@ -9,8 +9,7 @@ import numpy as np
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.backends.dask.buffer import Buffer
-from promoarray.backends.dask.storage import closed
+from promoarray.backends.dask.buffer import Buffer, closed
 from promoarray.dtypes import CONCRETE, DType
 
 DTYPES = tuple(dtype for dtype in CONCRETE if dtype is not dt.string)

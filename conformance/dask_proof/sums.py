@@ -13,7 +13,7 @@ import promoarray as pa
 from dask_proof.arrays import blocks_of, difference, eager, lazy
 from dask_proof.bits import NONE, Case, Tally
 from promoarray import dtypes as dt
-from promoarray.backends.dask.storage import opened
+from promoarray.backends.dask.buffer import opened
 
 EXACT = ("sum", "prod", "max", "min", "argmax", "argmin", "all", "any", "cumulative_sum")
 ROUNDED = ("sum", "mean", "var", "std", "vector_norm")

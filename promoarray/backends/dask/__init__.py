@@ -1,8 +1,9 @@
 """Dask buffers: graphs whose tasks are run by the back end of the blocks, NumPy's or CuPy's.
 
-A buffer (``buffer``) holds a Dask array of codes (``storage``). A plan becomes one task a block
-(``compile``), which carries what the policy has decided and not the policy (``block_executable``);
-what is not elementwise is a graph of its own (``call``). Building a graph computes nothing.
+A buffer (``buffer``) holds a Dask array of codes. A plan becomes one task a block (``compile``),
+which carries what the policy has decided and not the policy (``block_executable``). What is not
+elementwise is a graph of ``dask.array``'s own functions, over kernels of the blocks. Building a
+graph computes nothing.
 """
 
 from __future__ import annotations
@@ -12,24 +13,28 @@ from typing import Any, Literal
 import dask.array as da
 import numpy as np
 from dask.array.core import finalize
-from dask.base import tokenize
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.computing import about_to_compute
-from promoarray.backends.dask import compile as compiling
+from promoarray.backends.dask.array_api import Line
 from promoarray.backends.dask.array_api import xp as xp
-from promoarray.backends.dask.block_executable import BlockExecutable
-from promoarray.backends.dask.blocks import codes_on_blocks, each, stored_on_blocks, view_on_blocks
-from promoarray.backends.dask.buffer import Buffer, array_of, known, lifted
-from promoarray.backends.dask.call import graph_of
+from promoarray.backends.dask.block_executable import executable
+from promoarray.backends.dask.blocks import (
+    cast_each,
+    codes_on_blocks,
+    each,
+    memoryless,
+    stored_on_blocks,
+    view_on_blocks,
+)
+from promoarray.backends.dask.buffer import Buffer, array_of, known, lifted, usual_chunks
+from promoarray.backends.dask.buffer import storage as storage
+from promoarray.backends.dask.compile import call as call
 from promoarray.backends.dask.compile import compile as compile
+from promoarray.backends.dask.indexing import read as read
+from promoarray.backends.dask.indexing import write as write
 from promoarray.backends.dask.moving import move as move
-from promoarray.backends.dask.ranges import Line
-from promoarray.backends.dask.reading import read as read
-from promoarray.backends.dask.storage import storage as storage
-from promoarray.backends.dask.storage import usual_chunks
-from promoarray.backends.dask.writing import write as write
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import quoted
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
@@ -55,8 +60,7 @@ def adopt(x: Any) -> tuple[Buffer, DType | None]:
     found = BY_STORAGE.get(x.dtype)
     if found is None or x.dtype == storage(found):
         return Buffer(x), found
-    run = BlockExecutable(codes_on_blocks, found)
-    return Buffer(each(run, (x,), found, "codes")), found
+    return Buffer(each(executable(codes_on_blocks, found), (x,), found, "codes")), found
 
 
 def from_numpy(array: Any, dtype: DType, device: str | None = None) -> Buffer:
@@ -107,11 +111,11 @@ def exported(buffer: Buffer, dtype: DType) -> Any:
     """A Dask array of NumPy's or ml_dtypes' dtype."""
     if dtype in dt.NATIVE:
         return buffer.array.copy()
-    run = BlockExecutable(stored_on_blocks, dtype)
-    name = f"{dtype.name}-{tokenize(run, buffer.array.name)}"
     axes = tuple(range(buffer.ndim))
-    meta = np.empty((0,) * buffer.ndim, dtype.storage)
-    return da.blockwise(run, axes, buffer.array, axes, name=name, dtype=dtype.storage, meta=meta)
+    return da.blockwise(
+        executable(stored_on_blocks, dtype), axes, buffer.array, axes,
+        token=dtype.name, dtype=dtype.storage, meta=np.empty((0,) * buffer.ndim, dtype.storage),
+    )  # fmt: skip
 
 
 def described(buffer: Buffer) -> str:
@@ -124,7 +128,7 @@ def described(buffer: Buffer) -> str:
 def recoded(buffer: Buffer, source: DType, target: DType) -> Buffer:
     """The same bits under another dtype of the same width; a code that does not fit it is an error
     when it is computed."""
-    run = BlockExecutable(view_on_blocks, source, target)
+    run = executable(view_on_blocks, source, target)
     return Buffer(each(run, (buffer.array,), target, f"view-{target.name}"), buffer)
 
 
@@ -144,23 +148,12 @@ def _of_shape(shape: Any) -> Any:
     try:
         lengths = (shape,) if isinstance(shape, int) else tuple(shape)
         np.empty([n if n < 0 else 0 for n in lengths], np.int8)  # which has words for it
-        return np.broadcast_to(np.empty((), np.int8), shape)
+        return memoryless(shape)
     except (TypeError, ValueError, OverflowError) as error:
         raise numpy_backend.no_shape(shape, error) from None
 
 
-# --- What a plan asks for ------------------------------------------------------------------------
-
-
-def call(
-    kernel: str, buffers: tuple[Any, ...], compute: DType, **options: Any
-) -> tuple[tuple[Buffer, DType], ...]:
-    """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
-    graph = graph_of(kernel)
-    if graph is None:
-        return (compiling.call(kernel, buffers, compute, **options),)
-    arrays, given = tuple(array_of(x, compute) for x in buffers), compiling.entered(options)
-    return tuple((Buffer(out), made) for out, made in graph(kernel, arrays, compute, **given))
+# --- Casts and devices ---------------------------------------------------------------------------
 
 
 def cast(
@@ -176,8 +169,7 @@ def cast(
 
 def caster(source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]) -> Any:
     """Make a cast between two different dtypes ready."""
-    run = compiling.caster(source, target, mode, transforms)
-    return lambda buffer: Buffer(run(array_of(buffer, source)))
+    return lambda x: Buffer(cast_each(array_of(x, source), source, target, mode, transforms))
 
 
 def devices() -> tuple[str, ...]:
@@ -233,14 +225,16 @@ def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
 
 def dlpack(buffer: Buffer, dtype: DType, **options: Any) -> Any:
     """Nothing to export: there is no memory yet."""
-    raise BufferError(
-        "a lazy array has no memory for DLPack before it is computed; write x.compute()"
-    )
+    raise _no_memory()
 
 
 def dlpack_device(buffer: Buffer) -> tuple[int, int]:
     """No device of DLPack's."""
-    raise BufferError(
+    raise _no_memory()
+
+
+def _no_memory() -> BufferError:
+    return BufferError(
         "a lazy array has no memory for DLPack before it is computed; write x.compute()"
     )
 

@@ -1,6 +1,6 @@
-"""What a task carries: a function of blocks, and all that it was compiled of, as data.
+"""Functions of blocks as tasks carry them: all that they were compiled of, as data.
 
-It travels to the worker with the version of promoarray that made it, and with the floating-point
+One travels to the worker with the version of promoarray that made it, and with the floating-point
 state in force then (``numpy.errstate``), whichever thread or process it is run in. Nothing of a
 policy goes with it but what the policy answered, so a worker needs no policy and asks for none.
 """
@@ -28,7 +28,7 @@ class BlockExecutable:
     Parameters
     ----------
     make : callable
-        A function of a module, from ``fields`` to the function of blocks.
+        From ``fields`` to the function of blocks.
     *fields
         What can be pickled: dtypes, plans, tables of casts, options.
 
@@ -38,7 +38,7 @@ class BlockExecutable:
         The same for what carries the same.
     """
 
-    __slots__ = ("_content", "_function", "_others", "_state", "_version", "token")
+    __slots__ = ("_content", "_function", "_state", "_version", "token")
 
     def __init__(self, make: Callable[..., Callable[..., Any]], *fields: Any) -> None:
         self._hold(_version(), cloudpickle.dumps((make, fields)), DEFAULT)
@@ -48,19 +48,15 @@ class BlockExecutable:
         told = content if state == DEFAULT else content + repr(state).encode()
         self.token = hashlib.blake2b(told, digest_size=16).hexdigest()
         self._function: Callable[..., Any] | None = None
-        self._others: dict[State, BlockExecutable] = {}
 
     def in_state(self) -> BlockExecutable:
         """The same under the floating-point state in force here."""
         state = _state()
-        if state == self._state:
-            return self
-        found = self._others.get(state)
-        if found is None:
-            found = self._others[state] = _carried(self._version, self._content, state)
-        return found
+        return self if state == self._state else _carried(self._version, self._content, state)
 
-    def __call__(self, *blocks: Any, **options: Any) -> Any:
+    def __call__(self, *blocks: Any, computing_meta: bool = False, **options: Any) -> Any:
+        if computing_meta:  # Dask asks what comes of nothing, which kernels may refuse
+            return blocks[0]
         if self._function is None:
             self._function = _made(self._version, self._content)
         divide, over, under, invalid = self._state
@@ -72,6 +68,12 @@ class BlockExecutable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _carried, (self._version, self._content, self._state)
+
+
+@lru_cache(maxsize=4096)
+def executable(make: Callable[..., Callable[..., Any]], *fields: Any) -> BlockExecutable:
+    """A ``BlockExecutable`` of fields that can be hashed: one object for the same."""
+    return BlockExecutable(make, *fields)
 
 
 def _carried(version: str, content: bytes, state: State) -> BlockExecutable:

@@ -1,53 +1,62 @@
-"""Graphs of one task a block: a function of blocks, and the arrays it runs over."""
+"""Graphs of one task a block, and the functions on blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.base import tokenize
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
-from promoarray.backends.dask.block_executable import BlockExecutable
-from promoarray.backends.dask.storage import closed, opened, storage
+from promoarray.backends.dask.block_executable import BlockExecutable, executable
+from promoarray.backends.dask.buffer import Blocks, Shape, closed, opened, storage
 from promoarray.dtypes import DType
+from promoarray.kernels.cast_mode import DEFAULT
 
-Blocks = Any
+Results = tuple[tuple[Blocks, DType], ...]
+"""Arrays of codes, and the dtype that each holds."""
 
 
-def each(executable: BlockExecutable, arrays: tuple[Any, ...], dtype: DType, name: str) -> Blocks:
-    """Run a function on every block of arrays that broadcast; it gives codes of a dtype.
+def meta_of(ndim: int, dtype: DType) -> Any:
+    """An empty block: it tells Dask the library, dtype and rank of all."""
+    return np.empty((0,) * ndim, storage(dtype))
 
-    Parameters
-    ----------
-    executable : BlockExecutable
-    arrays : tuple of dask.array.Array and NumPy's of no axes
-        The latter, which are codes too, go into the task itself.
-    dtype : DType
-    name : str
-        What the dashboard calls the tasks.
+
+def on_blocks(
+    run: BlockExecutable,
+    out: Sequence[Any],
+    pairs: Sequence[tuple[Any, Sequence[Any] | None]],
+    dtype: DType,
+    name: str,
+    **options: Any,
+) -> Blocks:
+    """``da.blockwise`` of a function that gives codes of a dtype, over (array, labels of its axes).
+
+    NumPy's arrays of no axes, whose labels are None, go into the task itself.
     """
+    operands = [each for pair in pairs for each in pair]
+    return da.blockwise(
+        run.in_state(),
+        out,
+        *operands,
+        token=name,
+        dtype=storage(dtype),
+        meta=meta_of(len(out), dtype),
+        **options,
+    )
+
+
+def each(run: BlockExecutable, arrays: tuple[Any, ...], dtype: DType, name: str) -> Blocks:
+    """Run a function on every block of arrays that broadcast; it gives codes of a dtype."""
     arrays, ndim = spread(arrays), max(x.ndim for x in arrays)
     axes = tuple(range(ndim))[::-1]  # as blockwise numbers them, the last axis is 0
-    operands: list[Any] = []
-    for x in arrays:
-        operands += [x, axes[ndim - x.ndim :] if isinstance(x, da.Array) else None]
-    executable = executable.in_state()
-    told = tuple(x.name if isinstance(x, da.Array) else (x.dtype.str, x.tobytes()) for x in arrays)
-    held = storage(dtype)
-    return da.blockwise(
-        executable,
-        axes,
-        *operands,
-        name=f"{name}-{tokenize(executable, told)}",
-        dtype=held,
-        meta=np.empty((0,) * ndim, held),
-        align_arrays=True,
-    )
+    pairs = [(x, axes[ndim - x.ndim :] if isinstance(x, da.Array) else None) for x in arrays]
+    return on_blocks(run, axes, pairs, dtype, name, align_arrays=True)
 
 
 def spread(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -73,10 +82,30 @@ def in_blocks_of_one(x: Any) -> Any:
     return x.rechunk(dict.fromkeys(cut, -1)) if cut else x
 
 
+def in_one_block(name: str, x: Blocks, axes: Sequence[int]) -> None:
+    """Refuse axes that lie in several blocks.
+
+    Raises
+    ------
+    ValueError
+        With what to write.
+    """
+    axis = next((a for a in axes if x.numblocks[a] > 1), None)
+    if axis is not None:
+        chunks = ", ".join(f"{a}: -1" for a in axes)
+        raise ValueError(
+            f"{name} needs axis {axis} in one block, and it lies in {x.numblocks[axis]}: write "
+            f"x.rechunk({{{chunks}}}), or x.to_device('cpu')"
+        )
+
+
+# --- Functions on blocks, for BlockExecutable -----------------------------------------------------
+
+
 def cast_on_blocks(
-    source: DType, target: DType, mode: Any, transforms: Any
+    source: DType, target: DType, mode: Any = DEFAULT, transforms: Any = ()
 ) -> Callable[[Any], Any]:
-    """A cast, for ``BlockExecutable``."""
+    """A cast."""
 
     def run(block: Any) -> Any:
         values = opened(block, source)
@@ -86,7 +115,7 @@ def cast_on_blocks(
 
 
 def codes_on_blocks(dtype: DType) -> Callable[[Any], Any]:
-    """Blocks of the dtype of NumPy's or ml_dtypes' as codes, for ``BlockExecutable``."""
+    """Blocks of NumPy's or ml_dtypes' dtype as codes."""
 
     def run(block: Any) -> Any:
         values = numpy_backend.native(block) if isinstance(block, np.ndarray) else block
@@ -96,12 +125,12 @@ def codes_on_blocks(dtype: DType) -> Callable[[Any], Any]:
 
 
 def stored_on_blocks(dtype: DType) -> Callable[[Any], Any]:
-    """Codes as blocks of that dtype, for ``BlockExecutable``."""
+    """Codes as blocks of that dtype."""
     return lambda block: block.view(dtype.storage)
 
 
 def view_on_blocks(source: DType, target: DType) -> Callable[[Any], Any]:
-    """The same bits under another dtype, for ``BlockExecutable``."""
+    """The same bits under another dtype."""
     most = 1 if target is dt.bool else (1 << target.bits) - 1
     narrows = source.bits > target.bits or target is dt.bool
     width = target.storage.itemsize
@@ -117,35 +146,82 @@ def view_on_blocks(source: DType, target: DType) -> Callable[[Any], Any]:
 
 
 def kernel_on_blocks(
-    kernel: str, compute: DType, which: int = 0, options: tuple[tuple[str, Any], ...] = ()
+    kernel: str,
+    compute: DType,
+    options: tuple[tuple[str, Any], ...] = (),
+    named: tuple[str, ...] = (),
+    leading: int = 0,
 ) -> Callable[..., Any]:
-    """A kernel of the back end of the blocks, for ``BlockExecutable``.
+    """A kernel of the back end of the blocks, whose operands all hold ``compute``.
 
-    Its operands all hold ``compute``; of several results it gives the one called ``which``.
+    The last blocks are the options called ``named``. The result gets as many axes of length 1 in
+    front as ``leading`` says; several results are a tuple.
     """
-    fixed = dict(options)
 
-    def run(*blocks: Any, **more: Any) -> Any:
-        values = tuple(opened(block, compute) for block in blocks)
-        found = backend_of(values[0]).call(kernel, values, compute, **fixed, **more)
-        return closed(*found[which])
+    def run(*blocks: Any) -> Any:
+        found = tuple(map(only, blocks))
+        operands = tuple(opened(x, compute) for x in found[: len(found) - len(named)])
+        more = dict(zip(named, found[len(operands) :], strict=True))
+        outs = backend_of(operands[0]).call(kernel, operands, compute, **dict(options), **more)
+        made = tuple(closed(*out)[(None,) * leading] for out in outs)
+        return made if len(made) > 1 else made[0]
 
     return run
 
 
-def no_casts(source: DType, target: DType) -> Any:
-    """The casts of a plan that has none."""
-    raise LookupError(f"no cast from {source} to {target} was planned")
+def only(block: Any) -> Any:
+    """The one block in the lists that Dask gives for an axis that is not in the result."""
+    while isinstance(block, list):
+        (block,) = block
+    return block
 
 
-def kernel_dtype(kernel: str, compute: DType, operands: int = 1, **options: Any) -> DType:
-    """The dtype that a kernel answers in, asked of ones."""
-    with np.errstate(all="ignore"):
-        made = numpy_backend.call(kernel, (ones(compute),) * operands, compute, **options)
-    return made[0][1]
+def run_kernel(kernel: str, block: Any, compute: DType, **options: Any) -> Any:
+    """Run a kernel of one operand and one result on the codes of a block."""
+    block = opened(block, compute)
+    ((out, made),) = backend_of(block).call(kernel, (block,), compute, **options)
+    return closed(out, made)
 
 
-def ones(dtype: DType, shape: tuple[int, ...] = (1,)) -> Any:
+def cast_each(x: Blocks, source: DType, target: DType, *how: Any) -> Blocks:
+    """Cast an array."""
+    if source is target:
+        return x
+    run = executable(cast_on_blocks, source, target, *how)
+    return each(run, (x,), target, f"astype-{target.name}")
+
+
+# --- What kernels answer --------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def answers(
+    kernel: str, compute: DType, shapes: tuple[Shape, ...], **options: Any
+) -> tuple[DType, ...]:
+    """The dtypes a kernel answers in, and its errors for axes: asked of ones.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What the kernel raises of these axes, or of axes without elements.
+    """
+    given = tuple(ones(compute, shape) for shape in shapes)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = numpy_backend.call(kernel, given, compute, **options)
+    return tuple(dtype for _, dtype in found)
+
+
+def few(x: Blocks) -> Shape:
+    """A shape of one element, or of none as the array has none, to ask a kernel of."""
+    return tuple(int(n != 0) for n in x.shape)
+
+
+def memoryless(shape: Shape) -> Any:
+    """An array of NumPy's that takes no memory: it knows all errors of shapes, axes and keys."""
+    return np.broadcast_to(np.empty((), np.int8), shape)
+
+
+def ones(dtype: DType, shape: Shape) -> Any:
     """Ones in NumPy's storage of a dtype, which no kernel refuses."""
-    plain = np.ones(shape, np.int8)
-    return plain if dtype is dt.int8 else numpy_backend.cast(plain, dt.int8, dtype)
+    return numpy_backend.cast(np.ones(shape, np.bool), dt.bool, dtype)

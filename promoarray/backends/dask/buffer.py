@@ -1,9 +1,13 @@
 """A buffer of Dask's: an array of codes that is computed later.
 
+Blocks hold NumPy's own dtypes as themselves and every other as codes, unsigned integers of its
+width. So all that moves blocks (slicing, rechunking, the wire, spilling, Zarr) meets no dtype it
+could get wrong: ``distributed`` cannot read back the float8_e5m2 it sent, Zarr has no bfloat16.
+
 Dask's arrays are values: what is written to one is a new graph. So a buffer is a place that holds
 one, and a write puts another there. All arrays over that place see it, as they see what is written
 to memory; but arrays that NumPy would make views of one memory are places of their own here, which
-is why they are known to each other (``Memory``) and writes between them are refused.
+is why they are known to each other and writes between them are refused.
 """
 
 from __future__ import annotations
@@ -17,11 +21,13 @@ import dask.array as da
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.dask.storage import storage, usual_chunks
+from promoarray.backends import backend_of
 from promoarray.dtypes import DType
 
 Blocks = Any
-"""A ``dask.array.Array`` whose blocks hold codes (``storage``)."""
+"""A ``dask.array.Array`` whose blocks hold codes."""
+
+Shape = tuple[int, ...]
 
 
 class Buffer:
@@ -77,7 +83,7 @@ class Buffer:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What the blocks hold."""
+        """The dtype of the blocks."""
         found: np.dtype[Any] = self.array.dtype
         return found
 
@@ -109,12 +115,38 @@ def known(shape: tuple[float, ...]) -> tuple[int | None, ...]:
     return tuple(None if n != n else int(n) for n in shape)
 
 
+def storage(dtype: DType) -> Any:
+    """The NumPy dtype of the blocks that hold a dtype."""
+    if dtype is dt.string:
+        raise TypeError("a Dask array holds no strings; write x.to_device('cpu')")
+    return dtype.storage if dtype in dt.NATIVE else np.dtype(f"u{dtype.storage.itemsize}")
+
+
+def opened(block: Any, dtype: DType) -> Any:
+    """A block as the back end of its library holds the dtype; no copy."""
+    if isinstance(block, np.generic):  # what some of Dask's own functions leave of no axes
+        block = np.asarray(block)
+    held = backend_of(block).storage(dtype)
+    return block if block.dtype == held else block.view(held)
+
+
+def closed(block: Any, dtype: DType) -> Any:
+    """What a back end made, as a block; no copy."""
+    held = storage(dtype)
+    return block if block.dtype == held else block.view(held)
+
+
+def usual_chunks(shape: tuple[Any, ...]) -> Any:
+    """Chunks of Dask's usual size; it divides by their elements, so there have to be some."""
+    return -1 if 0 in shape else "auto"
+
+
 def lifted(values: np.ndarray[Any, Any], dtype: DType, chunks: Any = None) -> Blocks:
     """NumPy's storage of a dtype as a Dask array of codes.
 
     What the program writes to it later is not seen: the graph has a copy.
     """
-    codes = values if dtype in dt.NATIVE else values.view(storage(dtype))
+    codes = closed(values, dtype)
     chunks = usual_chunks(codes.shape) if chunks is None else chunks
     return da.from_array(codes.copy(), chunks=chunks, name=False)
 

@@ -14,27 +14,34 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.backends import numpy as numpy_backend
-from promoarray.backends.dask import blocks
+from promoarray.backends.dask import moving, products, reductions, whole
 from promoarray.backends.dask.block_executable import BlockExecutable
-from promoarray.backends.dask.buffer import Buffer, array_of
-from promoarray.backends.dask.call import graph_of
-from promoarray.backends.dask.storage import closed, opened, storage
-from promoarray.dtypes import BY_STORAGE, NATIVE, DType
+from promoarray.backends.dask.blocks import Results, answers, cast_each, each, ones
+from promoarray.backends.dask.buffer import Blocks, Buffer, array_of, closed, opened
+from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.portable.xla import ASKING_SHAPES
 from promoarray.promotion.plan import Plan
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.cast import Casts
 
+GRAPHS: dict[str, Callable[..., Results]] = {
+    **whole.GRAPHS,
+    **reductions.GRAPHS,
+    **products.GRAPHS,
+    **moving.GRAPHS,
+}
+"""The kernels that are graphs of their own; all others are elementwise.
 
-class CastTable:
-    """What a policy's cast rule answered: ``casts(source, target)`` without the policy."""
+A graph function takes the kernel's name, Dask arrays of codes that all hold ``compute``, that
+dtype, and the kernel's options; it gives a Dask array of codes and the dtype it holds for each
+result. It promotes and casts nothing, and computes nothing.
+"""
 
-    def __init__(self, answers: dict[tuple[DType, DType], Any]) -> None:
-        self._answers = answers
 
-    def __call__(self, source: DType, target: DType) -> Any:
-        return self._answers[source, target]
+def no_casts(source: DType, target: DType) -> Any:
+    """The casts of a plan that has none."""
+    raise LookupError(f"no cast from {source} to {target} was planned")
 
 
 class Compiled:
@@ -60,7 +67,7 @@ class Compiled:
         if condition is not None:
             arrays.append(_entered(condition, dt.bool))
         run = self._executable(buffers, condition is not None, options)
-        return Buffer(blocks.each(run, tuple(arrays), self._plan.result, self._name))
+        return Buffer(each(run, tuple(arrays), self._plan.result, self._name))
 
     def _executable(
         self, buffers: tuple[Any, ...], has_condition: bool, options: dict[str, Any]
@@ -69,15 +76,15 @@ class Compiled:
         key = spread, has_condition, tuple(sorted(options.items()))
         found = self._executables.get(key)
         if found is None:
-            table = CastTable(self._asked(buffers, has_condition, options))
-            fields = self._name, self._held, self._plan, table, self._bounds, *key
+            answers = self._asked(buffers, has_condition, options)
+            fields = self._name, self._held, self._plan, answers, self._bounds, *key
             found = self._executables[key] = BlockExecutable(plan_on_blocks, *fields)
         return found
 
     def _asked(
         self, buffers: tuple[Any, ...], has_condition: bool, options: dict[str, Any]
     ) -> dict[Any, Any]:
-        """Which casts NumPy's back end asks for, and the answers: told by a run on ones, of no
+        """The casts that NumPy's back end asks for, and the answers: told by a run on ones, of no
         axes where the operands have none, as some kernels look at that."""
         answers: dict[tuple[DType, DType], Any] = {}
 
@@ -86,38 +93,38 @@ class Compiled:
             return found
 
         run = numpy_backend.compile(self._name, self._held, self._plan, casts, **self._bounds)
+        shapes = [(1,) if x.ndim else () for x in buffers]
         given = dict(options, condition=np.ones(1, np.bool)) if has_condition else options
         with np.errstate(all="ignore"):
-            run(
-                *(
-                    blocks.ones(dtype, (1,) if x.ndim else ())
-                    for x, dtype in zip(buffers, self._held, strict=True)
-                ),
-                **given,
-            )
+            run(*map(ones, self._held, shapes), **given)
         return answers
 
 
 def _entered(x: Any, dtype: DType) -> Any:
-    """An operand as ``blocks.each`` takes it."""
-    if isinstance(x, np.ndarray) and not x.ndim:
-        return x if dtype in NATIVE else x.view(storage(dtype))
-    return array_of(x, dtype)
+    """An operand as ``each`` takes it."""
+    is_scalar = isinstance(x, np.ndarray) and not x.ndim
+    return closed(x, dtype) if is_scalar else array_of(x, dtype)
 
 
 def plan_on_blocks(
     name: str,
     held: tuple[DType, ...],
     plan: Plan,
-    casts: CastTable,
+    answers: dict[tuple[DType, DType], Any],
     bounds: dict[str, bool],
     spread: tuple[bool, ...],
     has_condition: bool,
     options: tuple[tuple[str, Any], ...],
 ) -> Callable[..., Any]:
-    """All of an elementwise plan, for ``BlockExecutable``: run by the back end of the blocks."""
+    """All of an elementwise plan, for ``BlockExecutable``: run by the back end of the blocks.
+
+    Its casts are what a policy's cast rule answered, without the policy.
+    """
     compiled: dict[Any, Callable[..., Any]] = {}
     fixed = dict(options)
+
+    def casts(source: DType, target: DType) -> Any:
+        return answers[source, target]
 
     def run(*operands: Any) -> Any:
         given = fixed
@@ -160,26 +167,21 @@ def _spread_out(values: list[Any], spread: tuple[bool, ...]) -> list[Any]:
 
 
 def one_by_one(
-    graph: Callable[..., Any],
-    name: str,
-    held: tuple[DType, ...],
-    plan: Plan,
-    casts: Casts,
+    graph: Callable[..., Results], name: str, held: tuple[DType, ...], plan: Plan, casts: Casts
 ) -> Callable[..., Any]:
     """A plan whose kernel is a graph of its own: the casts of the operands, it, the casts of what
     it gives."""
     computed = [plan.compute or dtype for dtype in plan.inputs]
-    ways = zip(held, plan.inputs, computed, strict=True)
-    chains = [_chain(way, casts) for way in ways]
+    wanted = (plan.result, *plan.extra_results)
 
     def run(*buffers: Any, **options: Any) -> Any:
         arrays = tuple(
-            cast(array_of(x, dtype)) for cast, x, dtype in zip(chains, buffers, held, strict=True)
+            _cast_along(array_of(x, way[0]), way, casts)
+            for x, *way in zip(buffers, held, plan.inputs, computed, strict=True)
         )
-        found = graph(name, arrays, computed[0], **entered(options))
-        wanted = (plan.result, *plan.extra_results)
+        found = graph(name, arrays, computed[0], **arrays_in(options))
         outs = tuple(
-            Buffer(_chain((made, dtype), casts)(out))
+            Buffer(_cast_along(out, (made, dtype), casts))
             for (out, made), dtype in zip(found, wanted, strict=True)
         )
         return outs if plan.extra_results else outs[0]
@@ -187,7 +189,7 @@ def one_by_one(
     return run
 
 
-def entered(options: dict[str, Any]) -> dict[str, Any]:
+def arrays_in(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a graph function: arrays among them, which are of NumPy's own dtypes, as
     Dask's."""
     return {
@@ -198,23 +200,12 @@ def entered(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _chain(dtypes: tuple[DType, ...], casts: Casts) -> Callable[[Any], Any]:
-    """The casts from each dtype to the next, as one function of a Dask array."""
-    steps = [caster(a, b, *casts(a, b)) for a, b in pairwise(dtypes) if a is not b]
-
-    def run(array: Any) -> Any:
-        for step in steps:
-            array = step(array)
-        return array
-
-    return run
-
-
-def caster(source: DType, target: DType, mode: Any, transforms: Any) -> Callable[[Any], Any]:
-    """A cast made ready: a function of a Dask array of codes."""
-    executable = BlockExecutable(blocks.cast_on_blocks, source, target, mode, transforms)
-    name = f"astype-{target.name}"
-    return lambda array: blocks.each(executable, (array,), target, name)
+def _cast_along(array: Blocks, way: Any, casts: Casts) -> Blocks:
+    """An array cast from each dtype to the next."""
+    for source, target in pairwise(way):
+        if source is not target:
+            array = cast_each(array, source, target, *casts(source, target))
+    return array
 
 
 def compile(
@@ -227,20 +218,22 @@ def compile(
     high: bool = False,
 ) -> Callable[..., Any]:
     """Make all of a plan ready for buffers that hold these dtypes."""
-    graph = graph_of(name)
-    if graph is not None:
-        return one_by_one(graph, name, held, plan, casts)
+    if name in GRAPHS:
+        return one_by_one(GRAPHS[name], name, held, plan, casts)
     return Compiled(name, held, plan, casts, {"low": low, "high": high})
 
 
 def call(
     kernel: str, buffers: tuple[Any, ...], compute: DType, **options: Any
-) -> tuple[Buffer, DType]:
-    """Run one elementwise kernel without casts."""
-    held = (compute,) * len(buffers)
-    known = {key: value for key, value in options.items() if key != "condition"}
+) -> tuple[tuple[Buffer, DType], ...]:
+    """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
+    if kernel in GRAPHS:
+        arrays = tuple(array_of(x, compute) for x in buffers)
+        found = GRAPHS[kernel](kernel, arrays, compute, **arrays_in(options))
+        return tuple((Buffer(out), made) for out, made in found)
+    held, asked = (compute,) * len(buffers), dict(options)
     if "condition" in options:
-        known["condition"] = np.ones(1, np.bool)
-    made = blocks.kernel_dtype(kernel, compute, len(buffers), **known)
-    run = Compiled(kernel, held, Plan(held, compute, made), blocks.no_casts, {})
-    return run(*buffers, **options), made
+        asked["condition"] = np.ones(1, np.bool)
+    (made,) = answers.__wrapped__(kernel, compute, ((1,),) * len(buffers), **asked)
+    run = Compiled(kernel, held, Plan(held, compute, made), no_casts, {})
+    return ((run(*buffers, **options), made),)

@@ -1,4 +1,4 @@
-"""Kernels that need some axes whole: linear algebra, Fourier transforms, and what sorts.
+"""Kernels that need some axes whole: linear algebra, Fourier transforms, what sorts and finds.
 
 Those axes have to lie in one block each, and what to write otherwise is said; the kernel runs on
 each block of the other axes.
@@ -7,21 +7,27 @@ each block of the other axes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from math import nan
 from typing import Any, NamedTuple
 
 import dask.array as da
 from dask.array.core import unify_chunks
-from dask.base import tokenize
 
-from promoarray.backends import backend_of
-from promoarray.backends.dask.block_executable import BlockExecutable
-from promoarray.backends.dask.storage import closed, opened
-from promoarray.backends.dask.tree import Results, answers, few, in_one_block, meta_of, only
+from promoarray.backends.dask.block_executable import executable
+from promoarray.backends.dask.blocks import (
+    Results,
+    answers,
+    few,
+    in_one_block,
+    kernel_on_blocks,
+    on_blocks,
+    only,
+)
+from promoarray.backends.dask.buffer import Blocks
 from promoarray.dtypes import DType
 
-Labels = tuple[Any, ...]
-"""What each axis is called. Axes of one label go together: of one length, or of 1."""
+Labels = tuple[str, ...]
+"""One for each axis. Axes of one label go together: of one length, or of 1."""
 
 
 class Signature(NamedTuple):
@@ -34,13 +40,77 @@ class Signature(NamedTuple):
     whole : set
         The labels that have to lie in one block.
     made : mapping
-        The few of those that no input has.
+        The lengths of those that no input has.
+    partial : Labels
+        Those along which each block gives one partial result; they come first.
     """
 
     inputs: Sequence[Labels]
     outputs: Sequence[Labels]
-    whole: frozenset[Any]
-    made: Mapping[Any, float] = {}
+    whole: frozenset[str] = frozenset()
+    made: Mapping[str, float] = {}
+    partial: Labels = ()
+
+
+def axes_of(ndim: int, some: int | None = None) -> Labels:
+    """The labels of as many axes; of the last of them, if there are ``some``."""
+    labels = tuple(f"axis {a}" for a in range(ndim))
+    return labels if some is None else labels[ndim - some :]
+
+
+def run(
+    kernel: str,
+    arrays: tuple[Blocks, ...],
+    compute: DType,
+    signature: Signature,
+    made: tuple[DType, ...] = (),
+    named: Labels = (),
+    **options: Any,
+) -> Results:
+    """Run a kernel on the blocks of axes that do not have to be whole.
+
+    The last arrays are the options called ``named``. The dtypes it answers in are asked of ones,
+    where they are not given as ``made``.
+
+    Raises
+    ------
+    ValueError
+        If an axis that has to be whole lies in several blocks.
+    """
+    for x, labels in zip(arrays, signature.inputs, strict=True):
+        in_one_block(kernel, x, [a for a, label in enumerate(labels) if label in signature.whole])
+    operands = arrays[: len(arrays) - len(named)]
+    made = made or answers(kernel, compute, tuple(map(few, operands)), **options)
+    given = [each for pair in zip(arrays, signature.inputs, strict=True) for each in pair]
+    chunks, aligned = unify_chunks(*given, warn=False)
+    pairs = list(zip(aligned, signature.inputs, strict=True))
+    fields = kernel, compute, tuple(options.items()), named, len(signature.partial)
+    task = executable(kernel_on_blocks, *fields)
+    several = len(made) > 1
+    loops = tuple(sorted(label for label in chunks if label not in signature.whole))
+    adjusted = {**chunks, **dict.fromkeys(signature.partial, 1)}
+
+    def blocks(task: Any, pairs: Any, out: Labels, dtype: DType) -> Blocks:
+        there = {label for _, own in pairs for label in own}
+        lengths = {**{a: sum(c) for a, c in chunks.items()}, **signature.made}
+        return on_blocks(
+            task, out, pairs, dtype, kernel,
+            new_axes={a: lengths[a] for a in out if a not in there},
+            adjust_chunks={a: adjusted[a] for a in out if a in there},
+            align_arrays=False,
+        )  # fmt: skip
+
+    if several:  # one task gives them all, and others take each out of it
+        pairs = [(blocks(task, pairs, loops, made[0]), loops)]
+    return tuple(
+        (blocks(executable(picked, which) if several else task, pairs, out, dtype), dtype)
+        for which, (out, dtype) in enumerate(zip(signature.outputs, made, strict=True))
+    )
+
+
+def picked(which: int) -> Callable[[Any], Any]:
+    """One result of several, for ``BlockExecutable``."""
+    return lambda found: only(found)[which]
 
 
 # --- Linear algebra: the last two axes are whole --------------------------------------------------
@@ -63,28 +133,19 @@ solve:vector                   | m n, m -> n
 """
 """k is the smaller of m and n, p is m and q is n once more."""
 
-
-def _rows() -> dict[str, tuple[list[Labels], list[Labels]]]:
-    rows: dict[str, tuple[list[Labels], list[Labels]]] = {}
-    for line in _TEXT.strip().splitlines():
-        names, _, signature = line.partition("|")
-        inputs, outputs = ([tuple(own.split()) for own in s.split(",")] for s in _sides(signature))
-        rows |= dict.fromkeys(names.split(), (inputs, outputs))
-    return rows
+_ROWS: dict[str, list[list[Labels]]] = {
+    name: [[tuple(own.split()) for own in side.split(",")] for side in text.split("->")]
+    for line in _TEXT.strip().splitlines()
+    for names, _, text in [line.partition("|")]
+    for name in names.split()
+}
 
 
-def _sides(signature: str) -> tuple[str, str]:
-    inputs, _, outputs = signature.partition("->")
-    return inputs, outputs
-
-
-_ROWS = _rows()
-
-
-def _of_matrices(
-    kernel: str, arrays: tuple[da.Array, ...], options: Mapping[str, Any]
-) -> Signature:
-    """The row of the table, with the axes before the last two, which broadcast."""
+def of_matrices(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options: Any) -> Results:
+    """Run the row of the table, with the axes before the last two, which broadcast."""
+    named: Labels = ()
+    if isinstance(options.get("rtol"), da.Array):  # one for each matrix
+        arrays, named = (*arrays, options.pop("rtol")), ("rtol",)
     mode = {
         "qr": ":complete" * (options.get("mode") == "complete"),
         "svd": ":full" * bool(options.get("full_matrices")),
@@ -92,51 +153,49 @@ def _of_matrices(
         "solve": ":vector" * (arrays[-1].ndim == 1),
     }
     inputs, outputs = _ROWS[kernel + mode.get(kernel, "")]
-    inputs = [*inputs, *[()] * (len(arrays) - len(inputs))]  # numbers, one for each matrix
+    inputs = [*inputs, *[()] * len(named)]
     m, n = arrays[0].shape[-2:]
     before = [x.ndim - len(own) for x, own in zip(arrays, inputs, strict=True)]
     stack = max(before)
-    return Signature(
-        [(*range(stack - more, stack), *own) for more, own in zip(before, inputs, strict=True)],
-        [(*range(stack), *own) for own in outputs],
+    signature = Signature(
+        [(*axes_of(stack, more), *own) for more, own in zip(before, inputs, strict=True)],
+        [(*axes_of(stack), *own) for own in outputs],
         frozenset(label for own in inputs for label in own),
         {"k": min(m, n), "p": m, "q": n, "one": 1, "other": 1},
     )
+    asked = {**options, **dict.fromkeys(named, 0.5)}
+    made = answers(kernel, compute, tuple(map(few, arrays[: len(arrays) - len(named)])), **asked)
+    return run(kernel, arrays, compute, signature, made, named, **options)
 
 
-# --- Cross products, Fourier transforms: the axes are named ---------------- ---------------------
-
-
-def _of_cross(kernel: str, arrays: tuple[da.Array, ...], options: Mapping[str, Any]) -> Signature:
+def cross(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int) -> Results:
+    """Cross products along an axis."""
     ndim = max(x.ndim for x in arrays)
-    labels = [tuple(range(ndim - x.ndim, ndim)) for x in arrays]
-    axis = options["axis"] % ndim
-    return Signature(labels, [tuple(range(ndim))], frozenset({axis}))
+    every = axes_of(ndim)
+    labels = [axes_of(ndim, x.ndim) for x in arrays]
+    made = answers(kernel, compute, ((3,), (3,)), axis=-1)
+    signature = Signature(labels, [every], frozenset({every[axis]}))
+    return run(kernel, arrays, compute, signature, made, axis=axis)
 
 
-def _same_length(had: int, n: int | None) -> int:
-    return had if n is None else n
+# --- Fourier transforms ---------------------------------------------------------------------------
 
 
-def _half_length(had: int, n: int | None) -> int:
-    return _same_length(had, n) // 2 + 1
+_TRANSFORMS = ("fft", "ifft", "fftn", "ifftn")
+_TO_HALF = ("rfft", "rfftn", "ihfft")
+_FROM_HALF = ("irfft", "irfftn", "hfft")
 
 
-def _double_length(had: int, n: int | None) -> int:
-    return 2 * (had - 1) if n is None else n
+def _length(kernel: str, had: int, n: int | None) -> int:
+    """The length of the last transformed axis, of the one it had and the one that is asked for."""
+    if kernel in _FROM_HALF:
+        return 2 * (had - 1) if n is None else n
+    length = had if n is None else n
+    return length // 2 + 1 if kernel in _TO_HALF else length
 
 
-_LENGTHS: dict[str, Callable[[int, int | None], int]] = {
-    **dict.fromkeys(("fft", "ifft", "fftn", "ifftn"), _same_length),
-    **dict.fromkeys(("rfft", "rfftn", "ihfft"), _half_length),
-    **dict.fromkeys(("irfft", "irfftn", "hfft"), _double_length),
-}
-"""How long the last transformed axis becomes, of how long it was and the length asked for."""
-
-
-def _of_transforms(
-    kernel: str, arrays: tuple[da.Array, ...], options: Mapping[str, Any]
-) -> Signature:
+def transform(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options: Any) -> Results:
+    """Transform the axes named, or all."""
     (x,) = arrays
     axes, wanted = options.get("axes"), options.get("s")
     if "axis" in options:
@@ -145,175 +204,80 @@ def _of_transforms(
         axes = range(x.ndim - len(wanted), x.ndim) if wanted is not None else range(x.ndim)
     axes = [a % x.ndim for a in axes]
     wanted = wanted or (None,) * len(axes)
-    made: dict[Any, float] = {}
+    lengths: dict[str, float] = {}
+    every = list(axes_of(x.ndim))
+    out = list(every)
     for axis, n in zip(axes, wanted, strict=True):
         rule = kernel if axis == axes[-1] else "fft"  # the others are transformed as they are
-        made[f"n{axis}"] = _LENGTHS[rule](x.shape[axis], n)
-    every = range(x.ndim)
-    out = tuple(f"n{a}" if a in axes else a for a in every)
-    return Signature([tuple(every)], [out], frozenset(axes), made)
+        out[axis] = f"transformed {axis}"
+        lengths[out[axis]] = _length(rule, x.shape[axis], n)
+    whole = frozenset(every[a] for a in axes)
+    signature = Signature([tuple(every)], [tuple(out)], whole, lengths)
+    asked = {key: None if key in ("n", "s") else value for key, value in options.items()}
+    made = answers(kernel, compute, ((2,) * x.ndim,), **asked)
+    return run(kernel, arrays, compute, signature, made, **options)
 
 
-# --- Running them ---------------------------------------------------------------------------------
+# --- What sorts and finds -------------------------------------------------------------------------
 
 
-def over_blocks(
-    kernel: str, arrays: tuple[da.Array, ...], compute: DType, **options: Any
+def sort(
+    kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int = -1, **options: Any
 ) -> Results:
-    """``call`` of the back ends for the kernels in ``GRAPHS``."""
-    named: tuple[str, ...] = ()
-    if isinstance(options.get("rtol"), da.Array):  # one for each matrix
-        arrays, named = (*arrays, options.pop("rtol")), ("rtol",)
-    described: Callable[..., Signature] = _SIGNATURES.get(kernel, _of_matrices)
-    signature = described(kernel, arrays, options)
-    return run(kernel, arrays, compute, signature, named, **options)
+    """Sort along an axis, or give the indices that do."""
+    every = axes_of(arrays[0].ndim)
+    signature = Signature([every], [every], frozenset({every[axis]}))
+    return run(kernel, arrays, compute, signature, axis=axis, **options)
 
 
-def run(
-    kernel: str,
-    arrays: tuple[da.Array, ...],
-    compute: DType,
-    signature: Signature,
-    named: tuple[str, ...] = (),
-    **options: Any,
-) -> Results:
-    """Run a kernel on the blocks of axes that do not have to be whole.
-
-    Parameters
-    ----------
-    kernel : str
-    arrays : tuple of da.Array
-        The last of them are options that are arrays, whose names are ``named``.
-    compute : DType
-    signature : Signature
-        Of all of them.
-    named : tuple of str
-    **options
-        The kernel's other options.
-
-    Raises
-    ------
-    ValueError
-        If an axis that has to be whole lies in several blocks.
-    """
-    for x, labels in zip(arrays, signature.inputs, strict=True):
-        whole = tuple(axis for axis, label in enumerate(labels) if label in signature.whole)
-        if any(x.numblocks[axis] > 1 for axis in whole):
-            raise ValueError(in_one_block(kernel, x, whole))
-    made = _dtypes(kernel, arrays, compute, signature, named, options)
-    pairs: list[Any] = [e for pair in zip(arrays, signature.inputs, strict=True) for e in pair]
-    chunks, aligned = unify_chunks(*pairs, warn=False)
-    pairs[::2] = aligned
-    task = _executable(kernel, compute, named, len(made), tuple(options.items())).in_state()
-    token = tokenize([x.name for x in aligned], signature.inputs, task)
-    if len(made) == 1:
-        found = _blocks(task, signature.outputs[0], pairs, signature, made[0], f"{kernel}-{token}")
-        return ((found, made[0]),)
-    loops = tuple(sorted(label for label in chunks if label not in signature.whole))
-    every = _blocks(task, loops, pairs, signature, made[0], f"{kernel}-{token}")
-    outs = (
-        _blocks(
-            _pick(which),
-            labels,
-            [every, loops],
-            signature._replace(made={**{a: sum(c) for a, c in chunks.items()}, **signature.made}),
-            dtype,
-            f"{kernel}-{which}-{token}",
-        )
-        for which, (labels, dtype) in enumerate(zip(signature.outputs, made, strict=True))
-    )
-    return tuple(zip(outs, made, strict=True))
-
-
-def _blocks(
-    task: Callable[..., Any],
-    out: Labels,
-    pairs: Sequence[Any],
-    signature: Signature,
-    dtype: DType,
-    name: str,
-) -> da.Array:
-    there = dict.fromkeys(label for own in pairs[1::2] for label in own)
-    numbers = {label: i for i, label in enumerate({**there, **dict.fromkeys(out)})}
-    numbered = list(pairs)
-    numbered[1::2] = [[numbers[label] for label in own] for own in pairs[1::2]]
-    return da.blockwise(
-        task,
-        [numbers[label] for label in out],
-        *numbered,
-        name=name,
-        new_axes={numbers[a]: signature.made[a] for a in out if a not in there},
-        align_arrays=True,
-        meta=meta_of(len(out), dtype),
-    )
-
-
-def _dtypes(
-    kernel: str,
-    arrays: tuple[da.Array, ...],
-    compute: DType,
-    signature: Signature,
-    named: tuple[str, ...],
-    options: dict[str, Any],
-) -> tuple[DType, ...]:
-    """What the kernel answers in: asked of small operands, few that are asked for small too."""
-    operands = arrays[: len(arrays) - len(named)]
-    if kernel in _LENGTHS:
-        return answers(kernel, compute, ((2, 2),), norm="backward")
-    if kernel == "cross":
-        return answers(kernel, compute, ((3,), (3,)), axis=-1)
-    if "rtol" in named:
-        options = {**options, "rtol": 0.5}
-    return answers(kernel, compute, tuple(map(few, operands)), **options)
-
-
-@lru_cache(maxsize=1024)
-def _executable(
-    kernel: str,
-    compute: DType,
-    named: tuple[str, ...],
-    results: int,
-    options: tuple[tuple[str, Any], ...],
-) -> BlockExecutable:
-    return BlockExecutable(kernel_of_whole, kernel, compute, named, results, options)
-
-
-def kernel_of_whole(
-    kernel: str,
-    compute: DType,
-    named: tuple[str, ...],
-    results: int,
-    options: tuple[tuple[str, Any], ...],
-) -> Callable[..., Any]:
-    """Make what runs a kernel on blocks: one result, or a tuple of them."""
-
-    def run(*blocks: Any) -> Any:
-        found = tuple(map(only, blocks))
-        operands = tuple(opened(x, compute) for x in found[: len(found) - len(named)])
-        more = dict(zip(named, found[len(operands) :], strict=True))
-        backend = backend_of(operands[0])
-        outs = backend.call(kernel, operands, compute, **dict(options), **more)
-        made = tuple(closed(*out) for out in outs)
-        return made if results > 1 else made[0]
-
-    return run
-
-
-@lru_cache
-def _pick(which: int) -> BlockExecutable:
-    return BlockExecutable(picked, which)
-
-
-def picked(which: int) -> Callable[[Any], Any]:
-    """Make what takes one result of several."""
-    return lambda found: only(found)[which]
-
-
-_SIGNATURES: dict[str, Callable[..., Signature]] = {
-    "cross": _of_cross,
-    **dict.fromkeys(_LENGTHS, _of_transforms),
+_FOUND: dict[str, Callable[[Labels], list[Labels]]] = {
+    "unique_values": lambda every: [("found",)],
+    "unique_counts": lambda every: [("found",), ("found",)],
+    "unique_inverse": lambda every: [("found",), every],
+    "unique_all": lambda every: [("found",), ("found",), every, ("found",)],
 }
 
-GRAPHS: dict[str, Callable[..., Results]] = dict.fromkeys(
-    (*(name for name in _ROWS if ":" not in name), *_SIGNATURES), over_blocks
-)
+
+def unique(kernel: str, arrays: tuple[Blocks, ...], compute: DType) -> Results:
+    """Find the values that differ, whose number is known once they are computed."""
+    every = axes_of(arrays[0].ndim)
+    signature = Signature([every], _FOUND[kernel](every), frozenset(every), {"found": nan})
+    return run(kernel, arrays, compute, signature)
+
+
+def isin(
+    kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, invert: bool = False
+) -> Results:
+    """Tell which elements of the first array are among those of the second."""
+    every = axes_of(arrays[0].ndim)
+    among = tuple(f"among {a}" for a in range(arrays[1].ndim))
+    signature = Signature([every, among], [every], frozenset(among))
+    return run(kernel, arrays, compute, signature, invert=invert)
+
+
+def searchsorted(
+    kernel: str,
+    arrays: tuple[Blocks, ...],
+    compute: DType,
+    *,
+    sorter: Blocks | None = None,
+    **options: Any,
+) -> Results:
+    """Find where values belong among sorted ones."""
+    line, every = ("line",), axes_of(arrays[1].ndim)
+    named = () if sorter is None else ("sorter",)
+    given = arrays if sorter is None else (*arrays, sorter)
+    signature = Signature([line, every, line][: len(given)], [every], frozenset(line))
+    return run(kernel, given, compute, signature, (), named, **options)
+
+
+GRAPHS: dict[str, Callable[..., Results]] = {
+    **dict.fromkeys((name for name in _ROWS if ":" not in name), of_matrices),
+    **dict.fromkeys((*_TRANSFORMS, *_TO_HALF, *_FROM_HALF), transform),
+    **dict.fromkeys(_FOUND, unique),
+    "cross": cross,
+    "sort": sort,
+    "argsort": sort,
+    "isin": isin,
+    "searchsorted": searchsorted,
+}

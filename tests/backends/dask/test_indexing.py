@@ -90,9 +90,11 @@ def test_masks_and_indices_that_are_computed_later() -> None:
     assert bits(lazily) == bits(mine)
     with pytest.raises(IndexError, match="out of bounds for axis 1 with size 6"):
         there[:, lazy(pa.asarray([6]))].compute()
-    for lacking in ((lazy(rows), lazy(rows)), (lazy(x[:, 0] > 1), [1, 2, 0])):
-        with pytest.raises(IndexError, match=r"i\.compute\(\)"):
-            _ = there[lacking]
+    assert bits(there[lazy(rows), lazy(rows)]) == bits(x[rows, rows])  # of axes in several blocks
+    with pytest.raises(IndexError, match=r"i\.compute\(\)"):
+        _ = there[lazy(x[:, 0] > 1), [1, 2, 0]]
+    with pytest.raises(IndexError, match="out of bounds for axis 1 with size 6"):
+        there[lazy(rows), lazy(rows + 4)].compute()
 
 
 def test_a_mask_beside_an_axis_of_one_in_several_blocks() -> None:
@@ -142,6 +144,34 @@ def test_keys_that_are_computed_later_lead_where_they_do_in_numpy(name: str) -> 
         key = (*where[:-1], pa.asarray(where[-1]))
     later = tuple(lazy(part, -1) if isinstance(part, pa.PArray) else part for part in key)
     assert bits(x.to_device("dask")[later]) == bits(x[key])
+    assert bits(lazy(x)[later]) == bits(x[key])
+
+
+def test_shapes_that_do_not_join_are_told_alike() -> None:
+    for one, other in (((4, 1), (1, 3)), ((4, 2), (4, 3)), ((4,), (4, 1)), ((2, 2), (3, 2))):
+        x, y = array(one, pa.float32), array(other, pa.float32)
+        for join in (pa.concat, pa.stack):
+            for axis in (0, -1):
+                told = [
+                    bits(answer(join, each, axis=axis)) for each in ([x, y], [lazy(x), lazy(y)])
+                ]
+                assert told[0] == told[1], (join, one, other, axis)
+
+
+def test_positions_of_true_where_blocks_are_empty() -> None:
+    for chunks in (((1, 2, 0), (1, 1)), ((0, 3), (2,)), ((0, 0, 3), (0, 1, 1))):
+        x = array((3, 2), pa.int8)
+        for each in (x, x * 0):
+            there = each.to_device("dask").rechunk(chunks)
+            assert list(map(bits, pa.nonzero(there))) == list(map(bits, pa.nonzero(each)))
+            assert bits(pa.reshape(there, (2, 3))) == bits(pa.reshape(each, (2, 3)))
+
+
+def test_a_difference_along_an_axis_that_is_not_there_is_refused_each_time() -> None:
+    for shape, axis in (((3,), 0), ((3,), 1), ((3,), -2), ((), 0), ((), -1)):
+        x = array(shape, pa.float32)
+        told = [bits(answer(pa.diff, each, axis=axis)) for each in (x, x.to_device("dask"))]
+        assert told[0] == told[1]
 
 
 def test_an_index_beyond_an_axis_is_told_where_nothing_is_taken() -> None:
@@ -182,6 +212,7 @@ MOVES: dict[str, Any] = {
     "count_nonzero": lambda x: pa.count_nonzero(x, axis=0),
     "view": lambda x: x.view(pa.uint16),
     "too long": lambda x: pa.reshape(x, (5, 5)),
+    "too long and unknown": lambda x: pa.reshape(x, (-1, 7)),
 }
 
 

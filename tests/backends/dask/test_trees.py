@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lazily import bits
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -14,8 +15,8 @@ from promoarray.dtypes import DType, Kind
 
 da = pytest.importorskip("dask.array")
 
-from promoarray.backends.dask.call import graph_of  # noqa: E402
-from promoarray.backends.dask.storage import closed, opened  # noqa: E402
+from promoarray.backends.dask.buffer import closed, opened  # noqa: E402
+from promoarray.backends.dask.compile import GRAPHS  # noqa: E402
 
 DTYPES = (dt.bool, dt.int8, dt.uint64, dt.float32, dt.complex64)
 
@@ -35,7 +36,7 @@ def compare(
         da.from_array(closed(x, compute), chunks=chunks if x.ndim > 1 else 3) for x in arrays
     )
     want = numpy_backend.call(kernel, arrays, compute, **options)
-    got = graph_of(kernel)(kernel, blocks, compute, **options)
+    got = GRAPHS[kernel](kernel, blocks, compute, **options)
     assert len(got) == len(want)
     for (lazy, made), (eager, dtype) in zip(got, want, strict=True):
         found = opened(np.asarray(lazy.compute()), made)
@@ -78,12 +79,19 @@ def test_reductions_of_single_frameworks(kernel: str) -> None:
         compare(kernel, (values((5, 6), dt.int32),), dt.int32, (2, 3), axis=axis, keepdims=False)
 
 
+@pytest.mark.parametrize("kernel", ["exact_integer_mean", "truncated_mean", "var_around_integer"])
+def test_more_elements_than_a_small_integer_can_count(kernel: str) -> None:
+    x = np.random.default_rng(4).integers(-128, 128, (30, 20)).astype(np.int8)
+    for options in ({}, {"axis": 0}, {"axis": (0, 1), "keepdims": True}):
+        compare(kernel, (x,), dt.int8, (7, 20), **options)
+
+
 def test_means_and_variances_of_many_blocks() -> None:
     x = np.random.default_rng(1).normal(1e3, 1.0, (40, 30))
     for name, exact in (("mean", np.mean), ("var", np.var), ("std", np.std)):
         for axis in (None, 0):
             blocks = da.from_array(x, chunks=(7, 11))
-            ((got, made),) = graph_of(name)(name, (blocks,), dt.float64, axis=axis, keepdims=False)
+            ((got, made),) = GRAPHS[name](name, (blocks,), dt.float64, axis=axis, keepdims=False)
             assert made is dt.float64
             assert np.allclose(got.compute(), exact(x, axis=axis), rtol=1e-12)
 
@@ -138,7 +146,7 @@ def test_variances_around_a_mean_of_float32_are_exact_as_long_as_its_sum_is(dtyp
     for beyond in (da.ones((1 << 18, 2), chunks=(1 << 17, 2), dtype="i1"), da.ones(8, chunks=2)):
         held = dt.int8 if beyond.ndim > 1 else dt.int64
         with pytest.raises(ValueError, match=r"var needs axis 0 in one block.*rechunk"):
-            graph_of("integer_var")("integer_var", (beyond.astype(held.storage),), held)
+            GRAPHS["integer_var"]("integer_var", (beyond.astype(held.storage),), held)
 
 
 @pytest.mark.parametrize("dtype", [dt.float32, dt.float64, dt.complex64, dt.int16, dt.bool])
@@ -153,7 +161,7 @@ def test_norms_of_vectors(dtype: DType) -> None:
     for order in (3, 2.5, 0.5, -1):
         options = {"axis": (0, 1), "keepdims": False, "ord": order}
         blocks = da.from_array(closed(abs(x) + x.dtype.type(1), dtype), chunks=(2, 4))
-        ((got, _),) = graph_of("vector_norm")("vector_norm", (blocks,), dtype, **options)
+        ((got, _),) = GRAPHS["vector_norm"]("vector_norm", (blocks,), dtype, **options)
         ((want, _),) = numpy_backend.call(
             "vector_norm", (abs(x) + x.dtype.type(1),), dtype, **options
         )
@@ -190,6 +198,23 @@ def test_linear_algebra_of_stacks() -> None:
     compare("rfft", (x,), dt.float64, (2, 3, 1), n=5, axis=1, norm="backward")
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_transforms(name: str) -> None:
+    for shape in ((3,), (2, 3)):
+        x = pa.asarray(np.arange(6.0)[: int(np.prod(shape))].reshape(shape))
+        x = x if name in ("rfft", "ihfft") else x + 1j
+        asked: list[tuple[str, dict[str, Any]]] = [
+            (name, {}),
+            (name, {"n": 4}),
+            (name, {"axis": 0}),
+        ]
+        if name not in ("hfft", "ihfft"):
+            asked += [(f"{name}n", {}), (f"{name}n", {"s": (4,), "axes": (-1,)})]
+        for function, options in asked:
+            transform = getattr(pa.fft, function)
+            assert bits(transform(x.to_device("dask"), **options)) == bits(transform(x, **options))
+
+
 @pytest.mark.parametrize(
     ("kernel", "options"),
     [("sort", {"axis": 0}), ("unique_values", {}), ("det", {}), ("fft", {"axis": 0, "n": None})],
@@ -197,7 +222,7 @@ def test_linear_algebra_of_stacks() -> None:
 def test_what_needs_one_block_says_what_to_write(kernel: str, options: dict[str, Any]) -> None:
     blocks = da.ones((4, 4), chunks=(2, 4))
     with pytest.raises(ValueError, match=r"axis 0 in one block.*rechunk\(\{0: -1"):
-        graph_of(kernel)(kernel, (blocks,), dt.float64, **options)
+        GRAPHS[kernel](kernel, (blocks,), dt.float64, **options)
 
 
 def test_errors_come_before_anything_is_computed() -> None:

@@ -77,6 +77,17 @@ def test_arrays_are_made_like_lazy_ones(dtype: str) -> None:
         assert [each.compute()[0].item() for each in made] == [2, 2.5, 0]
 
 
+def test_arrays_like_lazy_ones_are_made_again_and_again() -> None:
+    x, there = pair(pa.float32)
+    made = pa.zeros_like, pa.ones_like, lambda x: pa.full_like(x, -1)
+    for function in (*made, lambda x: pa.full_like(x, 2.0, dtype=pa.int8), *made):
+        assert bits(function(there)) == bits(function(x))
+        assert function(there).device == "dask"
+    for value in (pa.ones(2), pa.ones((2, 3, 4))):
+        told = [bits(answer(pa.full_like, *each)) for each in ((x, value), (there, lazy(value)))]
+        assert told[0] == told[1]
+
+
 def test_arrays_in_memory_keep_their_own_executables() -> None:
     x, there = pair(pa.int16)
     _ = there + x, x + there, pa.where(there > 1, x, x)
