@@ -14,7 +14,7 @@ import promoarray as pa
 from promoarray.dtypes import Kind, as_dtype
 
 POLICY = "torch"
-"""In force, so that bfloat16 + float16 is float32 as in PyTorch and JAX."""
+"""In force of floats, so that bfloat16 + float16 is float32 as in PyTorch and JAX."""
 
 OWN = Bound(1.1, ("numpy",))
 NARROW = Bound(1.3, ("torch", "jax"))
@@ -69,13 +69,13 @@ def operands(dtype: str, n: int, other: str = "float32") -> dict[str, Array]:
 
 def lines(options: Options) -> Iterator[Line]:
     """Yield NumPy's own dtypes beside NumPy, floats of 16 and 8 bits beside PyTorch and JAX."""
-    pa.set_policy(POLICY)
     n, peers = options.elements, load(options.peers)
     for dtype in NATIVE:
         given = operands(dtype, n)
         for text in texts(ELEMENTWISE + REDUCTIONS + LAYOUTS):
             if found := calls(text, [NUMPY], given):
                 yield Line(f"{text}, {dtype}", found, (OWN,))
+    pa.set_policy(POLICY)
     for dtype in FLOATS:
         given = operands(dtype, n)
         for text in texts(ELEMENTWISE + LAYOUTS):
