@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -62,6 +63,7 @@ def by_torch(torch: Peer, source: DType, target: DType, x: Array) -> Call | None
     return lambda: tensor.to(into)
 
 
+@lru_cache(maxsize=2)
 def sample(dtype: DType, n: int) -> Array:
     """Numbers around 0; any codes of small integers."""
     rng = np.random.default_rng(0)
