@@ -537,3 +537,15 @@ def test_the_suites_own_needs_are_the_extra() -> None:
 def test_the_report_has_a_row_for_each_chapter() -> None:
     table = report.table(a_run(Case(WHERE, "passed")))
     assert list(table.columns[0].cells) == ["constants", "linear algebra", "all"]
+
+
+def test_runs_over_lazy_arrays_are_put_between_the_marks_of_their_page() -> None:
+    run = a_run(Case(WHERE, "xfailed", "lazy"), policy="numpy@2", mode="plain")
+    run.about |= {"device": "dask", "chunk": 2, "date": "today"}
+    text = report.lazy_section([run])
+    row = "| `numpy@2`, plain | of 2 along each axis | 300 | 20 | 0 | 0 | 0 | 1 | 0 | today |  |"
+    assert row in text
+    page = runner.filled("a\n<!-- x -->\nold\n<!-- end of x -->\nb\n", {"x": text})
+    assert page == f"a\n<!-- x -->\n{text}<!-- end of x -->\nb\n"
+    with pytest.raises(ValueError, match="has no lines <!-- y -->"):
+        runner.filled(page, {"y": ""})
