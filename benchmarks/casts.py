@@ -1,99 +1,82 @@
-"""Casts: every pair of dtypes against a copy of the wider side, rules and quirks against defaults.
-
-Run ``python benchmarks/casts.py``; it takes what ``python -m benchmarks`` takes. NumPy with
-ml_dtypes casts by ``astype``, PyTorch by ``to``, and onnxruntime stands beside where it is
-installed. A result of 32 MiB and more is fresh memory each time, to all but onnxruntime, which
-keeps its own. ``PROMOARRAY_CPU_LEVEL=1`` measures the loops for an x86-64 level below the machine's
-own.
-"""
+"""Casts: every ordered pair of dtypes, beside a copy of the wider side, NumPy and PyTorch."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
 from typing import Any
 
-import cast_lines
 import numpy as np
-from cast_peers import by_astype, by_onnxruntime, by_torch
-from measure import OURS, Call, Line, Options
-from peers import Array, Peer
+from measure import OURS, Bound, Call, Line, Options
+from peers import Array, Peer, load
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.dtypes import DType, Kind
 
-COPY, DEFAULT = "copy", "default"
-PAIR, NARROW, RULE, QUIRK = 2.5, 1.5, 1.5, 4.0
-"""Times a copy, of any pair and of float32 with floats of 8 bits and fewer; times the default."""
-
-QUICK = 8
-"""Of rules and quirks, a quick run takes every eighth."""
+COPY = "copy"
+NARROW = Bound(1.5, (COPY,))
+OTHER = Bound(1.0, ("numpy", "torch"))
+DTYPES = [dtype for dtype in dt.CONCRETE if dtype is not dt.string]
 
 
-class Arrays:
-    """The sample of one source at a time, and what is copied where the target is wider."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.source: DType | None = None
-        self.x: Array = np.empty(0)
-
-    def of(self, source: DType) -> Array:
-        """What is cast."""
-        if self.source is not source:
-            self.source, self.x = source, cast_lines.sample(source, self.n)
-        return self.x
-
-    def wider(self, source: DType, target: DType) -> Array:
-        """What has the bytes of the wider side."""
-        x = self.of(source)
-        size = target.storage.itemsize
-        return x if x.itemsize >= size else np.ones(self.n * size, np.uint8).view(f"V{size}")
+def lines(options: Options) -> Iterator[Line]:
+    """Yield casts of float32 to and from floats of 16 bits and fewer, then all other pairs."""
+    torch = next(iter(load(name for name in options.peers if name == "torch")), None)
+    pairs = [pair for pair in product(DTYPES, DTYPES) if pair[0] is not pair[1]]
+    for source, target in sorted(pairs, key=lambda pair: not is_narrow(*pair)):
+        yield line(source, target, options.elements, torch)
 
 
-def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
-    """Every pair, then what policies do otherwise than by default, then their quirks."""
-    arrays = Arrays(options.elements)
-    torch = any(peer.name == "torch" for peer in peers)
-    for cast in sorted(cast_lines.pairs(), key=_source):
-        yield Line(cast.name, _pair(cast, arrays, torch), _bounds(cast.source, cast.target))
-    step = QUICK if options.quick else 1
-    for listed, budget in ((cast_lines.rules(), RULE), (cast_lines.quirks(), QUIRK)):
-        for cast in sorted(listed[::step], key=_source):
-            x = arrays.of(cast.source)
-            ways: dict[str, Call] = {
-                OURS: lambda c=cast, x=x: backend.cast(x, c.source, c.target, *c[3:]),
-                DEFAULT: lambda c=cast, x=x: backend.cast(x, c.source, c.target),
-            }
-            yield Line(cast.name, ways, {DEFAULT: budget})
-
-
-def _source(cast: Any) -> str:
-    return str(cast.source.name)
-
-
-def _pair(cast: Any, arrays: Arrays, torch: bool) -> dict[str, Call]:
-    source, target, x = cast.source, cast.target, arrays.of(cast.source)
-    ways: dict[str, Call] = {
-        OURS: lambda: backend.cast(x, source, target),
-        COPY: arrays.wider(source, target).copy,
-    }
-    others = {"numpy": by_astype, "torch": by_torch, "onnxruntime": by_onnxruntime}
-    for name, make in others.items():
-        if (name != "torch" or torch) and (run := make(source, target, x)) is not None:
-            ways[name] = run
-    return ways
-
-
-def _bounds(source: DType, target: DType) -> dict[str, float]:
-    """A cast takes at most so many copies, and no longer than the others do."""
+def is_narrow(source: DType, target: DType) -> bool:
+    """Say whether a pair is float32 and a float of 16 bits and fewer."""
     both = {source, target}
-    narrow = dt.float32 in both and any(d.kind is Kind.FLOAT and d.bits <= 8 for d in both)
-    return {COPY: NARROW if narrow else PAIR, "numpy": 1.0, "torch": 1.0}
+    return dt.float32 in both and any(d.kind is Kind.FLOAT and d.bits <= 16 for d in both)
 
 
-if __name__ == "__main__":
-    from command import main
+def line(source: DType, target: DType, n: int, torch: Peer | None) -> Line:
+    """Return one pair beside NumPy with ml_dtypes, PyTorch and a copy of the wider side."""
+    x = sample(source, n)
+    wider = x if x.itemsize >= target.storage.itemsize else np.empty(n, target.storage)
+    found: dict[str, Call] = {OURS: lambda: backend.cast(x, source, target), COPY: wider.copy}
+    try:
+        x[:1].astype(target.storage)
+        found["numpy"] = lambda: x.astype(target.storage)
+    except TypeError:
+        pass
+    if torch is not None and (run := by_torch(torch, source, target, x)) is not None:
+        found["torch"] = run
+    return Line(f"{source} to {target}", found, (NARROW if is_narrow(source, target) else OTHER,))
 
-    sys.exit(main(["--chapter", "casts", *sys.argv[1:]]))
+
+def by_torch(torch: Peer, source: DType, target: DType, x: Array) -> Call | None:
+    """Return PyTorch's cast; None where it has none."""
+    into = getattr(torch.xp, target.name, None)
+    if into is None or min(source.bits, target.bits) < 8:
+        return None
+    try:
+        tensor: Any = torch.array(x)
+        tensor[:1].to(into)
+    except (AttributeError, RuntimeError, NotImplementedError, TypeError):
+        return None
+    return lambda: tensor.to(into)
+
+
+@lru_cache(maxsize=2)
+def sample(dtype: DType, n: int) -> Array:
+    """Numbers around 0; any codes of small integers."""
+    rng = np.random.default_rng(0)
+    if dtype.kind is Kind.COMPLEX:
+        return sample(dtype.part, 2 * n).view(dtype.storage)
+    if dtype.kind is Kind.FLOAT:
+        values = rng.standard_normal(n, np.float32) * 4
+        with np.errstate(all="ignore"):
+            return (values if dtype.format and dtype.format.signed else abs(values)).astype(
+                dtype.storage
+            )
+    if dtype.bits > 8:
+        return rng.integers(0, 127, n).astype(dtype.storage)
+    return rng.integers(0, 1 << dtype.bits if dtype.bits > 1 else 2, n, np.uint8).view(
+        dtype.storage
+    )

@@ -1,4 +1,4 @@
-"""How fast arrays on a GPU are: casts against a copy, the cost of a launch, one kernel or several.
+"""Measure arrays on a GPU: casts against a copy, the cost of a launch, operations and layouts.
 
 Run ``python benchmarks/gpu.py`` where there is a GPU; ``--write`` puts the tables into docs/gpu.md.
 Times are CUDA's own, the median of rounds in which what is compared takes turns; launches are timed
@@ -14,9 +14,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from datetime import date
 from functools import partial
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -188,56 +188,41 @@ def _launch(gpu: Gpu, *calls: Call | None, repeat: int = 2000) -> list[float | N
     return [statistics.median(times) if times else None for times in found]
 
 
-def fused(gpu: Gpu) -> Iterator[Row]:
-    """A row for each operation: milliseconds in one kernel, cast by cast, and PyTorch's."""
-    from promoarray.backends.cupy import one_by_one
-    from promoarray.core.operands import operand_of
-    from promoarray.promotion.registry import as_policy
-
+def operations(gpu: Gpu) -> Iterator[Row]:
+    """A row for each operation with its casts: milliseconds, and PyTorch's."""
     n = gpu.elements >> 2
     for policy, name, *dtypes in OPERATIONS:
         xp = pa.namespace(policy)
         x, y = (xp.asarray(gpu.sample(d, n)) for d in dtypes)
-        function, rules = getattr(xp, name), as_policy(policy)
-        plan = rules.plan(name, tuple(operand_of(v, rules) for v in (x, y)))
-        held, buffers = (x.dtype, y.dtype), (x._buffer, y._buffer)
-        unfused = partial(one_by_one, name, held, plan, rules.cast.plan, buffers, {})
+        function = getattr(xp, name)
         theirs = _torch_pair(gpu, x, y, name) if policy == "torch" else None
-        found = gpu.times(lambda f=function, x=x, y=y: f(x, y), unfused, theirs)
+        found = gpu.times(lambda f=function, x=x, y=y: f(x, y), theirs)
         title = f"{name}({dtypes[0]}, {dtypes[1]}) under {policy}"
         yield [title, *("" if t is None else f"{t * 1e3:.3f}" for t in found)]
-        del x, y, function, buffers, unfused, theirs
+        del x, y, function, theirs
         gpu.cupy.get_default_memory_pool().free_all_blocks()
 
 
-def layouts(gpu: Gpu) -> Iterator[Row]:
-    """A row for each layout: milliseconds by packs, by CuPy's own indices, and PyTorch's."""
-    from promoarray.backends.cupy.launch import Launch
+LAYOUTS: dict[str, Callable[[Any, Any], Any]] = {
+    "float32 + a row": lambda x, y: x + x[0],
+    "bfloat16 + a row": lambda x, y: y + y[0],
+    "float32 * a column": lambda x, y: x * x[:, :1],
+    "float32 part + part": lambda x, y: x[:, 4:-4] + x[:, 8:],
+    "float32 part + part, odd": lambda x, y: x[:, :-1] + x[:, 1:],
+    "bfloat16 part + part, odd": lambda x, y: y[:, :-1] + y[:, 1:],
+    "float32 every second row": lambda x, y: x[::2] + x[1::2],
+}
 
+
+def layouts(gpu: Gpu) -> Iterator[Row]:
+    """A row for each layout: milliseconds, and PyTorch's."""
     rows = gpu.elements >> 14
     x = pa.reshape(gpu.sample(dt.float32, rows << 12), (rows, 1 << 12))
     y = x.astype(pa.bfloat16)
-    for title, run in (
-        ("float32 + a row", lambda x, y: x + x[0]),
-        ("bfloat16 + a row", lambda x, y: y + y[0]),
-        ("float32 * a column", lambda x, y: x * x[:, :1]),
-        ("float32 part + part", lambda x, y: x[:, 4:-4] + x[:, 8:]),
-        ("float32 part + part, odd", lambda x, y: x[:, :-1] + x[:, 1:]),
-        ("bfloat16 part + part, odd", lambda x, y: y[:, :-1] + y[:, 1:]),
-        ("float32 every second row", lambda x, y: x[::2] + x[1::2]),
-    ):
-        spread = Launch._spread
-        (ours,) = gpu.times(lambda run=run: run(x, y))
-        try:
-            Launch._spread = lambda self, operands: None  # type: ignore[method-assign]
-            (cupys,) = gpu.times(lambda run=run: run(x, y))
-        finally:
-            Launch._spread = spread  # type: ignore[method-assign]
-        theirs = None
-        if gpu.torch is not None:
-            a, b = (gpu.torch.from_dlpack(v) for v in (x, y))
-            (theirs,) = gpu.times(lambda run=run, a=a, b=b: run(a, b))
-        found = ours, cupys, theirs
+    a, b = (gpu.torch.from_dlpack(v) for v in (x, y)) if gpu.torch else (None, None)
+    for title, run in LAYOUTS.items():
+        theirs = partial(run, a, b) if gpu.torch else None
+        found = gpu.times(partial(run, x, y), theirs)
         yield [title, *("" if t is None else f"{t * 1e3:.3f}" for t in found)]
 
 
@@ -256,35 +241,23 @@ def machine(gpu: Gpu) -> str:
     """The card and what it runs with, in a sentence."""
     runtime = gpu.cupy.cuda.runtime
     card = runtime.getDeviceProperties(0)["name"].decode()
-    cuda = [divmod(v // 10, 100) for v in (runtime.driverGetVersion(), runtime.runtimeGetVersion())]
-    words = [f"{card}; CUDA driver {cuda[0][0]}.{cuda[0][1]}, runtime {cuda[1][0]}.{cuda[1][1]}"]
-    words += [f"{name} {_version(name)}" for name in ("promoarray", "numpy") if _version(name)]
-    words.append(f"CuPy {gpu.cupy.__version__}")
-    if gpu.torch is not None:
-        words.append(f"PyTorch {gpu.torch.__version__}")
-    return f"{', '.join(words)}; Python {platform.python_version()}."
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
+    driver, own = (
+        "{}.{}".format(*divmod(number // 10, 100))
+        for number in (runtime.driverGetVersion(), runtime.runtimeGetVersion())
+    )
+    torch = [f"PyTorch {gpu.torch.__version__}"] if gpu.torch else []
+    words = [
+        f"{date.today()}, {card}; CUDA driver {driver}, runtime {own}",
+        *(f"promoarray {pa.__version__}", f"numpy {np.__version__}"),
+        *(f"CuPy {gpu.cupy.__version__}", *torch, f"Python {platform.python_version()}"),
+    ]
+    return f"{', '.join(words)}."
 
 
 def table(heads: Row, rows: list[Row]) -> str:
-    """A table in Markdown, its columns flush."""
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-
-    def line(cells: Row) -> str:
-        first, *rest = (c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in pairs(cells))
-        return f"| {' | '.join([first, *rest])} |"
-
-    def pairs(cells: Row) -> Iterator[tuple[int, tuple[str, int]]]:
-        return enumerate(zip(cells, widths, strict=True))
-
-    rule = ["-" * w if i == 0 else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
-    return "\n".join([line(heads), line(rule), *map(line, rows)])
+    """A table in Markdown, numbers to the right."""
+    rule = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows))
 
 
 def report(gpu: Gpu) -> str:
@@ -296,24 +269,14 @@ def report(gpu: Gpu) -> str:
             f"Casts of 2**{power} elements; the goal is {GOAL:.0%} of a copy's bandwidth.",
             table(["", "GB/s", "of a copy", "PyTorch GB/s"], list(casts(gpu))),
             "One element: microseconds of the CPU until the next call.",
-            _of_calls(gpu),
+            table(["", "promoarray", "CuPy", "PyTorch"], list(launches(gpu))),
             f"An operation and its casts on 2**{power - 2} elements: milliseconds.",
-            table(["", "one kernel", "cast by cast", "PyTorch"], list(fused(gpu))),
-            _of_layouts(power, gpu),
+            table(["", "promoarray", "PyTorch"], list(operations(gpu))),
+            f"Rows and columns that are broadcast, and parts of arrays, of 2**{power - 2} "
+            "elements in rows of 4,096: milliseconds.",
+            table(["", "promoarray", "PyTorch"], list(layouts(gpu))),
         ]
     )
-
-
-def _of_layouts(power: int, gpu: Gpu) -> str:
-    heads = ["", "by packs", "by CuPy's indices", "PyTorch"]
-    return (
-        f"What is broadcast, and parts of arrays, of 2**{power - 2} elements in rows of 4,096: "
-        f"milliseconds.\n\n{table(heads, list(layouts(gpu)))}"
-    )
-
-
-def _of_calls(gpu: Gpu) -> str:
-    return table(["", "promoarray", "CuPy", "PyTorch"], list(launches(gpu)))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -322,7 +285,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--elements", type=int, default=1 << 28, help="for casts (default 2**28)")
     parser.add_argument("--rounds", type=int, default=9, help="times each is measured")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}, too")
-    parser.add_argument("--short", action="store_true", help="calls and layouts alone")
     options = parser.parse_args(arguments)
     try:
         pa.zeros(1, device="cuda:0")
@@ -330,10 +292,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     gpu = Gpu(options.elements, options.rounds)
-    if options.short:
-        power = options.elements.bit_length() - 1
-        print("\n\n".join((machine(gpu), _of_calls(gpu), _of_layouts(power, gpu))))
-        return 0
     text = report(gpu)
     print(text)
     if options.write:

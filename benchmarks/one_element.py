@@ -1,119 +1,128 @@
-"""Dispatch: operations on one element, as times NumPy's ``x + x`` of two float32.
-
-Each has its executable by then, as what is made once is not measured. Python's call of a lambda is
-in all of them.
-"""
+"""Dispatch: operations on one element, beside PyTorch; functions that are one call of NumPy's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-from measure import Line, Options
-from peers import Peer, Spelled, call, calls
+from measure import Bound, Line, Options
+from peers import NUMPY, Array, call, calls, load
 
 import promoarray as pa
-from promoarray import dtypes as dt
+from promoarray.dtypes import as_dtype
 
 REFERENCE = "numpy x + x"
-BOUND = 1.2
-"""Functions of a bound namespace take at most so many times the budget of the free ones."""
+PEER = Bound(1.0, ("torch",))
+OPERATOR = Bound(2.5, (REFERENCE,))
+MORE = 1e-6
+"""Seconds that a function may add to NumPy's call."""
 
-_ONE = np.asarray([2.0], np.float32)
-OPERANDS = {
-    "f32": _ONE,
-    "f64": _ONE.astype(np.float64),
-    "bf16": _ONE.astype(dt.bfloat16.storage),
-    "f16": _ONE.astype(np.float16),
-    "i8": _ONE.astype(np.int8),
-    "f32_0d": _ONE.reshape(()),
-    "mask": np.asarray([True]),
-    "into_f32": _ONE.copy(),
-    "into_bf16": _ONE.astype(dt.bfloat16.storage),
-    "four": np.arange(4, dtype=np.float32),
-    "rows": np.ones((4, 1), np.float32),
-    "square": np.ones((2, 2), np.float32),
-    "two": np.ones(2, np.float32),
-    "two_f64": np.ones(2),
-    "index": np.asarray([0, 2]),
-    "index_i32": np.asarray([0, 2], np.int32),
-    "every_other": np.asarray([True, False, True, False]),
-    "n_f32": _ONE,
+OPERATORS = """
+x + y; x - y; x * y; x / y; x // y; x % y; x ** y; x == y; x < y; x >= y; x + 1.5; 1.5 + x; x * 2
+x + z; x + zero_d; -x; abs(x); iadd(t, y); iadd(t, 1.5)
+"""
+FUNCTIONS = """
+xp.add(x, y); xp.subtract(x, y); xp.multiply(x, y); xp.divide(x, y); xp.remainder(x, y)
+xp.pow(x, y); xp.equal(x, y); xp.less(x, y); xp.logical_and(x, y); xp.maximum(x, y)
+xp.minimum(x, y); xp.atan2(x, y); xp.hypot(x, y); xp.copysign(x, y); xp.nextafter(x, y)
+xp.logaddexp(x, y); xp.exp(x); xp.log(x); xp.sin(x); xp.tanh(x); xp.sqrt(x); xp.square(x)
+xp.abs(x); xp.negative(x); xp.sign(x); xp.floor(x); xp.round(x); xp.trunc(x); xp.isnan(x)
+xp.isfinite(x); xp.signbit(x); xp.logical_not(x); xp.sum(x); xp.sum(x, axis=0); xp.prod(x)
+xp.mean(x); xp.max(x); xp.all(x); xp.any(x); xp.argmax(x); xp.cumulative_sum(x); xp.std(x)
+xp.var(x); xp.where(mask, x, y); xp.where(mask, x, 0.0); xp.clip(x, 0, 1); xp.concat([x, y])
+xp.stack([x, y]); xp.sort(x); xp.argsort(x); xp.unique_values(x); xp.matmul(x, y)
+xp.count_nonzero(x); xp.nonzero(x); xp.reshape(four, (2, 2)); xp.flip(x); xp.roll(x, 1)
+xp.zeros_like(x); xp.ones_like(x); xp.full_like(x, 1); xp.zeros(3); xp.ones((2, 3)); xp.full(3, 1.5)
+xp.arange(3); xp.linspace(0, 1, 3); xp.asarray(n_x); xp.asarray(x); xp.asarray([1.5, 2.5])
+xp.result_type(x, z); xp.result_type(x, 1.5); xp.can_cast(x, xp.float64); xp.finfo(xp.float32)
+"""
+METHODS = """
+x.sum(); x.mean(); x.max(); x.argmax(); x.reshape(1, 1); x.astype(xp.float64)
+x.astype(xp.float32); x.astype(xp.bfloat16); x.astype(xp.int8); x.astype(xp.float8_e4m3fn)
+x.item(); x.tolist(); float(x); bool(x); len(x)
+"""
+INDEXING = """
+x[0]; four[1:3]; square[0, 1]; square[1:, 0]; square[..., 0]; square[None]; four[index]
+four[every_other]; four[[0, 2]]; setitem(four, 0, 2.0); setitem(four, slice(1, 3), 2.0)
+setitem(four, slice(1, 3), two); setitem(four, index, 2.0); setitem(four, every_other, 2.0)
+"""
+SOME = "x + y; x + 1.5; x < y; iadd(t, y); xp.exp(x); xp.sum(x); x[0]; x.astype(xp.float64)"
+"""Expressions measured under each policy of `POLICIES`, and in a bound namespace."""
+POLICIES = ("numpy@1", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx", "array_api")
+
+SPELLED = {
+    "xp.concat([x, y])": "xp.cat([x, y])",
+    "xp.cumulative_sum(x)": "xp.cumsum(x, 0)",
+    "xp.flip(x)": "xp.flip(x, (0,))",
+    "xp.full(3, 1.5)": "xp.full((3,), 1.5)",
+    "xp.unique_values(x)": "xp.unique(x)",
+    "xp.can_cast(x, xp.float64)": "xp.can_cast(x.dtype, xp.float64)",
 }
+"""PyTorch's words where they are others."""
 
-GROUPS: list[tuple[float, str, tuple[str, ...]]] = [
-    (3, "", ("f32 + f32", "f32 + 1.5", "1.5 + f32", "i8 + f32", "f32 + f64", "f32 + f32_0d")),
-    (3, "", ("f32 < f32", "xp.add(f32, f32)", "xp.atan2(f32, f32)")),
-    (3, "numpy@1", ("f32 + f32", "f32 + f64", "f32 + 1.5", "i8 + 1", "f32 + f32_0d")),
-    (3, "torch", ("i8 + f32", "f32 + f64", "f64 + f32_0d")),
-    (3, "jax", ("i8 + f32",)),
-    (4, "", ("bf16 + bf16", "f16 + f16", "bf16 + f32", "bf16 + 1.5", "bf16 < bf16")),
-    (4, "", ("xp.maximum(bf16, bf16)",)),
-    (4, "torch", ("bf16 + f16", "bf16 + f32", "bf16 + 1.5", "bf16 * 1.5")),
-    (4, "", ("-f32", "abs(f32)", "xp.exp(f32)", "xp.floor(f32)", "xp.isnan(f32)")),
-    (4, "", ("-bf16", "abs(bf16)", "xp.exp(bf16)", "xp.isnan(bf16)")),
-    (3, "", ("iadd(into_f32, f32)", "iadd(into_f32, 1.5)")),
-    (4, "", ("iadd(into_bf16, bf16)",)),
-    (3, "jax", ("iadd(into_f32, f32)",)),
-    (4, "", tuple(f"f32.astype(xp.{name})" for name in ("float64", "bfloat16", "int8"))),
-    (4, "", ("f32.astype(xp.float8_e4m3fn)", "xp.astype(bf16, xp.float32)")),
-    (8, "", ("xp.where(mask, f32, f32)", "xp.where(mask, bf16, 0.0)", "xp.concat([f32, f32])")),
-    (8, "", ("xp.sum(f32)", "xp.sum(f32, axis=0)", "xp.sum(bf16)", "f32.sum()")),
-    (8, "", ("xp.mean(f32)", "xp.max(f32)", "xp.max(bf16)")),
-    (3, "", ("f32[0]", "rows[0]", "four[1:3]")),
-    (3, "", ("setitem(four, slice(1, 3), 2.0)", "setitem(four, 0, 2.0)")),
-    (3, "", ("square[0, 1]", "square[1:, 0]", "square[..., 0]", "square[None]")),
-    (3, "", ("setitem(four, slice(1, 3), two)", "setitem(four, slice(1, 3), two_f64)")),
-    (3, "", ("setitem(square, (0, 1), 2.0)", "setitem(square, (slice(1, 2), 0), 2.0)")),
-    (8, "", ("four[index]", "four[index_i32]", "four[every_other]", "four[[0, 2]]")),
-    (8, "", ("square[:, [0]]", "setitem(four, index, 2.0)", "setitem(four, [0, 2], 2.0)")),
-    (8, "", ("setitem(four, every_other, 2.0)", "setitem(four, index, two)")),
-    (8, "", ("setitem(four, index, two_f64)", "setitem(four, every_other, two)")),
-    (3, "torch", ("f32[0]", "xp.asarray(n_f32)", "setitem(four, slice(1, 3), two_f64)")),
-    (8, "torch", ("four[index]", "setitem(four, every_other, 2.0)")),
-    (4, "jax", ("setitem(four, slice(1, 3), two_f64)",)),  # all of four is cast there and back
-    (3, "", ("xp.asarray(n_f32)", "xp.asarray(f32)", "xp.asarray(n_f32, dtype=xp.float64)")),
-    (3, "", ("xp.asarray(f32, dtype=xp.bfloat16)", "xp.asarray(f32, dtype='float64')")),
-    (4, "", ("f32.astype('float64')", "xp.zeros(3, dtype='float32')")),
-    (1, "", ("xp.result_type(f32, f64)", "xp.result_type(f32, 1.5)", "xp.finfo(xp.float32)")),
-    (1, "", ("xp.promote_types(xp.float32, xp.int8)", "xp.can_cast(f32, xp.float64)")),
-    (1, "", ("bool(f32)", "float(f32_0d)", "f32.item()", "f32.tolist()", "len(four)")),
-    (4, "", ("four.reshape(2, 2)", "xp.reshape(four, (2, 2))")),
-    (4, "", ("xp.zeros(3)", "xp.zeros((3,), dtype=xp.int8)")),
-]
-BOUND_GROUPS: list[tuple[float, tuple[str, ...]]] = [
-    (3, ("f32 + f32",)),
-    (3 * BOUND, ("xp.add(f32, f32)", "xp.asarray(n_f32)")),
-    (4 * BOUND, ("xp.exp(f32)", "xp.zeros(3)")),
-    (8 * BOUND, ("xp.sum(f32)", "four[index]", "setitem(four, every_other, 2.0)")),
-    (BOUND, ("xp.result_type(f32, 1.5)",)),
-]
-
-SPELLED: dict[str, Spelled] = {
-    "f32.astype(xp.float64)": {"torch": "f32.to(xp.float64)"},
-    "f32.astype(xp.int8)": {"torch": "f32.to(xp.int8)"},
-    "f32.astype(xp.bfloat16)": {"torch": "f32.to(xp.bfloat16)", "numpy": "f32.astype('bfloat16')"},
-    "f32.astype(xp.float8_e4m3fn)": {
-        "torch": "f32.to(xp.float8_e4m3fn)",
-        "numpy": "f32.astype('float8_e4m3fn')",
-    },
-    "xp.astype(bf16, xp.float32)": {"torch": "bf16.to(xp.float32)"},
-    "xp.asarray(n_f32)": {"paddle": "xp.to_tensor(n_f32)"},
-}
+NUMPY_CALLS = """
+xp.sum(x); xp.mean(x); xp.max(x); xp.prod(x); xp.argmax(x); xp.any(x); xp.sort(x); xp.argsort(x)
+xp.concat([x, y]); xp.stack([x, y]); xp.where(mask, x, y); xp.matmul(x, y); xp.tensordot(x, y, 1)
+xp.cumulative_sum(x); xp.unique_values(x); xp.searchsorted(x, y); xp.nonzero(x); xp.flip(x)
+xp.roll(x, 1); xp.tile(x, (2,)); xp.take(x, index); xp.reshape(x, (-1,)); xp.linalg.inv(square)
+xp.linalg.qr(square); xp.fft.fft(x)
+"""
 
 
-def lines(peers: list[Peer], options: Options) -> Iterator[Line]:
-    """Every operation, under the default policy unless another is named."""
-    reference = {REFERENCE: call("f32 + f32", peers[0], OPERANDS)}
-    for budget, policy, texts in GROUPS:
-        for text in texts:
-            with pa.policy(policy or pa.get_policy()):
-                found = calls(text, peers, OPERANDS, SPELLED.get(text))
-            name = f"{policy}: {text}" if policy else text
-            bounds = {REFERENCE: budget, "torch": 1.0, "jax": 0.2}
-            yield Line(name, found | reference, bounds, policy or None)
-    bound = pa.namespace("torch")
-    for budget, texts in BOUND_GROUPS:
-        for text in texts:
-            found = calls(text, (), OPERANDS, ours=bound)
-            yield Line(f"bound: {text}", found | reference, {REFERENCE: budget})
+def texts(listed: str) -> list[str]:
+    """Return the expressions of a list."""
+    return [text.strip() for text in listed.replace("\n", ";").split(";") if text.strip()]
+
+
+def operands(dtype: str) -> dict[str, Array]:
+    """Return arrays of one element and a few, by the names that expressions have for them."""
+    storage = as_dtype(dtype).storage
+    one = np.asarray([2.0]).astype(storage)
+    return {
+        **dict.fromkeys(("x", "y", "n_x"), one),
+        "t": one.copy(),
+        "z": np.asarray([1], np.int8),
+        "zero_d": one.reshape(()),
+        "two": np.ones(2).astype(storage),
+        "four": np.arange(4).astype(storage),
+        "square": (np.eye(2) + 1).astype(storage),
+        "mask": np.asarray([True]),
+        "index": np.asarray([0]),
+        "every_other": np.asarray([True, False, True, False]),
+    }
+
+
+def lines(options: Options) -> Iterator[Line]:
+    """Yield every operator, function, method, creation, index and cast; some by policy."""
+    peers = load(name for name in options.peers if name == "torch")
+    reference = {REFERENCE: call("x + x", NUMPY, operands("float32"))}
+    for dtype in ("float32", "bfloat16"):
+        given = operands(dtype)
+        for text in texts(OPERATORS):
+            if found := calls(text, peers, given):
+                yield Line(f"{text}, {dtype}", found | reference, (OPERATOR, PEER))
+        for text in texts(FUNCTIONS + METHODS + INDEXING):
+            own = SPELLED.get(text, text).replace("x.astype(", "x.to(")
+            if found := calls(text, peers, given, {"torch": own}):
+                yield Line(f"{text}, {dtype}", found, (PEER,))
+    given = operands("float32")
+    for text in texts(SOME):
+        own = text.replace("x.astype(", "x.to(")
+        for policy in POLICIES:
+            with pa.policy(policy):
+                found = calls(text, peers, given, {"torch": own})
+                if found:
+                    yield Line(f"{text}, under {policy}", found, (PEER,))
+        if found := calls(text, peers, given, {"torch": own}, pa.namespace("torch")):
+            yield Line(f"{text}, namespace('torch')", found, (PEER,))
+
+
+def numpy_calls(options: Options) -> Iterator[Line]:
+    """Yield functions that are one call of NumPy's, on one element and on a thousand."""
+    for size in (1, 1000):
+        x = np.random.default_rng(0).standard_normal(size).astype(np.float32)
+        given = operands("float32") | {"x": x, "y": x[::-1].copy(), "mask": x > 0}
+        for text in texts(NUMPY_CALLS):
+            if found := calls(text, [NUMPY], given):
+                bounds = (Bound(1.0, ("numpy",), MORE),)
+                yield Line(f"{text}, {size} elements", found, bounds)

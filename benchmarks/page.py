@@ -1,293 +1,173 @@
-"""Write the tables of docs/speed.md and docs/cast-speed.md from runs of ``python -m benchmarks``.
+"""Tables of what was measured, and docs/speed.md.
 
-Run ``python benchmarks/page.py FILE...`` with what ``--json FILE`` wrote; a file has the chapters
-it has, and later ones count. Chapters that no file has stay as they are. ``--kind avx2`` writes
-docs/speed-avx2.md and docs/cast-speed-avx2.md, for another kind of machine.
+Each chapter of the page stands between two marks and says when, where and with which commit it was
+measured; ``--write`` replaces the chapters of a run, and leaves the others as they are.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-import growth
-from check import OURS, Row, is_over, judged, ratio, read, usual_noises
-from passes import CHAPTERS
-from report import SHOWN, amount
+import pyperf
+from measure import CHAPTERS, OURS, Bound, Values
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-BEGIN, END = "<!-- benchmarks/page.py writes from here -->", "<!-- to here -->"
-
-Run = dict[str, Any]
-Cells = list[str]
-Held = tuple[float, bool]
-"""A ratio, and whether it is over its budget by more than its noise."""
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "speed.md"
+BEGIN, END = "<!-- {}: written by python -m benchmarks --write -->", "<!-- end of {} -->"
+SHOWN = 40
+"""Lines of a chapter, after which those within their bounds are summed up by dtype."""
 
 
-def table(heads: Cells, rows: Iterable[Cells]) -> str:
-    """A table in Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+class Row(NamedTuple):
+    """A line beside one of its bounds.
+
+    Attributes
+    ----------
+    ours : float
+        The middle one of the processes.
+    ratio : float or None
+        To the reference, the middle one; None where that was not measured.
+    over : bool
+        Whether the middle process took more than the line may.
+    """
+
+    name: str
+    ours: float
+    ratio: float | None
+    over: bool
+    bound: Bound
+    unit: str
+
+    def cells(self) -> list[str]:
+        """Return the row as text."""
+        ratio = "" if not self.bound.ways else f"{self.ratio:.2f}" if self.ratio else "no peer"
+        told = [f"`{self.name}`", amount(self.ours, self.unit), ratio]
+        return [*told, words(self.bound, self.unit), "**over**" if self.over else ""]
 
 
-def first(row: Row) -> tuple[str, float | None]:
-    """What a line is held to, and its budget."""
-    return next(iter(row["bounds"].items()), ("", None))
+def words(bound: Bound, unit: str) -> str:
+    """Say what a line may take."""
+    if not bound.ways:
+        return amount(bound.times, unit)
+    more = f" + {amount(bound.more, unit)}" if bound.more else ""
+    return f"{bound.times:g} x {' or '.join(bound.ways)}{more}"
 
 
-def shown(row: Row, usual: dict[str, float]) -> str:
-    """A line's ratio, or its number where it is held to none; bold if it is over for certain."""
-    against, budget = first(row)
-    found = ratio(row, against)
-    if found is None:
-        return ""
-    text = f"{found:.2g}" if against else amount(found, row["unit"])
-    over = budget is not None and is_over(row, against, found, budget, usual)
-    return f"**{text}**" if over else text
+def amount(number: float, unit: str) -> str:
+    """Return seconds or bytes with three digits."""
+    if unit == "byte":
+        return f"{number / 1e6:.3g} MB"
+    for scale, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if number >= scale:
+            return f"{number / scale:.3g} {name}"
+    return f"{number * 1e9:.3g} ns"
 
 
-def grid(rows: list[Row]) -> str:
-    """Lines "what, dtype": one row for what, a column a dtype."""
-    cells: dict[str, dict[str, str]] = {}
-    usual = usual_noises(rows)
-    for row in rows:
-        what, _, column = row["name"].rpartition(", ")
-        cells.setdefault(what, {})[column] = shown(row, usual)
-    columns = list(dict.fromkeys(column for found in cells.values() for column in found))
-    common = [c for c in columns if sum(c in found for found in cells.values()) > 1]
-    made = []
-    for what, found in cells.items():
-        others = [f"{c}: {text}" for c, text in found.items() if c not in common]
-        made.append([f"`{what}`", *(found.get(c, "") for c in common), ", ".join(others)])
-    return table(["", *common, "others"], made)
+def chapters(suite: pyperf.BenchmarkSuite) -> dict[str, dict[str, list[Any]]]:
+    """Sort the benchmarks of a suite by chapter and line, in the order they were measured in."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for benchmark in suite.get_benchmarks():
+        about = benchmark.get_metadata()
+        lines = found.setdefault(about["chapter"], {})
+        lines.setdefault(about["line"], []).append(benchmark)
+    return {name: found[name] for name in CHAPTERS if name in found}
 
 
-def listed(rows: list[Row]) -> str:
-    """Lines one below the other: the number, the ratio, the budget."""
-    made = []
-    usual = usual_noises(rows)
-    for row in rows:
-        against, budget = first(row)
-        words = "" if budget is None else f"{budget:g}" if against else amount(budget, row["unit"])
-        own = amount(min(row["values"][OURS]), row["unit"])
-        made.append([row["name"], own, shown(row, usual) if against else "", against, words])
-    return table(["", "promoarray", "ratio", "to", "budget"], made)
-
-
-def dispatch(rows: list[Row]) -> str:
-    """Lines one below the other, with what the peers take."""
-    peers = [p for p in ("numpy", "torch", "jax", "paddle") if any(p in r["values"] for r in rows)]
-    made = []
-    usual = usual_noises(rows)
-    for row in rows:
-        values = row["values"]
-        times = [amount(min(values[p]), "s") if values.get(p) else "" for p in peers]
-        own = amount(min(values[OURS]), "s")
-        made.append([f"`{row['name']}`", shown(row, usual), f"{first(row)[1]:g}", own, *times])
-    return table(["", "ratio", "budget", "promoarray", *peers], made)
-
-
-def operations(rows: list[Row]) -> str:
-    """The lines of each group in one row, and which of them is the worst."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["name"].partition(": ")[0], []).append(row)
-    made = []
-    usual = usual_noises(rows)
-    for group, own in groups.items():
-        held = [
-            (times, budget is not None and is_over(row, against, times, budget, usual))
-            for row in own
-            for against, budget in [first(row)]
-            if (times := ratio(row, against)) is not None
+def rows(lines: dict[str, list[Any]]) -> Iterator[Row]:
+    """Yield each line beside each of its bounds."""
+    for name, ways in lines.items():
+        about = ways[0].get_metadata()
+        values = {b.get_metadata()["way"]: b.get_values() for b in ways}
+        passes: list[Values] = [
+            {way: found[n] for way, found in values.items() if n < len(found)}
+            for n in range(len(values[OURS]))
         ]
-        budgets = sorted({budget for _, budget in map(first, own) if budget is not None})
-        worst = max(own, key=lambda row: ratio(row, first(row)[0]) or 0.0)["name"]
-        words = " or ".join(f"{budget:g}" for budget in budgets)
-        made.append([group, words, *_spread(held), f"`{worst.partition(': ')[2]}`"])
-    return table(["", "budget", "lines", "middle", "worst", "over", "the worst"], made)
+        for times, against, more in json.loads(about["bounds"]):
+            bound = Bound(times, tuple(against), more)
+            held = [(each[OURS], bound.reference(each)) for each in passes]
+            known = [(ours, reference) for ours, reference in held if reference is not None]
+            ratio = median(ours / reference for ours, reference in known) if known else None
+            shares = [ours / (times * reference + more) for ours, reference in known]
+            over = bool(shares) and median(shares) > 1.0
+            yield Row(name, median(values[OURS]), ratio, over, bound, about["unit"])
 
 
-def casts(rows: list[Row]) -> str:
-    """What each kind of cast is held to; the pairs by families, the least and the most of each."""
-    from cast_lines import FAMILIES, family
-
-    from promoarray import dtypes as dt
-
-    kinds: dict[tuple[str, float], list[Held]] = {}
-    usual = usual_noises(rows)
-    for row in rows:
-        for against, times, budget in judged(row):
-            held = times, is_over(row, against, times, budget, usual)
-            kinds.setdefault((against, budget), []).append(held)
-    budgets = [
-        [against, f"{budget:g}", *_spread(held)] for (against, budget), held in kinds.items()
-    ]
-    found: dict[tuple[str, str], list[float]] = {}
-    for source, target, times in _pairs(rows):
-        key = family(dt.as_dtype(source)), family(dt.as_dtype(target))
-        found.setdefault(key, []).append(times)
-    families = [
-        [source, *(_range(found.get((source, target), [])) for target in FAMILIES)]
-        for source in FAMILIES
-    ]
-    heads = ["held to", "budget", "lines", "middle", "worst", "over"]
-    return f"{table(heads, budgets)}\n\n{table(['from, to', *FAMILIES], families)}"
+def table(heads: Iterable[str], cells: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [[*heads], ["---"] * len([*heads]), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _pairs(rows: list[Row]) -> Iterator[tuple[str, str, float]]:
-    """Casts by the default rule: from, to, times a copy."""
-    for row in rows:
-        if (times := ratio(row, "copy")) is not None:
-            source, _, target = row["name"].partition(" to ")
-            yield source, target, times
+def summed(found: list[Row]) -> list[list[str]]:
+    """Sum up rows by what stands behind the last comma or before ``to``: a dtype."""
+    groups: dict[tuple[str, Bound], list[Row]] = {}
+    for row in found:
+        what = row.name.partition(" to ")[0] if " to " in row.name else row.name.rpartition(", ")[2]
+        groups.setdefault((what, row.bound), []).append(row)
+    lines = []
+    for (what, bound), of_group in groups.items():
+        ratios = [row.ratio for row in of_group if row.ratio is not None]
+        worst = max(of_group, key=lambda row: row.ratio or 0.0)
+        most = f"{max(ratios):.2f}, `{worst.name}`" if ratios else "no peer"
+        middle = f"{median(ratios):.2f}" if ratios else ""
+        over = sum(row.over for row in of_group)
+        told = [f"`{what}`", str(len(of_group)), middle, most, words(bound, worst.unit)]
+        lines.append([*told, f"**{over}**" if over else ""])
+    return lines
 
 
-def _spread(held: list[Held]) -> Cells:
-    times = [number for number, _ in held]
-    over = sum(beyond for _, beyond in held)
-    return [str(len(times)), f"{median(times):.2g}", f"{max(times):.2g}", str(over)]
+def chapter_text(lines: dict[str, list[Any]]) -> str:
+    """Return one chapter: when and where, its lines, and how many are over."""
+    found = [*rows(lines)]
+    about = next(iter(lines.values()))[0].get_metadata()
+    over = [row for row in found if row.over]
+    heads = ["", "promoarray", "ratio", "budget", ""]
+    parts = [machine(about)]
+    if len(found) <= SHOWN:
+        parts.append(table(heads, [row.cells() for row in found]))
+    else:
+        groups = ["", "lines", "middle ratio", "largest ratio", "budget", "over"]
+        parts.append(table(groups, summed(found)))
+        if over:
+            parts.append(table(heads, [row.cells() for row in over]))
+    unmeasured = sum(row.ratio is None for row in found)
+    rest = f", {unmeasured} have no peer here" if unmeasured else ""
+    parts.append(f"{len(found)} lines, {len(over)} over{rest}.")
+    return "\n\n".join(parts)
 
 
-def _range(numbers: list[float]) -> str:
-    return f"{min(numbers):.2g} to {max(numbers):.2g}" if numbers else ""
+def machine(about: dict[str, Any]) -> str:
+    """Say when, with what and where it was measured."""
+    keys = ("cpu_model_name", "cpu_count", "load_avg_1min", "python_version", "versions")
+    parts = {"cpu_count": "{} cores", "load_avg_1min": "load {}", "python_version": "Python {}"}
+    told = [parts.get(key, "{}").format(about[key]) for key in keys if key in about]
+    date = str(about.get("date", "")).partition(".")[0]
+    return f"{date}, commit {about.get('commit', 'unknown')}; {'; '.join(told)}."
 
 
-def matrix(rows: list[Row]) -> str:
-    """Every pair of dtypes, as times a copy of the wider side; then rules and quirks by name."""
-    from promoarray import dtypes as dt
-
-    found = {(source, target): times for source, target, times in _pairs(rows)}
-    names = list(dict.fromkeys(source for source, _ in found))
-    names.sort(key=[str(dtype) for dtype in dt.CONCRETE].index)
-    codes = [f"`{dt.as_dtype(name).code}`" for name in names]
-    cells = [
-        [code, *(f"{found[s, t]:.2g}" if (s, t) in found else "" for t in names)]
-        for code, s in zip(codes, names, strict=True)
-    ]
-    named: dict[tuple[str, float], list[Held]] = {}
-    usual = usual_noises(rows)
-    for row in rows:
-        if (times := ratio(row, "default")) is not None:
-            name, budget = row["name"].partition(": ")[2], row["bounds"]["default"]
-            held = times, is_over(row, "default", times, budget, usual)
-            named.setdefault((name, budget), []).append(held)
-    others = [[name, f"{budget:g}", *_spread(held)] for (name, budget), held in named.items()]
-    heads = ["rule of a policy, or quirk", "budget", "casts", "middle", "worst", "over"]
-    return f"{table(['from, to', *codes], cells)}\n\n{table(heads, others)}"
+def text(suite: pyperf.BenchmarkSuite) -> str:
+    """Return all chapters."""
+    found = chapters(suite).items()
+    return "\n\n".join(f"### {name}\n\n{chapter_text(lines)}" for name, lines in found)
 
 
-def memory(rows: list[Row]) -> str:
-    """The operations as a grid; the casts in a sentence, as they take alike."""
-    operations = [row for row in rows if ", " in row["name"]]
-    held = [min(row["values"][OURS]) for row in rows if row not in operations]
-    if not held:
-        return grid(operations)
-    least, most = amount(min(held), "B"), amount(max(held), "B")
-    said = least if least == most else f"{least} to {most}"
-    return f"{grid(operations)}\n\n{len(held)} casts from and to float32: {said}."
+def write(suite: pyperf.BenchmarkSuite, page: Path = PAGE) -> None:
+    """Replace the chapters that were measured, each between its marks.
 
-
-def curves(rows: list[Row]) -> str:
-    """What an element costs at some sizes, and the cliffs."""
-    made = []
-    for name, curve in growth.curves(rows).items():
-        sizes = [float(2**power) for power in SHOWN]
-        cells = [amount(min(curve[s][OURS]) / s, "s") if s in curve else "" for s in sizes]
-        words = [f"{c.times:.1f} times at {c.high:g}" for c in growth.cliffs_of(curve)]
-        made.append([f"`{name}`", *cells, ", ".join(words) or "none"])
-    return table(["an element of", *(f"2^{p}" for p in SHOWN), "cliffs"], made)
-
-
-WRITERS = {
-    "dispatch": dispatch,
-    "operations": operations,
-    "throughput": grid,
-    "chains": grid,
-    "casts": casts,
-    "memory": memory,
-    "threads": grid,
-    "growth": curves,
-}
-
-
-def measured(run: Run) -> str:
-    """Say where, when and how, in a sentence."""
-    machine = run["machine"]
-    loads = [load for load in (machine["load"], machine["load after"]) if load is not None]
-    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
-    size = "2^20 elements" if machine["quick"] else "2^22 elements"
-    return (
-        f"{machine['date']}, commit {machine['commit']}; {machine['cpu']}, {machine['cores']} cores"
-        f", {machine['simd']}; load {' to '.join(f'{load:.0f}' for load in loads)}; "
-        f"median of {machine['passes']}, large arrays of {size}; {versions}."
-    )
-
-
-def texts(runs: list[Run]) -> dict[str, str]:
-    """Each chapter, and what it was measured on."""
-    latest = {name: run for run in runs for name in run["chapters"]}
-    return {name: "\n\n".join(_text(name, run)) for name, run in latest.items()}
-
-
-def _text(name: str, run: Run) -> Iterator[str]:
-    chapter = run["chapters"][name]
-    rows = chapter["lines"]
-    yield f"### {name}"
-    if chapter["left_out"] is not None:
-        yield f"Left out: {chapter['left_out']}."
-    if rows:
-        bounded = [row for row in rows if any(True for _ in judged(row))]
-        usual = usual_noises(rows)
-        over = sum("**" in shown(row, usual) for row in rows)
-        yield measured(run)
-        yield WRITERS.get(name, listed)(rows)
-        yield f"{len(rows)} lines, {len(bounded)} with a budget; {over} over it."
-
-
-def parts(page: Path) -> tuple[str, str, str]:
-    """What stands before the marks of a page, between them, and after."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    between, _, after = rest.partition(END)
-    return before, between.strip(), after
-
-
-def put(page: Path, body: str) -> None:
-    """Write between the marks of a page."""
-    before, _, after = parts(page)
-    page.write_text(f"{before}{BEGIN}\n\n{body}\n\n{END}{after}", encoding="utf-8")
-
-
-def kept(body: str) -> dict[str, str]:
-    """The chapters of a page as it is."""
-    found = (f"### {each.strip()}" for each in body.split("### ") if each.strip())
-    return {each.split(maxsplit=2)[1]: each for each in found}
-
-
-def main() -> int:
-    """Write the page."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    parser.add_argument("--kind", default="", help="of machine, whose pages are other ones")
-    options = parser.parse_args()
-    kind = f"-{options.kind}" if options.kind else ""
-    page, casts_page = DOCS / f"speed{kind}.md", DOCS / f"cast-speed{kind}.md"
-    try:
-        runs = [read(path) for path in options.files]
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    chapters = kept(parts(page)[1]) | texts(runs)
-    put(page, "\n\n".join(chapters[name] for name in CHAPTERS if name in chapters))
-    for run in runs:
-        if rows := run["chapters"].get("casts", {}).get("lines"):
-            put(casts_page, f"{measured(run)}\n\n{matrix(rows)}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    Raises
+    ------
+    ValueError
+        If the page has no place for one.
+    """
+    content = page.read_text(encoding="utf-8")
+    for name, lines in chapters(suite).items():
+        begin, end = BEGIN.format(name), END.format(name)
+        before, opened, rest = content.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not opened or not closed:
+            raise ValueError(f"{page.name} has no lines {begin} and {end}")
+        content = f"{before}{begin}\n\n{chapter_text(lines)}\n\n{end}{after}"
+    page.write_text(content, encoding="utf-8")

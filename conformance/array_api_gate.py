@@ -12,14 +12,17 @@ confirmed must in table mode still be listed, so that a new one is noticed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from array_api_run import Case, Run
+import runner
+from runner import HERE, Case, read_list
 
 from promoarray.policies import as_policy
 
-LISTS = Path(__file__).resolve().parent / "array_api"
+LISTS = HERE / "array_api"
 KERNELS = LISTS / "kernels.txt"
 COMPAT = LISTS / "compat-numpy-xfails.txt"
 
@@ -66,38 +69,58 @@ an operator that the framework has not, or not for a dtype, is no matter of prom
 MOSTLY_REFUSED: set[tuple[str, str]] = set()
 """Runs of which fewer than half of the tests pass, because the policy refuses the others."""
 
-Listed = dict[str, dict[str, tuple[str, ...]]]
-"""By mode ("" for both): from an entry to the reasons it stands under."""
 
+@dataclass
+class Run(runner.Run):
+    """The suite, once.
 
-def read(path: Path) -> Listed:
-    """Read a list: ``[mode]`` lines, and entries under the ``#`` lines that give their reason.
-
-    Raises
-    ------
-    ValueError
-        If an entry stands under no reason, or twice.
+    Attributes
+    ----------
+    policy : str
+        Its full name; "" for a namespace that is not promoarray's.
+    mode : {"plain", "table"}
+    namespace : str
+        The namespace that was tested.
     """
-    listed: Listed = {"": {}}
-    mode, reasons, last = "", (), ""
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        if line.startswith("["):
-            mode, reasons = line.strip("[]"), ()
-            listed[mode] = {}
-        elif line.startswith("#"):
-            words = line.removeprefix("#").strip()
-            reasons = (*reasons, words) if last.startswith("#") else (words,)
-        elif line.strip():
-            if not reasons or line in listed[mode]:
-                raise ValueError(f"{path.name}: {line} stands under no reason, or twice")
-            listed[mode][line] = reasons
-        last = line
-    return listed
+
+    policy: str
+    mode: str
+    namespace: str
+
+    @property
+    def title(self) -> str:
+        """The policy, and how its namespace was had where that is not ``namespace(policy)``."""
+        bound = self.namespace == f"promoarray.{self.policy}"
+        return self.policy if bound else f"{self.policy} ({self.namespace})".lstrip()
+
+    def chapters(self) -> dict[str, Counter[str]]:
+        """How many tests of each chapter went how."""
+        found: dict[str, Counter[str]] = {}
+        for test in self.cases:
+            found.setdefault(chapter(test.id), Counter())[test.kind] += 1
+        return dict(sorted(found.items()))
+
+
+def chapter(id: str) -> str:
+    """The chapter of the standard, by the file a test is in."""
+    file = id.partition("::")[0].rpartition("/")[2]
+    stem = file.removeprefix("test_").removesuffix(".py").replace("_functions", "")
+    return CHAPTERS.get(stem, stem.replace("_", " "))
+
+
+CHAPTERS = {
+    "operators_and_elementwise": "elementwise",
+    "has_names": "names",
+    "special_cases": "special cases",
+    "array_object": "array object",
+    "data_type": "data types",
+    "linalg": "linear algebra",
+}
 
 
 def ids(path: Path) -> set[str]:
     """The entries of a list that hold in both modes."""
-    return {*read(path)[""]}
+    return {*read_list(path)[""]}
 
 
 def known(policy: str | None, device: str = "", chunk: int | None = None) -> set[str]:
@@ -112,7 +135,7 @@ def excepted(device: str, chunk: int | None = None) -> dict[str, tuple[str, ...]
     if not device:
         return {}
     name = device.partition(":")[0]
-    listed = read(LISTS / "devices" / f"{name}.txt")
+    listed = read_list(LISTS / "devices" / f"{name}.txt")
     return listed[""] | (listed.get("chunks", {}) if chunk else {})
 
 
@@ -134,7 +157,7 @@ def path_of(policy: str) -> Path:
 def verdict(run: Run) -> list[str]:
     """Say what does not hold of a run; nothing if the gate holds."""
     counts = run.counts()
-    wrong = [f"{t.id} fails: {t.why}" for t in run.tests if t.kind == "failed"]
+    wrong = [f"{t.id} fails: {t.why}" for t in run.cases if t.kind == "failed"]
     if run.mode == "table":
         wrong += unlisted(run)
     most, count = REFUSED.get((run.policy, run.mode)), len(counted(run))
@@ -147,7 +170,7 @@ def verdict(run: Run) -> list[str]:
 
 def counted(run: Run) -> list[Case]:
     """The refused tests that ``REFUSED`` counts."""
-    refused = [t for t in run.tests if t.kind == "refused"]
+    refused = [t for t in run.cases if t.kind == "refused"]
     if run.mode == "plain":
         return refused
     pairs = as_policy(run.policy).refusal
@@ -159,8 +182,8 @@ def unlisted(run: Run) -> list[str]:
 
     Of a plain run that is only a note: which pairs are drawn for a test is chance.
     """
-    listed = read(path_of(run.policy)).get(run.mode, {})
-    refused = {key(t): t for t in run.tests if t.kind == "refused"}
+    listed = read_list(path_of(run.policy)).get(run.mode, {})
+    refused = {key(t): t for t in run.cases if t.kind == "refused"}
     return [
         f"{entry} is refused ({'; '.join(t.refusals)}), which {path_of(run.policy).name} "
         "does not list; --accept adds it"
@@ -172,7 +195,7 @@ def unlisted(run: Run) -> list[str]:
 def notes(run: Run) -> list[str]:
     """Say what is worth a look, and no failure."""
     new = unlisted(run) if run.mode == "plain" else []
-    return new + [f"{t.id} is listed, but passed" for t in run.tests if t.outcome == "xpassed"]
+    return new + [f"{t.id} is listed, but passed" for t in run.cases if t.outcome == "xpassed"]
 
 
 def accept(runs: Iterable[Run]) -> list[Path]:
@@ -180,10 +203,10 @@ def accept(runs: Iterable[Run]) -> list[Path]:
     written = []
     for run in runs:
         path = path_of(run.policy)
-        found = {key(t): words(t.refusals) for t in run.tests if t.kind == "refused"}
+        found = {key(t): words(t.refusals) for t in run.cases if t.kind == "refused"}
         if not found:
             continue
-        listed = read(path)
+        listed = read_list(path)
         of_mode = listed.setdefault(run.mode, {})
         for entry, reasons in found.items():
             of_mode[entry] = tuple(sorted({*of_mode.get(entry, ()), *reasons}))

@@ -24,7 +24,6 @@ cases, which draw theirs outside of a test of Hypothesis's, are seeded here.
 from __future__ import annotations
 
 import functools
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -33,20 +32,15 @@ from typing import Any
 
 import hypothesis
 import pytest
-from array_api_proof import ANOTHER, OtherResult, other_result, reason, refuses, summed
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Unsatisfiable
+from proof import ANOTHER, STANDARD, OtherResult, other_result, reason, refuses, summed
+from runner_plugin import Events
 
 from promoarray import PromotionError
 from promoarray import dtypes as dt
 from promoarray.operations import OPERATIONS, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
-
-STANDARD = (
-    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
-    *("float32", "float64", "complex64", "complex128"),
-)
-"""The dtypes of the standard, which are all the suite knows."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Watch(policy, table=table, seed=seed))
     if not hasattr(config, "workerinput"):
         path = config.getoption("--promoarray-events")
-        config.pluginmanager.register(Events(path, pairs))
+        config.pluginmanager.register(Told(path, pairs))
 
 
 # -- 1. the policy's own promotion ---------------------------------------------------------------
@@ -306,68 +300,15 @@ def _handle(item: pytest.Item) -> Any:
 # -- 3. events ------------------------------------------------------------------------------------
 
 
-class Events:
-    """Writes what happens, from the one process that hears of everything."""
+class Told(Events):
+    """Writes what the run is of, besides what is over."""
 
     def __init__(self, path: str | None, pairs: int | None) -> None:
-        self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115
+        super().__init__(path)
         self.pairs = pairs
-        self.open: dict[str, dict[str, Any]] = {}
-
-    def write(self, **event: Any) -> None:
-        if self.file:
-            self.file.write(json.dumps(event) + "\n")
-            self.file.flush()
 
     def pytest_sessionstart(self) -> None:
         import array_api_tests
 
-        self.write(
-            event="start",
-            module=array_api_tests.xp_name,
-            api_version=array_api_tests.api_version,
-            hypothesis=hypothesis.__version__,
-            pairs=self.pairs,
-        )
-
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if session.items:
-            self.write(event="collected", tests=len(session.items))
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        self.write(event="collected", tests=len(ids))
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.write(
-                event="test", id=report.nodeid, outcome="error", why=_why(report), seconds=0.0
-            )
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        test = self.open.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0})
-        test["seconds"] += report.duration
-        if hasattr(report, "wasxfail"):
-            test["outcome"] = "xfailed" if report.skipped else "xpassed"
-            test["why"] = report.wasxfail
-        elif not report.passed:
-            test["outcome"] = report.outcome
-            test["why"] = _why(report)
-        test |= dict(report.user_properties)
-        if report.when == "teardown":
-            del self.open[report.nodeid]
-            test["seconds"] = round(test["seconds"], 3)
-            self.write(event="test", id=report.nodeid, **test)
-
-    def pytest_unconfigure(self) -> None:
-        if self.file:
-            self.file.close()
-
-
-def _why(report: Any) -> str:
-    """The line that tells why a test failed or was skipped."""
-    if isinstance(report.longrepr, tuple):
-        return str(report.longrepr[2])
-    crash = getattr(report.longrepr, "reprcrash", None)
-    text = crash.message if crash else str(report.longrepr).strip().splitlines()[-1]
-    return str(text.strip().splitlines()[0])
+        about = {"module": array_api_tests.xp_name, "api_version": array_api_tests.api_version}
+        self.write(**about, hypothesis=hypothesis.__version__, pairs=self.pairs)

@@ -20,7 +20,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -31,7 +30,8 @@ import numpy as np
 import sklearn
 import tables
 from downstream_cases import CASES, Case, questions
-from downstream_page import PAGE, RECORD, page
+from downstream_page import LIBRARIES, PAGE, RECORD, of_functions
+from runner import fill, versions
 
 import promoarray as pa
 from promoarray.core import call_site
@@ -50,7 +50,6 @@ POLICIES = (
     "mindspore@2.10",
     "array_api",
 )
-LIBRARIES = ("scipy", "scikit-learn", "array-api-extra")
 DIFFERS, OUTSIDE = "~", "^"
 
 Cells = dict[tuple[str, str, str], str]
@@ -130,7 +129,8 @@ class Record:
 
 def installed() -> dict[str, str]:
     """The versions that a record is good for."""
-    return {name: ".".join(version(name).split(".")[:2]) for name in LIBRARIES}
+    found = versions(LIBRARIES)
+    return {name: ".".join(found[name].split(".")[:2]) for name in LIBRARIES}
 
 
 @contextmanager
@@ -258,7 +258,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--page", action="store_true", help="write the page of what is recorded")
     args = parser.parse_args(argv)
     if args.page:
-        PAGE.write_text(page(RECORD), encoding="utf-8")
+        fill(PAGE, of_functions())
         return 0
     if not args.write and Record.read(RECORD).about != installed():
         print(f"recorded with {Record.read(RECORD).about}, installed are {installed()}")
@@ -266,7 +266,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = run()
     if args.write:
         found.write(RECORD)
-        PAGE.write_text(page(RECORD), encoding="utf-8")
+        fill(PAGE, of_functions())
         return 0
     different = list(found.differences(Record.read(RECORD)))
     print("\n".join(different) or "as recorded")

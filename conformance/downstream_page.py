@@ -1,177 +1,147 @@
-"""docs/downstream.md: their own test suites, other clients, and what functions do, by policy."""
+"""Tables of docs/downstream.md: of the suites' own tests, and of functions by policy."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import suites_record
-import suites_report
 import tables
+from runner import HERE, KINDS, ROOT, markdown
+from suites_gate import NUMPY, OURS, STRICT, Module, Record
 
-HERE = Path(__file__).resolve().parent
 RECORD = HERE / "downstream.txt"
-PAGE = HERE.parent / "docs" / "downstream.md"
+PAGE = ROOT / "docs" / "downstream.md"
 
-INTRO = """\
-# SciPy, scikit-learn, array-api-extra and other clients
+# --- Their own tests -----------------------------------------------------------------------------
 
-These libraries compute by the array API, so they take PArrays as they are and compute under a
-policy's rules:
 
-```python
-import os
+def of_suites(record: Record) -> dict[str, str]:
+    """Return what is published of the suites, by the marks of the page."""
+    bound = _backends(record)[3:]
+    about = "\n".join(map(_about, record, record.values()))
+    return {
+        "suites": f"{about}\n\n{_totals(record)}",
+        "suites by module": _by_module(record),
+        "suites by policy": _by_policy(record, bound),
+        "refused by policies": _refusals_of_suites(record, bound),
+        "why tests fail": _reasons(record),
+    }
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported
 
-import numpy as np
-import scipy.stats
-import sklearn
-from sklearn.linear_model import Ridge
+def _about(suite: str, modules: Mapping[str, Module]) -> str:
+    """Of what versions, commit and date."""
 
-import promoarray as pa
+    def every(key: str) -> str:
+        return ", ".join(sorted({each["about"].get(key, "") for each in modules.values()}))
 
-sklearn.set_config(array_api_dispatch=True)
+    libraries = {suite: suite, "NumPy": "numpy", "array-api-strict": "array-api-strict"}
+    libraries |= {"Python": "python", "promoarray at": "commit"}
+    named = ", ".join(f"{title} {every(key)}" for title, key in libraries.items())
+    return f"- {named}: {every('date')}"
 
-scores = pa.asarray([3, 1, 4, 1, 5], dtype=pa.int32)
-with pa.policy("jax@x32"):
-    scipy.stats.zscore(scores)  # a PArray of float32; float64 under numpy
 
-xp = pa.namespace("torch")  # arrays of a bound namespace stay in it, whatever the policy in force
-X = xp.asarray(np.eye(4, dtype=np.float32))
-model = Ridge(solver="svd").fit(X, X[:, 0])
-model.coef_  # a PArray of float32, bound to torch
-```
+def _sum(modules: Iterable[Module], backend: str, field: str = "counts") -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in modules:
+        total.update(each[field].get(backend, {}))
+    return total
 
-What their own tests say comes first, then [other clients](#other-clients), then [what functions and
-estimators do](#functions-and-estimators) under each policy.
-"""
 
-FUNCTIONS = """\
-## Functions and estimators
+def _backends(record: Record) -> list[str]:
+    every = {name for modules in record.values() for m in modules.values() for name in m["counts"]}
+    first = [NUMPY, STRICT, OURS]
+    return [*first, *sorted(every - {*first})]
 
-Below is what {count} functions and estimators do under each policy: `python
+
+def _totals(record: Record) -> str:
+    rows = []
+    for suite, modules in record.items():
+        for backend in _backends(record):
+            counts = _sum(modules.values(), backend)
+            if counts:
+                cells = [str(counts[kind] or "") for kind in KINDS]
+                rows.append([suite if backend == NUMPY else "", f"`{backend}`", *cells])
+    return markdown(["suite", "back end", *KINDS], rows)
+
+
+def _by_module(record: Record) -> str:
+    rows = []
+    for suite, modules in record.items():
+        for name, each in modules.items():
+            cells = []
+            for backend in (NUMPY, STRICT, OURS):
+                counts = Counter(each["counts"].get(backend, {}))
+                failed = f" ({counts['failed']})" if counts["failed"] else ""
+                cells.append(f"{counts['passed']}{failed}")
+            rows.append([f"{suite} {name}", *cells])
+    return markdown(["", f"`{NUMPY}`", f"`{STRICT}`", f"`{OURS}`"], rows)
+
+
+def _by_policy(record: Record, bound: Sequence[str]) -> str:
+    rows = []
+    for suite, modules in record.items():
+        for name, each in modules.items():
+            cells = []
+            for backend in bound:
+                if backend not in each["counts"]:
+                    cells.append("")
+                    continue
+                counts = Counter(each["counts"][backend])
+                rest = [f"{counts[k]} {k}" for k in ("refused", "differs", "failed") if counts[k]]
+                cells.append(f"{counts['passed']}{' – ' * bool(rest)}{', '.join(rest)}")
+            rows.append([f"{suite} {name}", *cells])
+    return markdown(["", *(f"`{_policy(name)}`" for name in bound)], rows)
+
+
+def _policy(backend: str) -> str:
+    return backend.removeprefix(f"{OURS}.")
+
+
+def _refusals_of_suites(record: Record, bound: Sequence[str]) -> str:
+    rows = []
+    modules = [each for suite in record.values() for each in suite.values()]
+    for backend in bound:
+        for reason, count in _sum(modules, backend, "refusals").most_common():
+            operation, _, words = reason.partition(": ")
+            rows.append([f"`{_policy(backend)}`", str(count), f"`{operation}`", _escaped(words)])
+    return markdown(["policy", "tests", "operation", "the policy's words"], rows)
+
+
+def _reasons(record: Record) -> str:
+    rows = []
+    for suite, modules in record.items():
+        for backend in _backends(record)[2:]:
+            for reason, count in _sum(modules.values(), backend, "reasons").most_common():
+                rows.append([suite, f"`{backend}`", str(count), _escaped(reason)])
+    return markdown(["suite", "back end", "tests", "reason"], rows)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+# --- Functions and estimators --------------------------------------------------------------------
+
+
+LIBRARIES = ("scipy", "scikit-learn", "array-api-extra")
+VERSIONS = """\
+Below is what {} functions and estimators do under each policy: `python
 conformance/downstream.py --write` runs them, last with SciPy
-{scipy}, scikit-learn {sklearn} and array-api-extra {xpx}.
-
-- A cell is the code of the result's dtype (`f32` is float32, `b1` bool); `float` is a Python
-  float, and `np:` stands before the dtype of a NumPy array, which a function without support
-  for the array API returns.
-- **^** The function took arrays out of the policy, mostly into compiled code. What it computed
-  there obeys NumPy's rules under every policy; [below](#what-leaves-the-policy) is where it
-  did.
-- **~** The numbers differ from NumPy's by more than float32 rounds: an integer quotient or
-  mean, say.
-- A number in brackets is a refusal, or an error; [below](#what-is-refused) is the operation,
-  the function of the library that called it, and the policy's words.
-
-*float32* and *int32* say what the arrays are; of *mixed* ones the first is int32 and the second
-float32. Class labels are int64 throughout. A refusal is what such code meets on that framework,
-unless the library has a branch of its own for it.
-"""
-
-REFUSED = """\
-### What is refused
-
-"""
-
-LEAVES = """\
-### What leaves the policy
-
-By `__array__` or DLPack, and only arrays; that a metric returns a Python float is its purpose.
-`pa.no_escape()` makes each of these an error, and `pa.trace()` notes the line.
-
-"""
-
-CLIENTS = """\
-## Other clients
-
-`tests/test_clients.py` tries each with arrays of promoarray itself and with bound ones.
-
-| client | what it does | what it does not |
-| --- | --- | --- |
-{rows}
-"""
-
-_CLIENTS = {
-    "xarray": (
-        "Arithmetic, `np.sin(d)`, `groupby`, `concat`, `where` with a value, `astype` and "
-        "reductions (`sum mean max min prod std var median quantile cumsum argmax argmin`) stay in "
-        "the policy.",
-        "`where` without a value and `rolling` promote dtypes of NumPy's alone (array-api-strict's "
-        "are refused too). With `skipna=False`, xarray asks the namespace for `std`, `var`, "
-        "`median` and `cumsum` by NumPy's names and options. `xr.dot` asks it for `einsum`, which "
-        "a bound namespace has in `xp.extras`.",
-    ),
-    "einops": (
-        "`einops.array_api`: `rearrange`, `reduce`, `repeat` stay in the policy.",
-        "`einops.rearrange` knows its libraries by name.",
-    ),
-    "Pint": (
-        "Quantities, their arithmetic and conversions, `np.sqrt`, `np.mean` and `q.sum()` stay in "
-        "the policy.",
-        "",
-    ),
-    "Dask": (
-        "`da.from_array(x)` has PArrays for blocks, `pa.asarray` of Dask's array is a PArray over "
-        "it.",
-        "Of the former, Dask decides dtypes as NumPy would; of the latter, the policy does, with "
-        "the bits of arrays in memory ([distributed.md](distributed.md)).",
-    ),
-    "pandas, Polars": (
-        "`pd.DataFrame(x)` and `pl.DataFrame(np.asarray(x))` take the numbers.",
-        "A `Series` and a PArray do not mix in an operator; write `pa.asarray(column)`. Polars "
-        "takes NumPy's arrays only.",
-    ),
-    "Matplotlib": ("It draws: what it takes are the numbers.", ""),
-    "PyTorch, JAX": (
-        "DLPack both ways, bfloat16 and float8 too; with PyTorch memory is shared.",
-        "Tensors and PArrays do not mix in an operator. JAX has no DLPack code for int4.",
-    ),
-    "Cubed": ("`cubed.from_array(x)` takes the numbers.", "It computes with NumPy."),
-}
-
-
-LIMITS = """\
-### What does not work
-
-- `sklearn.metrics.roc_curve`, and with it `roc_auc_score`, calls `xp.diff(x, 2)`, where the
-  array API has `diff(x, n=2)`: a TypeError here as under every namespace that keeps to the
-  standard.
-- `scipy.interpolate.RBFInterpolator` calls `xp.diag`, which is not in the array API: promoarray
-  itself has it, a bound namespace in `xp.extras`.
-- What has no support for the array API takes the numbers by `__array__` and returns NumPy
-  arrays (`scipy.signal.welch`, `scipy.linalg.inv`), or wants methods of NumPy's arrays
-  (`sklearn.cluster.KMeans`).
-- A policy chosen by `pa.policy` holds in its own context, so not in the threads and processes that
-  joblib starts for `n_jobs`. There, arrays of a bound namespace keep their policy.
-- array-api-compat tests whether an array is lazy by `xp.any(x)`. ONNX and TensorFlow's
-  `reduce_any` take bools only, and ONNX has no `isfinite`, so much of SciPy stops there under
-  `onnx` and `tensorflow`, and scikit-learn in its check for finite numbers. For the latter
-  there is `sklearn.set_config(assume_finite=True)`.
+{}, scikit-learn {} and array-api-extra {}.
 """
 
 
-def page(record: Path = RECORD) -> str:
-    """Return what is recorded as Markdown, of the suites too."""
-    about, sections = tables.read(record)
+def of_functions(path: Path = RECORD) -> dict[str, str]:
+    """Return what is recorded of functions, by the marks of the page."""
+    about, sections = tables.read(path)
     count = len({case for cells in sections.values() for case, _ in cells})
-    functions = FUNCTIONS.format(
-        count=count,
-        scipy=about["scipy"],
-        sklearn=about["scikit-learn"],
-        xpx=about["array-api-extra"],
-    )
-    text = [INTRO, suites_report.section(suites_record.read()), _clients(), functions]
-    for kind, cells in sections.items():
-        text += [f"### {kind}\n", _table(cells)]
-    text += [REFUSED + _refusals(about), LEAVES + _leaving(about), LIMITS]
-    return "\n".join(text)
-
-
-def _clients() -> str:
-    rows = (f"| {name} | {does} | {does_not} |" for name, (does, does_not) in _CLIENTS.items())
-    return CLIENTS.format(rows="\n".join(rows))
+    return {
+        "versions": VERSIONS.format(count, *(about[name] for name in LIBRARIES)),
+        **{kind: _table(cells) for kind, cells in sections.items()},
+        "refused": _refusals(about),
+        "leaves": _leaving(about),
+    }
 
 
 def _table(cells: tables.Cells) -> str:
@@ -180,7 +150,7 @@ def _table(cells: tables.Cells) -> str:
         [f"`{case}`", *(_cell(cells[case, policy]) for policy in policies)]
         for case in dict.fromkeys(case for case, _ in cells)
     ]
-    return _markdown(["", *(f"`{policy}`" for policy in policies)], rows)
+    return markdown(["", *(f"`{policy}`" for policy in policies)], rows)
 
 
 def _cell(cell: str) -> str:
@@ -194,7 +164,7 @@ def _refusals(about: Mapping[str, str]) -> str:
             refusal, _, why = value.partition(" | ")
             operation, _, place = refusal.partition(" in ")
             rows.append([key[1:], f"`{operation}`", f"`{place}`", why.replace("|", "\\|")])
-    return _markdown(["", "operation", "called by", "policies, and their words"], rows)
+    return markdown(["", "operation", "called by", "policies, and their words"], rows)
 
 
 def _leaving(about: Mapping[str, str]) -> str:
@@ -204,9 +174,4 @@ def _leaving(about: Mapping[str, str]) -> str:
         for key, value in about.items()
         if key.endswith(suffix)
     ]
-    return _markdown(["", "taken by"], rows)
-
-
-def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    rule = ["---"] * len(header)
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows)) + "\n"
+    return markdown(["", "taken by"], rows)

@@ -15,15 +15,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from runner import ROOT, fill, markdown
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "gpu.md"
+PAGE = ROOT / "docs" / "gpu.md"
 COUNT = 1 << 16
 Bits = np.ndarray[Any, Any]
 Cast = Callable[[DType, Bits, DType, bool], Bits]
@@ -208,16 +208,16 @@ def _shown(codes: Bits, dtype: DType) -> str:
     return parts[0] if len(parts) == 1 else f"{parts[0]}+{parts[1]}j"
 
 
-def rows(found: list[Difference]) -> Iterator[str]:
+def table(found: list[Difference]) -> str:
     """A line for each target and each answer to its first example: the sources that differ."""
-    yield "| to | from | for example | on the CPU | on the GPU |"
-    yield "| --- | --- | --- | --- | --- |"
+    rows = []
     for target in dict.fromkeys(d.target for d in found):
         alike = [d for d in found if d.target is target]
         first = max(alike, key=lambda d: d.source in (dt.float32, dt.float64))
         sources = ", ".join(d.source.name for d in alike)
         given, here, there = first.example
-        yield f"| {target} | {sources} | {first.source} {given} | {here} | {there} |"
+        rows.append([target.name, sources, f"{first.source} {given}", here, there])
+    return markdown(["to", "from", "for example", "on the CPU", "on the GPU"], rows)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -229,16 +229,12 @@ def main(arguments: list[str] | None = None) -> int:
     version, known, cast = FRAMEWORKS[options.framework]()
     found = list(differences(known, cast))
     title = f"{version}, {len(known)} dtypes, {date.today()}: {len(found)} pairs differ."
-    text = "\n".join([title, "", *rows(found)])
+    text = f"{title}\n\n{table(found)}"
     print(text)
     if options.framework == "torch":
         print(f"{sum(d.by_rule for d in found)} of them are by the rule of torch_integers")
     if options.publish:
-        casts = f"of {options.framework}'s casts -->"
-        begin, end = f"<!-- begin {casts}", f"<!-- end {casts}"
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-        after = rest.partition(end)[2]
-        PAGE.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}", encoding="utf-8")
+        fill(PAGE, {f"{options.framework}'s casts": f"\n{text}\n"})
     return 0
 
 

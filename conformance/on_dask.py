@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import argparse
 import platform
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from datetime import date
-from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from dask_proof import bits, costs, sums, workers
 from dask_proof.cluster import running
+from runner import ROOT, commit, fill, markdown, versions
 
 from promoarray.diagnostics.progress import Progress
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "distributed.md"
-MARKS = "<!-- results -->", "<!-- end of results -->"
+PAGE = ROOT / "docs" / "distributed.md"
 VALUES = np.random.default_rng(5).normal(size=(120, 90)).astype(np.float32)
 GOALS = {10_000: 1.5, 1_000_000: 1.1}
 """Elements a chunk, and how many times plain Dask's CPU time is allowed."""
@@ -179,23 +176,12 @@ PROOFS: dict[str, Callable[..., list[Result]]] = {
 
 
 def _publish(results: list[Result], options: argparse.Namespace) -> None:
-    git = partial(subprocess.run, cwd=PAGE.parent, capture_output=True, text=True, check=True)
-    commit = git(["git", "rev-parse", "--short", "HEAD"]).stdout.strip()
-    used = ", ".join(f"{name} {version(name)}" for name in ("dask", "distributed", "numpy", "zarr"))
-    lines = [
-        MARKS[0],
-        f"{date.today()}, commit {commit}, seed {options.seed}, Python "
-        f"{platform.python_version()}, {used}; {platform.machine()}.",
-        "",
-        "| proof | | result |",
-        "|---|---|---|",
-        *(f"| {r.name} | {'holds' if r.good else '**fails**'} | {r.said} |" for r in results),
-        MARKS[1],
-    ]
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(MARKS[0])
-    _, _, after = rest.partition(MARKS[1])
-    PAGE.write_text(before + "\n".join(lines) + after, encoding="utf-8")
+    used = versions(("dask", "distributed", "numpy", "zarr"))
+    named = ", ".join(f"{name} {number}" for name, number in used.items())
+    about = f"{date.today()}, commit {commit()}, seed {options.seed}, {named}; "
+    rows = ((r.name, "holds" if r.good else "**fails**", r.said) for r in results)
+    table = markdown(["proof", "", "result"], rows)
+    fill(PAGE, {"results": f"{about}{platform.machine()}.\n\n{table}"})
 
 
 if __name__ == "__main__":

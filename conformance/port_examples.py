@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import array_api_compat
 import numpy as np
+from runner import ROOT, fill, markdown
 
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.model.final import Final
@@ -36,7 +37,6 @@ from promoarray.diagnostics.run.program import of_script
 from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.promotion.registry import as_policy
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "ported.md"
 TARGETS = ("torch@2.13", "jax@x64", "paddle@3.3", "aclnn@8.5", "numpy@2")
 WRITTEN_FOR = {"telemetry.py": "numpy@1"}
@@ -49,12 +49,7 @@ TOLERANCE = {"jax@x64": 2e-3}
 float16 may be rounded to its neighbour."""
 
 
-REMARKS = """\
-`telemetry.py` is ported from `numpy@1`, which it is written for. Where the real PyTorch stops after
-porting, its CPU kernels lack the dtype (`uint16`, `uint64`), which is no rule of promotion. The
-real NumPy's products of bfloat16 matrices are float32, as ml_dtypes has them: a departure of the
-policy `numpy`.
-"""
+HEAD = ("program", "to", "casts", "under the policy", "original in the framework", "ported")
 
 
 class InFramework(NamedTuple):
@@ -177,7 +172,7 @@ def main() -> int:
             with progress.away():
                 print(*rows[-1], sep=" | ", flush=True)
     if options.write:
-        PAGE.write_text(_page(rows), encoding="utf-8")
+        fill(PAGE, {"examples": _table(rows)})
     return int(failed)
 
 
@@ -195,7 +190,7 @@ def _cell(done: Ported, target: str) -> str:
 
 def _known() -> list[tuple[str, ...]]:
     """The rows of the page as it is."""
-    own = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
+    own = PAGE.read_text(encoding="utf-8").partition("<!-- end of examples -->")[0]
     table = [line for line in own.splitlines() if line[:1] == "|"]
     cells = [re.split(r" (?<!\\)\| ", line[2:-2]) for line in table[2:]]
     return [tuple(cell.strip().replace("\\|", "|") for cell in row) for row in cells]
@@ -209,25 +204,10 @@ def _real_cell(real: InFramework) -> str:
     return "; ".join(said)
 
 
-def _page(rows: list[tuple[str, ...]]) -> str:
+def _table(rows: list[tuple[str, ...]]) -> str:
     ran = {row[0] for row in rows}
-    rows = sorted([*rows, *(row for row in _known() if row[0] not in ran)], key=lambda row: row[0])
-    head = ("program", "to", "casts", "under the policy", "original in the framework", "ported")
-    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in (head, *rows)]
-    lines.insert(1, " | ".join("---" for _ in head))
-    table = "\n".join(f"| {line} |" for line in lines)
-    _, heading, rest = PAGE.read_text(encoding="utf-8").partition("\n## ")
-    others = heading + rest  # of port_numpy.py
-    return (
-        "# The examples ported\n\n"
-        "Written by `python conformance/port_examples.py --write`: each of `examples/` ported from "
-        '`numpy@2` ([port.md](port.md)).\n"Under the policy" compares the edited program\'s final '
-        "globals, dtypes and values, with those of the original under `numpy@2`.\nThe last two "
-        "columns run the original and the edited program in the real framework, in place of "
-        "promoarray,\nand compare what both ends have: dtypes that differ, and the largest "
-        "difference of values as a part of the largest value of its array.\n\n"
-        f"{table}\n\n{REMARKS}{others}"
-    )
+    every = sorted([*rows, *(row for row in _known() if row[0] not in ran)], key=lambda row: row[0])
+    return markdown(HEAD, ([cell.replace("|", "\\|") for cell in row] for row in every))
 
 
 if __name__ == "__main__":

@@ -20,13 +20,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from runner import ROOT, fill, markdown
 
 from promoarray.diagnostics.progress import Progress
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "ported.md"
 PROGRAMS = ROOT / "conformance" / "numpy1_programs"
-HEADING = "## NumPy 1 programs ported to NumPy 2"
+HEAD = (
+    *("program", "values", "casts", "what `port` says"),
+    *("original in NumPy 2", "ported, in NumPy 2", "ported, in NumPy 1.26"),
+)
 KNOWN = {
     "geometry.py": "NumPy 1.26 has a rule of its own for squares: of a scalar, "
     "`np.float32(3) ** 2`, they are float64, of a 0-d array float32. Both are 0-d operands to the "
@@ -131,26 +134,6 @@ def row(program: Path, one: str, two: str) -> tuple[tuple[str, ...], bool]:
     return (program.name, *names, verdict, *cells), not wrong
 
 
-def section(rows: list[tuple[str, ...]]) -> str:
-    """The part of the page."""
-    head = (
-        *("program", "values", "casts", "what `port` says"),
-        *("original in NumPy 2", "ported, in NumPy 2", "ported, in NumPy 1.26"),
-    )
-    lines = [" | ".join(cell.replace("|", "\\|") for cell in each) for each in (head, *rows)]
-    lines.insert(1, " | ".join("---" for _ in head))
-    table = "\n".join(f"| {line} |" for line in lines)
-    remarks = "\n".join(f"`{name}`: {why}" for name, why in KNOWN.items())
-    return (
-        f"{HEADING}\n\nWritten by `python conformance/port_numpy.py --write`: programs as they "
-        "were written before NumPy 2, in\n`conformance/numpy1_programs/`, ported by `promoarray "
-        "port --from numpy@1 --to numpy@2`, which runs NumPy 2 alone,\nand run in the real NumPy "
-        "2.4 and 1.26. Compared are the dtypes and values of all globals with those of the "
-        f"original\nin NumPy 1.26, floats within {PLACES} last places of the largest.\n\n"
-        f"{table}\n\n{remarks}\n"
-    )
-
-
 def main() -> int:
     """Run all; return the exit status."""
     parser = argparse.ArgumentParser(
@@ -172,8 +155,9 @@ def main() -> int:
             rows.append(cells)
             failed |= not right
     if options.write:
-        kept = PAGE.read_text(encoding="utf-8").partition(HEADING)[0]
-        PAGE.write_text(f"{kept.rstrip()}\n\n{section(rows)}", encoding="utf-8")
+        escaped = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+        remarks = "\n".join(f"`{name}`: {why}" for name, why in KNOWN.items())
+        fill(PAGE, {"NumPy 1 programs": f"{markdown(HEAD, escaped)}\n{remarks}\n"})
     return int(failed)
 
 

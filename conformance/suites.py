@@ -15,27 +15,210 @@ hour; with `--json`, what is done is written after each module.
 from __future__ import annotations
 
 import argparse
-import json
+import re
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
-import downstream_page
+import downstream_page as page
+import runner
 import suites_gate as gate
-import suites_record as record
-import suites_report as report
-import suites_run
 from rich.console import Console
-from suites_backends import backend_of
-from suites_suite import SUITES, SuiteError
+from rich.table import Table
+from runner import SuiteError
+from suites_gate import NUMPY, STRICT, Run, backend_of
 
 from promoarray.console import console as console_for
 from promoarray.console import show
 from promoarray.diagnostics.progress import Progress
 from promoarray.errors import UnknownPolicyError
+from promoarray.policies import as_policy
 
 POLICIES = ("numpy", "torch", "jax", "paddle")
 """What the page is published with."""
+
+# --- The suites ----------------------------------------------------------------------------------
+
+NEEDED = ("array-api-strict", "hypothesis", "pytest", "pytest-xdist", "typing-extensions")
+"""What every suite needs besides its library; with the libraries, the extra ``suites``."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A library whose own tests go over back ends.
+
+    Attributes
+    ----------
+    name : str
+        Of the distribution, which is what users type.
+    package : str
+        Where it is imported from.
+    find : callable
+        Takes the package's directory; returns the files of tests, by module.
+    environment : mapping
+        What the library reads when it is imported.
+    options : tuple of str
+        Of pytest: what the configuration file says that the wheel lacks.
+    """
+
+    name: str
+    package: str
+    find: Callable[[Path], dict[str, list[Path]]]
+    environment: Mapping[str, str]
+    options: tuple[str, ...] = field(default=())
+
+    def modules(self) -> dict[str, list[Path]]:
+        """The files of tests, by module.
+
+        Raises
+        ------
+        SuiteError
+            If the library is not installed, or without its tests.
+        """
+        home = self.home()
+        found = {name: paths for name, paths in sorted(self.find(home).items()) if paths}
+        if not found:
+            raise SuiteError(f"{self.name} in {home} has no tests: install it from its wheel")
+        return found
+
+    def home(self) -> Path:
+        """The package's directory, found without importing it."""
+        for name in (self.name, *NEEDED):
+            try:
+                version(name)
+            except PackageNotFoundError:
+                raise SuiteError(
+                    f'{name} is not installed. Write: pip install -e ".[suites]"'
+                ) from None
+        spec = find_spec(self.package)
+        assert spec is not None
+        assert spec.origin is not None
+        return Path(spec.origin).parent
+
+
+def _modules_of_scipy(home: Path) -> dict[str, list[Path]]:
+    """Every subpackage that has a test which goes over back ends."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(home.glob("**/tests/test_*.py")):
+        if re.search(r"^ *def \w+\([^)]*\bxp\b", path.read_text(encoding="utf-8"), re.M):
+            found.setdefault(path.relative_to(home).parts[0], []).append(path)
+    return found
+
+
+def _modules_of_scikit_learn(home: Path) -> dict[str, list[Path]]:
+    """The same, and the checks that scikit-learn makes of every estimator."""
+    found = {"estimators": [home / "tests" / "test_common.py"]}
+    for path in sorted(home.glob("**/tests/test_*.py")):
+        if "yield_namespace" in path.read_text(encoding="utf-8"):
+            found.setdefault(path.relative_to(home).parts[0].lstrip("_"), []).append(path)
+    found["other"] = found.pop("tests")  # of calibration, pipelines, and the like
+    return found
+
+
+def _modules_of_array_api_extra(home: Path) -> dict[str, list[Path]]:
+    """One module a file of tests."""
+    main = home / "tests" / "main"
+    return {p.stem.removeprefix("test_"): [p] for p in sorted(main.glob("test_*.py"))}
+
+
+STRICT_WARNINGS = ("-W", "error", "-W", "ignore::pytest.PytestRemovedIn10Warning")
+
+SUITES = {
+    suite.name: suite
+    for suite in (
+        Suite(
+            "scipy",
+            "scipy",
+            _modules_of_scipy,
+            # Nothing that happens to be installed: torch, JAX and Dask have rules of their own.
+            {"SCIPY_ARRAY_API": '["numpy", "array_api_strict"]'},
+            STRICT_WARNINGS,
+        ),
+        Suite("scikit-learn", "sklearn", _modules_of_scikit_learn, {"SCIPY_ARRAY_API": "1"}),
+        Suite(
+            "array-api-extra",
+            "array_api_extra",
+            _modules_of_array_api_extra,
+            {"SCIPY_ARRAY_API": "1"},
+            STRICT_WARNINGS,
+        ),
+    )
+}
+
+# --- One run -------------------------------------------------------------------------------------
+
+_OWN_PLUGIN = ("-W", "ignore:Module already imported so cannot be rewritten")
+"""pytest warns of our plugin where promoarray is installed so that it can be edited."""
+
+
+def run(
+    suite: Suite,
+    module: str,
+    backends: Sequence[str],
+    *,
+    alone: bool = False,
+    workers: int = 1,
+    select: str = "",
+    limit: float = 3600.0,
+) -> Run:
+    """Run a module of a suite.
+
+    Parameters
+    ----------
+    suite : Suite
+    module : str
+    backends : sequence of str
+        Of ours; NumPy's and array-api-strict's run beside them.
+    alone : bool
+        Without those two.
+    workers, select, limit
+        As of ``runner.run_pytest``.
+
+    Raises
+    ------
+    SuiteError
+        If pytest could not run, or not to the end.
+    """
+    paths = suite.modules()[module]
+    with tempfile.TemporaryDirectory(prefix="promoarray-suites-") as scratch:
+        settings = Path(scratch, "pytest.ini")
+        settings.write_text("[pytest]\n", encoding="utf-8")
+        words = ["-p", "suites_plugin", "--tb=no", "-c", str(settings)]
+        words += ["--rootdir", str(suite.home().parent), *suite.options, *_OWN_PLUGIN]
+        words += ["--promoarray-suite", suite.name]
+        words += [word for name in backends for word in ("--promoarray-backend", name)]
+        words += ["--promoarray-alone"] if alone else []
+        environment = {**suite.environment, "PROMOARRAY_POLICY": as_policy("numpy").name}
+        try:
+            ended = runner.run_pytest(
+                [*words, *map(str, paths)],
+                Path(scratch),
+                environment,
+                workers=workers,
+                select=select,
+                limit=limit,
+            )
+        except SuiteError as error:
+            raise SuiteError(f"{suite.name} {module} {error}") from None
+    if wrong := [case for case in ended.cases if case.outcome == "error"]:
+        raise SuiteError(f"{wrong[0].id} was not collected: {wrong[0].why}")
+    ran = ended.status == 0 or (ended.status == 1 and ended.cases)  # 1: some failed
+    if not ran and ended.status != 5:  # nothing was selected
+        raise SuiteError(f"{suite.name} {module} did not run:\n{ended.tail()}")
+    about = runner.versions((suite.name, "numpy", "array-api-compat", "array-api-strict"))
+    about |= {"commit": runner.commit(), "date": date.today().isoformat()}
+    names = [*backends] if alone else [NUMPY, STRICT, *backends]
+    done = Run(suite.name, module, names, about=about, cases=ended.cases)
+    done.seconds = ended.seconds
+    return done
+
+
+# --- The command ---------------------------------------------------------------------------------
 
 
 def parser() -> argparse.ArgumentParser:
@@ -81,7 +264,7 @@ def wanted(options: argparse.Namespace) -> list[tuple[str, str]]:
     ]
 
 
-def perform(options: argparse.Namespace, console: Console) -> Iterator[suites_run.Run]:
+def perform(options: argparse.Namespace, console: Console) -> Iterator[Run]:
     """Do the runs, a module at a time."""
     backends = list(dict.fromkeys(map(backend_of, options.policy or ["numpy"])))
     todo = wanted(options)
@@ -89,7 +272,7 @@ def perform(options: argparse.Namespace, console: Console) -> Iterator[suites_ru
         title = f"[{number}/{len(todo)}] {suite} {module}"
         with Progress(title) as progress:
             progress.step(done=(number - 1) / len(todo))
-            run = suites_run.run(
+            done = run(
                 SUITES[suite],
                 module,
                 backends,
@@ -98,40 +281,53 @@ def perform(options: argparse.Namespace, console: Console) -> Iterator[suites_ru
                 select=options.select,
                 limit=options.limit,
             )
-        console.print(f"{title} {run.seconds:.0f} s", markup=False)
-        if run.cases:
-            yield run
+        console.print(f"{title} {done.seconds:.0f} s", markup=False)
+        if done.cases:
+            yield done
+
+
+def tables(runs: Sequence[Run]) -> Iterator[Table]:
+    """Yield a table for each suite, for the terminal."""
+    for suite in dict.fromkeys(run.suite for run in runs):
+        grid = runner.grid(suite, ["module", "back end"])
+        for done in runs:
+            if done.suite != suite:
+                continue
+            title = done.module
+            for name in done.backends:
+                grid.add_row(title, name, *runner.cells(done.counts(name)))
+                title = ""
+            grid.add_section()
+        yield grid
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = parser().parse_args(words)
     console, errors = console_for(), console_for(sys.stderr)
-    runs: list[suites_run.Run] = []
+    runs: list[Run] = []
     try:
         if options.modules:
             for name, suite in SUITES.items():
                 console.print(f"{name}: {', '.join(suite.modules())}", markup=False)
             return 0
         for name in options.read:
-            found = json.loads(Path(name).read_text(encoding="utf-8"))
-            runs = record.joined([*runs, *map(suites_run.Run.from_json, found)])
-        for run in perform(options, console):
-            runs = record.joined([*runs, run])
+            runs = gate.joined([*runs, *Run.load(name)])
+        for done in perform(options, console):
+            runs = gate.joined([*runs, done])
             if options.json:
-                text = json.dumps([run.as_json() for run in runs], indent=1)
-                Path(options.json).write_text(text + "\n", encoding="utf-8")
+                runner.dump(runs, options.json)
     except (SuiteError, UnknownPolicyError, OSError, ValueError) as error:
         errors.print(f"suites.py: {error}", markup=False, soft_wrap=True)
         return 2
     verdicts = [line for run in runs for line in gate.verdict(run)]
-    for table in report.tables(runs):
+    for table in tables(runs):
         show(table)
     for line in (*verdicts, *(f"note: {note}" for run in runs for note in gate.notes(run))):
         console.print(line, markup=False, soft_wrap=True)
     if options.write:
-        record.write(runs)
-        downstream_page.PAGE.write_text(downstream_page.page(), encoding="utf-8")
+        gate.write(runs)
+        runner.fill(page.PAGE, page.of_suites(gate.read()))
     return int(bool(verdicts))
 
 

@@ -14,7 +14,6 @@ of ours it is noted whether it is a refusal, which the policy makes again when i
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -22,8 +21,9 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from array_api_proof import reason, refuses
-from suites_backends import NUMPY, STRICT, namespace
+from proof import reason, refuses
+from runner_plugin import Events
+from suites_gate import NUMPY, STRICT, namespace
 
 from promoarray import PromotionError
 
@@ -217,7 +217,7 @@ class Keys:
         report = yield
         if report.failed and call.excinfo is not None:
             error = call.excinfo.value
-            item.user_properties += [("why", said(error)), ("refusal", refusal(error))]
+            item.user_properties += [("why", said(error)), ("refusals", refusals(error))]
             report.user_properties = item.user_properties
         return report
 
@@ -232,52 +232,15 @@ def chain(error: BaseException) -> Iterator[BaseException]:
         yield from chain(before)
 
 
-def refusal(error: BaseException) -> str:
+def refusals(error: BaseException) -> list[str]:
     """The policy's reason behind a failure, if it gives it when it is asked again."""
     for each in chain(error):
         if isinstance(each, PromotionError) and refuses(each):
-            return reason(each)
-    return ""
+            return [reason(each)]
+    return []
 
 
 def said(error: BaseException) -> str:
     """The type of an error and its first words."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {' | '.join(lines[:4])[:400]}"
-
-
-# -- events ---------------------------------------------------------------------------------------
-
-
-class Events:
-    """Writes a line for each test that is over, from the process that hears of all."""
-
-    def __init__(self, path: str | None) -> None:
-        self.file = open(path, "a", encoding="utf-8") if path else None  # noqa: SIM115
-        self.open: dict[str, dict[str, Any]] = {}
-
-    def write(self, **event: Any) -> None:
-        if self.file:
-            self.file.write(json.dumps(event) + "\n")
-            self.file.flush()
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.write(id=report.nodeid, outcome="failed", why=f"not collected: {report.longrepr}")
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        test = self.open.setdefault(report.nodeid, {"outcome": "passed", "seconds": 0.0})
-        test["seconds"] += report.duration
-        if hasattr(report, "wasxfail"):
-            test |= {"outcome": "xfailed" if report.skipped else "passed", "why": report.wasxfail}
-        elif report.skipped:
-            skipped = report.longrepr
-            test |= {"outcome": "skipped"}
-            test["why"] = skipped[2] if isinstance(skipped, tuple) else str(skipped)
-        elif report.failed:
-            test["outcome"] = "failed"
-        test |= dict(report.user_properties)
-        if report.when == "teardown":
-            del self.open[report.nodeid]
-            test["seconds"] = round(test["seconds"], 3)
-            self.write(id=report.nodeid, **test)

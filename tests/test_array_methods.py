@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -252,37 +250,3 @@ def test_however_arguments_are_written(name: str) -> None:
         assert found == wanted, (args, options)
         ways += 1
     assert ways > 3
-
-
-def test_arguments_by_position_take_no_frame_of_the_methods() -> None:
-    """Nor those by name, of a function that has all of them."""
-    x = pa.asarray([[3.0, 0.0], [1.0, 4.0]])
-    calls: list[Callable[[], Any]] = [
-        lambda: x.sum(0),
-        lambda: x.sum((0, 1), keepdims=True),
-        lambda: x.mean(-1),
-        lambda: x.std(0, ddof=1),
-        lambda: x.var(axis=1, keepdims=True),
-        lambda: x.max(1),
-        lambda: x.all(0),
-        lambda: x.argmax(1, keepdims=True),
-        lambda: x.argsort(0),
-        lambda: x.clip(0, 1),
-        lambda: x.nonzero(),
-        lambda: x.sum(0, out=None),
-    ]
-    entered: list[str] = []
-
-    def look(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_qualname == "_any_arguments.<locals>.method":
-            entered.append(frame.f_code.co_name)
-
-    for call in calls:
-        call()
-    sys.setprofile(look)
-    try:
-        for call in calls:
-            call()
-    finally:
-        sys.setprofile(None)
-    assert entered == []

@@ -442,20 +442,19 @@ def test_an_int_of_more_digits_than_python_reads_is_no_infinity(capsys: Output) 
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "start"),
     [
-        "compare {} --policies torch",
-        "diff {} --from numpy --to torch",
-        "bisect {} --from numpy@2 --to torch --expr y",
-        "port {} --to torch",
+        ("compare {} --policies torch", "model"),
+        ("compare {} --policies torch", "model/__main__.py"),
+        ("compare {} --policies torch", "model/train.py"),
+        ("diff {} --from numpy --to torch", "model"),
+        ("bisect {} --from numpy@2 --to torch --expr y", "model/__main__.py"),
+        ("port {} --to torch", "model/train.py"),
     ],
 )
-@pytest.mark.parametrize("start", ["model", "model/__main__.py", "model/train.py"])
 def test_a_program_that_imports_from_its_package_is_told_of_m(
     capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, start: str
 ) -> None:
-    if command.startswith("port") and start == "model":
-        pytest.skip("port takes files alone")
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "model"
     folder.mkdir()

@@ -14,6 +14,8 @@ from programs.live import Live
 from programs.ours import Ours
 
 KEPT = differential.kept()
+# What differs is asked for twice, and computed once in one process.
+in_one_process = pytest.mark.xdist_group("recorded programs")
 
 
 @cache
@@ -25,12 +27,14 @@ def differences(name: str) -> tuple[Difference, ...]:
     return tuple(filter(None, found))
 
 
+@in_one_process
 @pytest.mark.parametrize("name", KEPT)
 def test_recorded_programs_are_answered_as_the_framework_did(name):
     left, _ = differential.unexplained(name, differences(name))
     assert [f"{d.program}\n  {d.theirs[:90]}\n  {d.ours[:90]}" for d in left[:20]] == []
 
 
+@in_one_process
 @pytest.mark.slow
 def test_each_reason_has_a_recorded_case():
     idle = [

@@ -56,7 +56,7 @@ Row = tuple[list[DType], tuple[str, ...]]
 def recorded(framework: str) -> dict[DType, Row]:
     """The rows of the page by target."""
     text = PAGE.read_text(encoding="utf-8")
-    table = text.partition(f"<!-- begin of {framework}'s casts -->")[2].partition("<!-- end")[0]
+    table = text.partition(f"<!-- {framework}'s casts -->")[2].partition("<!-- end")[0]
     rows = {}
     for line in table.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

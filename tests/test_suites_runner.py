@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import downstream_page as page
 import pytest
+import runner
 import suites
 import suites_gate as gate
-import suites_record as record
-import suites_report as report
-import suites_run
 from rich.console import Console
-from suites_backends import NUMPY, OURS, STRICT, backend_of, namespace
-from suites_run import Case, Run
-from suites_suite import SUITES, Suite, SuiteError
+from runner import Case, SuiteError
+from suites import SUITES, Suite
+from suites_gate import NUMPY, OURS, STRICT, Run, backend_of, namespace
 
 import promoarray as pa
 
@@ -99,7 +98,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
 @pytest.fixture(scope="module")
 def miniature(suite: Suite) -> Run:
     """One run of it, with promoarray itself and with arrays bound to torch's policy."""
-    return suites_run.run(suite, "fft", [OURS, TORCH])
+    return suites.run(suite, "fft", [OURS, TORCH])
 
 
 def kinds(run: Run, backend: str) -> dict[str, str]:
@@ -133,7 +132,7 @@ def test_a_refusal_counts_once_the_policy_has_repeated_it(miniature: Run) -> Non
     assert bound["is_refused[*]"] == "refused"
     assert bound["differs[*]"] == "differs"
     assert bound["says_that_it_is_refused[*]"] == "failed"  # asked again, it has a mean
-    (reason,) = gate.refused([miniature], TORCH)
+    (reason,) = gate.refused(miniature, TORCH)
     assert reason.startswith("mean: ")
 
 
@@ -155,21 +154,22 @@ def test_what_fails_here_alone_breaks_the_gate(
         f"{home}says_that_it_is_refused[*]\n{home}passes[*]\n{home}of_another_module[*]\n"
     )
     assert gate.verdict(miniature) == [f"{TORCH}: {home}passes[*] is listed, but does not fail"]
-    assert gate.explained([miniature], "scipy", OURS) == {"A reason": 1}
-    assert gate.explained([miniature], "scipy", TORCH) == {"Another": 2}
+    assert gate.explained(miniature, OURS) == {"A reason": 1}
+    assert gate.explained(miniature, TORCH) == {"Another": 2}
 
 
 @pytest.mark.slow
 def test_a_run_is_kept_and_published(miniature: Run, tmp_path: Path) -> None:
     assert Run.from_json(miniature.as_json()) == miniature
     path = tmp_path / "record.json"
-    record.write([miniature], path)
-    again = Run("scipy", "stats", [NUMPY, OURS], {"numpy": "2"}, [Case("t", OURS, "t", "passed")])
-    record.write([again], path)
-    published = record.read(path)
+    gate.write([miniature], path)
+    case = Case("t", "passed", backend=OURS, key="t")
+    again = Run("scipy", "stats", [NUMPY, OURS], about={"numpy": "2"}, cases=[case])
+    gate.write([again], path)
+    published = gate.read(path)
     assert [*published["scipy"]] == ["fft", "stats"]
     assert published["scipy"]["fft"]["counts"][OURS] == {"passed": 6, "failed": 2, "skipped": 2}
-    text = report.section(published)
+    text = "".join(page.of_suites(published).values())
     assert "| scipy fft | 8 (1) | 0 | 6 (2) |" in text
     assert "| scipy fft | 3 – 1 refused, 1 differs, 3 failed |" in text
     assert "| scipy stats |  |" in text
@@ -179,24 +179,24 @@ def test_a_run_is_kept_and_published(miniature: Run, tmp_path: Path) -> None:
 def test_a_run_without_the_others_is_kept_beside_them(
     miniature: Run, suite: Suite, tmp_path: Path
 ) -> None:
-    alone = suites_run.run(suite, "fft", [TORCH], alone=True)
+    alone = suites.run(suite, "fft", [TORCH], alone=True)
     assert alone.backends == [TORCH]
     assert {case.backend for case in alone.cases} == {TORCH}
     assert kinds(alone, TORCH) == kinds(miniature, TORCH)
     path = tmp_path / "record.json"
     miniature.about["commit"], alone.about["commit"] = "before", "now"
-    record.write([miniature], path)
-    record.write([alone], path)
-    kept, whole = record.read(path)["scipy"]["fft"], record.module(miniature)
+    gate.write([miniature], path)
+    gate.write([alone], path)
+    kept, whole = gate.read(path)["scipy"]["fft"], gate.module(miniature)
     assert kept["counts"] == whole["counts"]
     assert kept["about"]["commit"] == "before, now"  # of promoarray itself, and of torch's
-    record.write([miniature], path)
-    assert record.read(path)["scipy"]["fft"]["about"]["commit"] == "before"
+    gate.write([miniature], path)
+    assert gate.read(path)["scipy"]["fft"]["about"]["commit"] == "before"
 
 
 def test_the_table_names_each_module_once(capsys: pytest.CaptureFixture[str]) -> None:
-    cases = [Case("t", OURS, "t", "passed"), Case("t", TORCH, "t", "passed")]
-    for grid in report.tables([Run("scipy", "fft", [OURS, TORCH], {}, cases)]):
+    cases = [Case("t", "passed", backend=name, key="t") for name in (OURS, TORCH)]
+    for grid in suites.tables([Run("scipy", "fft", [OURS, TORCH], cases=cases)]):
         Console(width=120).print(grid)
     rows = [line.split("│")[1:3] for line in capsys.readouterr().out.splitlines() if OURS in line]
     assert [[x.strip() for x in row] for row in rows] == [["fft", OURS], ["", TORCH]]
@@ -212,7 +212,7 @@ def test_names_of_back_ends() -> None:
 def test_every_listed_test_has_a_reason_and_a_suite() -> None:
     for path in gate.LISTS.glob("*.txt"):
         assert path.stem in SUITES
-        listed = gate.read(path)
+        listed = runner.read_list(path)
         for names in listed.values():
             assert all("::" in name and reasons for name, reasons in names.items())
         assert {*listed} <= {"", *map(gate.section, map(backend_of, suites.POLICIES))}
@@ -235,8 +235,8 @@ def test_a_pytest_that_breaks_down_is_no_run_in_which_nothing_failed(
     suite = Suite("numpy", "numpy", lambda _: {"module": [tmp_path]}, {})
     # It ends with the 1 of tests that failed, and has run none.
     (tmp_path / "pytest.py").write_text("raise SystemExit(1)\n", "utf-8")
-    monkeypatch.setattr(suites_run, "_environment", lambda suite: {"PYTHONPATH": str(tmp_path)})
+    monkeypatch.setattr(runner, "HERE", tmp_path)
     # Whether what the suites need is installed is no matter here.
     monkeypatch.setattr(Suite, "home", lambda suite: tmp_path)
     with pytest.raises(SuiteError, match="numpy module did not run"):
-        suites_run.run(suite, "module", ["promoarray"])
+        suites.run(suite, "module", ["promoarray"])

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from runner import ROOT, SuiteError, git
 
 URL = "https://github.com/data-apis/array-api-tests"
 COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
 SPEC = "5f847a3858875c682ae901aa22b0413bf24be9da"
 """What the gates were set with: the suite, and the standard in its submodule ``array-api``."""
 
-CHECKOUT = HERE.parent / "build" / "array-api-tests"
+CHECKOUT = ROOT / "build" / "array-api-tests"
 """Where ``--clone`` puts it, and where it is looked for last."""
 
 NEEDED = {
@@ -26,10 +26,6 @@ NEEDED = {
     "ndindex": (1, 8),
 }
 """What the suite needs besides NumPy, from which version on; the extra ``conformance``."""
-
-
-class SuiteError(Exception):
-    """The suite cannot run; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +75,9 @@ def find(given: str | Path | None = None) -> Suite:
             f"git -C {path} submodule update --init"
         )
     inner = path / "array-api"
-    own = _git(inner, "rev-parse", "HEAD") if (inner / ".git").exists() else ""
-    recorded = _git(path, "ls-tree", "--object-only", "HEAD", "array-api")
-    return Suite(path, _git(path, "rev-parse", "HEAD"), own or recorded)
+    own = git(inner, "rev-parse", "HEAD") if (inner / ".git").exists() else ""
+    recorded = git(path, "ls-tree", "--object-only", "HEAD", "array-api")
+    return Suite(path, git(path, "rev-parse", "HEAD"), own or recorded)
 
 
 def clone(path: Path = CHECKOUT) -> Suite:
@@ -99,17 +95,6 @@ def clone(path: Path = CHECKOUT) -> Suite:
         _must(path, "checkout", "--quiet", "FETCH_HEAD")
     _must(path, "submodule", "update", "--quiet", "--init", "--depth", "1")
     return find(path)
-
-
-def commit() -> str:
-    """The commit of promoarray that is tested."""
-    return _git(HERE.parent, "rev-parse", "--short", "HEAD")
-
-
-def _git(path: Path, *words: str) -> str:
-    command = ["git", "-C", str(path), "-c", f"safe.directory={path}", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def _must(path: Path, *words: str) -> None:

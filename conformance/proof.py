@@ -1,7 +1,7 @@
-"""What the policy answers when it is asked again: the proof behind a refused test.
+"""Proof of a refused test: the policy is asked again.
 
-`array_api_plugin.py` puts a failure of the suite down as refused only if it is a refusal, or a
-result dtype, that the policy gives for such operands here.
+The plugins put a failure of a suite down as refused only if it is a refusal, or a result dtype,
+that the policy gives for such operands here.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.policies import Operand, Plan, Policy, Rank, Refusal
 from promoarray.promotion.scalars import bounds
+
+STANDARD = (
+    *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+"""The dtypes of the standard, which are all the suite knows."""
 
 
 class OtherResult(AssertionError):
