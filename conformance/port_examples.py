@@ -32,8 +32,7 @@ from promoarray.diagnostics.port.ported import Ported
 from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.runs import Runner
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.run.program import of_script
-from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.program import StandardInput, of_script
 from promoarray.promotion.registry import as_policy
 
 ROOT = Path(__file__).resolve().parent.parent

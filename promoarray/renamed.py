@@ -17,7 +17,7 @@ from promoarray.errors import quoted
 MODULES = {
     "_cast_report": ("diagnostics.cast_report",),
     "_escape": ("core.escape",),
-    "_escape_report": ("diagnostics.model.escapes",),
+    "_escape_report": ("diagnostics.model.noted",),
     "_explanation": ("diagnostics.explain.report",),
     "_factors": ("linalg.decompositions", "linalg.systems"),
     "_pickling": ("parray",),

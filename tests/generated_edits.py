@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from ported import InProcess, Recordings
 
+from promoarray.diagnostics.edits.place import SPELLINGS
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, edits_of
-from promoarray.diagnostics.edits.rewriting import rewritten
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.edits.spelling import SPELLINGS
+from promoarray.diagnostics.edits.writing import rewritten
 from promoarray.diagnostics.port.runs import Ran
 from promoarray.promotion.registry import as_policy
 

@@ -24,7 +24,7 @@ from promoarray.core.observers import notify_lock
 from promoarray.core.operands import UNKNOWN, operand_of
 from promoarray.diagnostics.ask.dtypes import entry_verdict
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.ask.verdict import Verdict, words_of
+from promoarray.diagnostics.ask.operations import Verdict, words_of
 from promoarray.diagnostics.calls.examined import defined_otherwise, examined, refused
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.divergence import Answer, Divergence

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,18 +20,19 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import sites
 from promoarray.core.cast import convert, scalar
 from promoarray.core.events import CastEvent, SetitemEvent
-from promoarray.diagnostics.edits.routes import routes
 from promoarray.diagnostics.model.divergence import ENTRY
 from promoarray.diagnostics.model.slots import as_seen_by
-from promoarray.diagnostics.model.value_changes import (
+from promoarray.diagnostics.model.values import (
     Difference,
     Example,
     Place,
     ValueChange,
+    all_beyond,
+    differs,
     one_pass,
 )
-from promoarray.diagnostics.model.values import all_beyond, differs
-from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
+from promoarray.promotion.cast_losses import gravity
 from promoarray.promotion.cast_rules import CastPlan
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds, worded
@@ -352,3 +354,40 @@ def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
 
 def _worded(given: Any, made: Any) -> str:
     return worded(given) if made is None else str(made.item())
+
+
+# -- casts in two steps ------------------------------------------------------------------------
+
+
+BY_WAY_OF = tuple(BY_CODE[code] for code in ("i64", "i32", "i16", "f64", "f32", "bf16", "f16"))
+
+
+def routes(
+    run: Policy, policies: tuple[Policy, ...], array: Array, source: DType, target: DType
+) -> tuple[DType, ...]:
+    """Return the dtypes by way of which every policy makes the run's values of an array."""
+    buffer = array._buffer
+    wanted = _decoded(_cast_to(run, buffer, source, target), target)
+    least = sorted(BY_WAY_OF, key=lambda dtype: gravity(source, dtype))
+    return tuple(
+        way
+        for way in least
+        if way not in (source, target)
+        and all(_gives(p, buffer, (source, way, target), wanted) for p in (run, *policies))
+    )
+
+
+def _gives(policy: Policy, buffer: Any, steps: tuple[DType, ...], wanted: Any) -> bool:
+    for source, target in pairwise(steps):
+        if target not in policy.dtypes or policy.cast.refuses(source, target) is not None:
+            return False
+        buffer = _cast_to(policy, buffer, source, target)
+    return not differs(_decoded(buffer, steps[-1]), wanted).any()
+
+
+def _cast_to(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
+    return backend_of(buffer).cast(buffer, source, target, *policy.cast.plan(source, target))
+
+
+def _decoded(buffer: Any, dtype: DType) -> Any:
+    return host.decoded(backend_of(buffer).to_numpy(buffer, dtype), dtype)

@@ -9,11 +9,10 @@ import tempfile
 
 from promoarray.console import console, visible
 from promoarray.diagnostics.bisect.search import Search, Stopped
-from promoarray.diagnostics.bisect.value import shown
+from promoarray.diagnostics.bisect.trial import shown
 from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.run.program import as_module, program_of
-from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.program import StandardInput, as_module, program_of
 from promoarray.promotion.registry import as_policy
 
 

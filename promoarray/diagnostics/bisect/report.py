@@ -10,8 +10,7 @@ import numpy as np
 
 from promoarray.console import Printable, counted, html_table, visible, wrapped
 from promoarray.diagnostics.bisect.rules import worded
-from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run
-from promoarray.diagnostics.bisect.value import in_words
+from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run, in_words
 from promoarray.diagnostics.diff.change import Change
 from promoarray.promotion.policy import Policy
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeVar
 
-from promoarray.diagnostics.bisect.ddmin import ddmin
 from promoarray.diagnostics.bisect.report import Bisection
 from promoarray.diagnostics.bisect.rules import differing_rules
-from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run, Trial
-from promoarray.diagnostics.bisect.value import same, shown
+from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run, Trial, same, shown
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import report_of
 from promoarray.diagnostics.diff.difference import difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.exit_codes import FAILED, SIGNAL, USAGE
-from promoarray.diagnostics.run.program import Program
-from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.program import Program, StandardInput
 from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.policy import Policy
 
@@ -186,3 +185,46 @@ def _valued(words: str, run: Run) -> Run:
             USAGE if run.seen.error and not run.ended.status else FAILED, f"{words}: {run.why}"
         )
     return run
+
+
+# -- delta debugging ---------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+def ddmin(whole: Sequence[T], has_effect: Callable[[Sequence[T]], bool]) -> list[T]:
+    """Reduce a sequence that has an effect to one of which no element can be left out.
+
+    Parameters
+    ----------
+    whole : sequence
+        Which has the effect; the empty one has not.
+    has_effect : callable
+        From a part of it, in order, to whether that has the effect. It is asked of no part twice.
+
+    Returns
+    -------
+    list
+        A part that has the effect, while it less any one of its elements has not. There may be
+        other such parts.
+    """
+
+    @cache
+    def holds(part: tuple[int, ...]) -> bool:
+        return has_effect([whole[i] for i in part])
+
+    kept, pieces = tuple(range(len(whole))), 2
+    while len(kept) > 1:
+        cuts = [len(kept) * n // pieces for n in range(pieces + 1)]
+        parts = [kept[a:b] for a, b in pairwise(cuts)]
+        others = [kept[:a] + kept[b:] for a, b in pairwise(cuts)]
+        if (smaller := next(filter(holds, parts), None)) is not None:
+            kept, pieces = smaller, 2
+        elif (rest := next(filter(holds, others), None)) is not None:
+            kept, pieces = rest, max(pieces - 1, 2)
+        elif pieces >= len(kept):
+            break
+        else:
+            pieces = min(2 * pieces, len(kept))
+    return [whole[i] for i in kept]

@@ -29,8 +29,7 @@ from promoarray.diagnostics.exit_codes import (
     USAGE,
 )
 from promoarray.diagnostics.findings import verdict
-from promoarray.diagnostics.findings.baseline import Baseline, read
-from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged, judge
+from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Judged, judge, read
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
@@ -51,11 +50,11 @@ from promoarray.diagnostics.run.program import (
     STOPPED,
     Ended,
     Program,
+    StandardInput,
     as_module,
     of_module,
     of_script,
 )
-from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Findings, Task
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.errors import UnknownPolicyError, quoted

@@ -26,11 +26,10 @@ from promoarray.diagnostics.findings.finding import (
     of_escape,
 )
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
+from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.render.github import as_commands
 from promoarray.diagnostics.render.json import finding_data
-from promoarray.diagnostics.render.sarif import as_sarif
+from promoarray.diagnostics.render.sarif import as_commands, as_sarif
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.spans import base_folder, relative

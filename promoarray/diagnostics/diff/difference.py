@@ -12,11 +12,11 @@ from promoarray.console import ZERO_D, Printable, counted, html_table, listed, v
 from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.edits.occurrences import occurrences
-from promoarray.diagnostics.edits.of_report import planned
+from promoarray.diagnostics.edits.planner import planned
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.places import name_of
 from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.spans import name_of
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:

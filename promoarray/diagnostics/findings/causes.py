@@ -21,7 +21,7 @@ from promoarray.diagnostics.model.divergence import (
     ENTRY,
     Divergence,
 )
-from promoarray.diagnostics.model.places import name_of, path_of
+from promoarray.diagnostics.spans import name_of, path_of
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:

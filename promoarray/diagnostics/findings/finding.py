@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.edits.known import clip
+from promoarray.diagnostics.edits.planner import clip
 from promoarray.diagnostics.model.divergence import ASKED_DTYPE, ENTRY, Answer, Divergence
 from promoarray.diagnostics.model.kinds import ROOT, UNKNOWN
 from promoarray.diagnostics.model.noted import Call, Decided
@@ -23,8 +23,8 @@ from promoarray.operations import OPERATIONS, Form
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.refusals import Refused
-    from promoarray.diagnostics.model.value_changes import ValueChange
+    from promoarray.diagnostics.model.noted import Refused
+    from promoarray.diagnostics.model.values import ValueChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
+from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 

@@ -109,8 +109,7 @@ def _port(
     from promoarray.diagnostics.port.porting import Work
     from promoarray.diagnostics.port.runs import Runner
     from promoarray.diagnostics.progress import Progress
-    from promoarray.diagnostics.run.program import of_module, of_script
-    from promoarray.diagnostics.run.standard_input import StandardInput
+    from promoarray.diagnostics.run.program import StandardInput, of_module, of_script
 
     with tempfile.TemporaryFile() as kept, Progress() as progress:
         of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from promoarray.console import counted, listed
-from promoarray.diagnostics.edits.occurrence import Span
+from promoarray.diagnostics.edits.occurrences import Span
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port
 from promoarray.diagnostics.findings.verdict import NotExamined, open_in_words
 from promoarray.diagnostics.model.final import Final

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.edits.occurrence import Occurrence
-from promoarray.diagnostics.edits.occurrences import occurrences
+from promoarray.diagnostics.edits.occurrences import Occurrence, occurrences
 from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.program import Ended, Program, Texts
-from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.program import Ended, Program, StandardInput, Texts
 from promoarray.diagnostics.run.task import Probe, Task
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default

@@ -6,18 +6,14 @@ from collections import Counter
 from typing import Any
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.edits.known import clip
-from promoarray.diagnostics.findings.baseline import Entry
+from promoarray.diagnostics.edits.planner import clip
 from promoarray.diagnostics.findings.causes import shared_causes
-from promoarray.diagnostics.findings.classify import Judged
+from promoarray.diagnostics.findings.classify import Entry, Judged
 from promoarray.diagnostics.findings.finding import Finding
 from promoarray.diagnostics.findings.results import Results
-from promoarray.diagnostics.findings.summary import by_policy
-from promoarray.diagnostics.findings.verdict import verdicts
-from promoarray.diagnostics.model import escapes
+from promoarray.diagnostics.findings.verdict import by_policy, verdicts
 from promoarray.diagnostics.model.divergence import Answer, Divergence
-from promoarray.diagnostics.model.noted import Call, Decided
-from promoarray.diagnostics.model.refusals import Stopped
+from promoarray.diagnostics.model.noted import Call, Decided, Stopped, escapes_data
 from promoarray.diagnostics.render.sarif import fingerprint
 from promoarray.diagnostics.spans import base_folder, span_of
 
@@ -40,7 +36,7 @@ def report_data(report: Results) -> dict[str, Any]:
         "value_changes": [
             change.to_dict() | {"edit": clip(change) or None} for change in report.value_changes
         ],
-        "escapes": escapes.as_data(report.escapes),
+        "escapes": escapes_data(report.escapes),
         "signatures": _signatures(report.signatures),
         "decisions": _decisions(report.decisions),
     }

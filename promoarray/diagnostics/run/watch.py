@@ -30,8 +30,14 @@ from promoarray.diagnostics.model.final import final_dtypes, finals
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.casting import AutoCast
-from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at
+from promoarray.diagnostics.run.ending import (
+    AutoCast,
+    in_short,
+    last_line,
+    own_files,
+    shorten,
+    stopped_at,
+)
 from promoarray.diagnostics.run.task import STARTUP, VARIABLE, Findings, Task, new_file, write
 from promoarray.promotion import in_force
 from promoarray.promotion.policy import Policy
