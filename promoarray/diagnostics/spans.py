@@ -15,19 +15,11 @@ from promoarray.core.call_site import Site, shortened
 
 
 class Span(NamedTuple):
-    """A part of a file; lines and columns from 1, in characters, the end column behind the last.
-
-    Attributes
-    ----------
-    file : str
-    line : int
-        0 if the line is not known.
-    column, end_line, end_column : int
-        0 where only the line is known.
-    """
+    """A part of a file; lines and columns from 1, in characters, the end column behind the last."""
 
     file: str
-    line: int
+    line: int  # 0 if the line is not known
+    # 0 where only the line is known
     column: int = 0
     end_line: int = 0
     end_column: int = 0

@@ -76,15 +76,9 @@ from promoarray.promotion.registry import as_policy
 
 @dataclass(eq=False)
 class ShadowObserver(Observer):
-    """Asks the shadow policies about every operation, and fills a report.
+    """Asks the shadow policies about every operation, and fills a report."""
 
-    Attributes
-    ----------
-    report : Report
-        Which names the policies to ask.
-    """
-
-    report: Report
+    report: Report  # which names the policies to ask
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
 

@@ -43,50 +43,26 @@ class ScalarChange(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What the policies say of one thing that a program does.
+    """What the policies say of one thing that a program does."""
 
-    Attributes
-    ----------
-    name : str
-        The operation.
-    operands : tuple of str
-        The operands' dtypes in the run.
-    answers : dict
-        From policy name to Answer, the run's first; of the first result that differs.
-    slots : tuple
-        For each result what its type slot bears.
-    event : object
-        What was done, without data (``Divergence.event``).
-    form : Form
-    noted : bool
-        Whether its place is noted.
-    lasting : bool
-        Whether it holds for scalars of the same class: a reason may name the value.
-    signatures : tuple of (str, str)
-        The policies whose framework's function takes no such call, and why.
-    scalars : tuple of ScalarChange
-        The Python scalars of which some policies make another number.
-    assumes : tuple of str
-        The policies that answer otherwise of other values of a lazy 0-d array.
-    carried : mapping
-        Of a dtype that is asked for: what the policies go on with.
-    held : object
-        What has to live as long, for it is known by its address.
-    """
-
-    name: str
-    operands: tuple[str, ...]
+    name: str  # the operation
+    operands: tuple[str, ...]  # the operands' dtypes in the run
+    # from policy name to Answer, the run's first; of the first result that differs
     answers: Mapping[str, Answer]
-    slots: tuple[DType | ShadowDTypes, ...] = ()
-    event: Any = None
+    slots: tuple[DType | ShadowDTypes, ...] = ()  # for each result what its type slot bears
+    event: Any = None  # what was done, without data (``Divergence.event``)
     form: Form = Form.OPERATOR
-    noted: bool = True
+    noted: bool = True  # whether its place is noted
+    # whether it holds for scalars of the same class: a reason may name the value
     lasting: bool = True
+    # the policies whose framework's function takes no such call, and why
     signatures: tuple[tuple[str, str], ...] = ()
+    # the Python scalars of which some policies make another number
     scalars: tuple[ScalarChange, ...] = ()
+    # the policies that answer otherwise of other values of a lazy 0-d array
     assumes: tuple[str, ...] = ()
-    carried: Mapping[str, DType] = {}
-    held: object = None
+    carried: Mapping[str, DType] = {}  # of a dtype that is asked for: what the policies go on with
+    held: object = None  # what has to live as long, for it is known by its address
 
     @property
     def differs(self) -> bool:
@@ -99,7 +75,6 @@ def kind_of(x: Any, by_value: bool) -> Hashable:
 
     Parameters
     ----------
-    x : Array, Python scalar or DType
     by_value : bool
         Whether some policy looks at the values of 0-d arrays.
     """

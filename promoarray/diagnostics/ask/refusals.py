@@ -33,7 +33,6 @@ def stopped_of(
         The policy in force.
     policies : tuple of Policy
         Those to ask besides.
-    error : BaseException
     said : str
         The error as a traceback ends.
     site : Site or None
@@ -63,8 +62,6 @@ def refused_of(
 
     Parameters
     ----------
-    event : RefusalEvent
-    policies : tuple of Policy
     framework : str
         Of a program that is recorded: the framework, in whose words the edit is written.
     error : Exception, optional

@@ -64,8 +64,6 @@ def replay(flow: Flow, report: Report, framework: str = "") -> dict[Source, Slot
 
     Parameters
     ----------
-    flow : Flow
-    report : Report
     framework : str
         The framework of a program that was recorded.
 

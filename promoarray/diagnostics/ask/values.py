@@ -52,13 +52,7 @@ class Found(Protocol):
 
 @dataclass(eq=False)
 class ComparedValues:
-    """Casts what the run casts as every policy does, and notes what differs.
-
-    Attributes
-    ----------
-    policies : tuple of Policy
-    found : Found
-    """
+    """Casts what the run casts as every policy does, and notes what differs."""
 
     policies: tuple[Policy, ...]
     found: Found
@@ -191,7 +185,6 @@ def narrowed(
     ----------
     policy : Policy
         Whose cast rule it is.
-    data : tuple of numpy.ndarray and numpy.generic
     source, target : DType
         Of the data, and what the policy makes of them.
     names : tuple of str
@@ -256,10 +249,8 @@ def differences(
 
     Parameters
     ----------
-    run : Policy
     policies : tuple of Policy
         Those that cast these values: what they have seen so far is of the same dtype.
-    buffer : array
     source, target : DType
         Of numbers or bools.
     """
@@ -301,11 +292,8 @@ def scalar_differences(
 
     Parameters
     ----------
-    run : Policy
-    given : bool, int, float or complex
     value : number
         What the run's policy makes of it, on its way to ``dtype``.
-    dtype : DType
     others : dict
         From the policies that cast it to the same dtype to what they make of it.
     """

@@ -38,34 +38,17 @@ class Stopped(Exception):
 
 @dataclass
 class Search:
-    """Runs a program with some lines or rules of another policy, and compares its final value.
-
-    Attributes
-    ----------
-    program : Program
-    before, after : Policy
-    expression : str
-    tolerance : float
-        Relative: how far two final values may be apart and count as the same.
-    given : StandardInput
-        What each run reads.
-    step : callable
-        Is told what is asked next, in words.
-    runs : int
-        How often the program was run.
-    value : object
-        The final value under the first policy, once that has run.
-    """
+    """Runs a program with some lines or rules of another policy, and compares its final value."""
 
     program: Program
     before: Policy
     after: Policy
     expression: str
-    tolerance: float
-    given: StandardInput
-    step: Callable[[str], None]
-    runs: int = 0
-    value: Any = None
+    tolerance: float  # Relative: how far two final values may be apart and count as the same
+    given: StandardInput  # what each run reads
+    step: Callable[[str], None]  # is told what is asked next, in words
+    runs: int = 0  # how often the program was run
+    value: Any = None  # the final value under the first policy, once that has run
     _casts: bool = False
 
     def found(self) -> Bisection | None:

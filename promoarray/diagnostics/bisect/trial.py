@@ -32,46 +32,25 @@ Line = tuple[str, int]
 
 
 class Seen(NamedTuple):
-    """What a trial has seen.
+    """What a trial has seen."""
 
-    Attributes
-    ----------
-    value : object
-        Of the expression, as plain data.
-    error : str
-        Why it has none; else "".
-    lines : dict
-        Every line that asked for a policy, with its text.
-    operations : frozenset of (Line, str)
-        The operations that were carried out, each after its line.
-    """
-
-    value: Any
-    error: str
-    lines: dict[Line, str]
+    value: Any  # of the expression, as plain data
+    error: str  # why it has none; else ""
+    lines: dict[Line, str]  # every line that asked for a policy, with its text
+    # the operations that were carried out, each after its line
     operations: frozenset[tuple[Line, str]]
 
 
 @dataclass(eq=False)
 class Trial(Probe):
-    """Runs some lines under a policy that has some rules of another.
+    """Runs some lines under a policy that has some rules of another."""
 
-    Attributes
-    ----------
-    before, after : str
-        The two policies' names.
-    expression : str
-        What to evaluate at the end, among the program's globals.
-    lines : collection of Line, or None
-        The lines; None for all of them.
-    rules : sequence of str, or None
-        The rules, as ``rules.mixed`` takes them; None for all of them.
-    """
-
+    # the two policies' names
     before: str
     after: str
-    expression: str
-    lines: frozenset[Line] | None = None
+    expression: str  # what to evaluate at the end, among the program's globals
+    lines: frozenset[Line] | None = None  # the lines; None for all of them
+    # the rules, as ``rules.mixed`` takes them; None for all of them
     rules: tuple[str, ...] | None = None
 
     def begin(self) -> None:
@@ -107,19 +86,11 @@ class Trial(Probe):
 
 
 class Run(NamedTuple):
-    """One run of the program.
-
-    Attributes
-    ----------
-    ended : Ended
-    seen : Seen
-    why : str
-        Why there is no final value; "" if there is.
-    """
+    """One run of the program."""
 
     ended: Ended
     seen: Seen
-    why: str = ""
+    why: str = ""  # why there is no final value; "" if there is
 
     @classmethod
     def of(cls, ended: Ended) -> Run:

@@ -109,30 +109,16 @@ def main(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A program, and what is asked of its runs; or a run of it that was saved.
-
-    Attributes
-    ----------
-    program : Program
-    policies : tuple of Policy
-        The policies to compare with.
-    run : Policy or None
-        What it runs under; None for what it would itself.
-    baseline : Baseline or None
-        The findings that are known.
-    args : Namespace
-    framework : str
-        The framework that is recorded; "" of a program written against promoarray.
-    saved : RecordedReport or None
-        The run that is asked about, in place of a program that runs.
-    """
+    """A program, and what is asked of its runs; or a run of it that was saved."""
 
     program: Program
-    policies: tuple[Policy, ...]
-    run: Policy | None
-    baseline: Baseline | None
+    policies: tuple[Policy, ...]  # the policies to compare with
+    run: Policy | None  # what it runs under; None for what it would itself
+    baseline: Baseline | None  # the findings that are known
     args: argparse.Namespace
+    # the framework that is recorded; "" of a program written against promoarray
     framework: str = ""
+    # the run that is asked about, in place of a program that runs
     saved: RecordedReport | None = None
 
     @property

@@ -43,23 +43,13 @@ SCHEMA_VERSION = "1.3"
 
 
 class Compared(NamedTuple):
-    """All there is to write.
-
-    Attributes
-    ----------
-    report : Report
-    judged : Judged
-    outcomes : Outcomes
-    ended : Ended
-    status : int
-        What the command exits with.
-    """
+    """All there is to write."""
 
     report: Report
     judged: Judged
     outcomes: Outcomes
     ended: Ended
-    status: int
+    status: int  # what the command exits with
 
 
 def write(compared: Compared, args: argparse.Namespace) -> None:

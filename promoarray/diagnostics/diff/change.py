@@ -70,69 +70,39 @@ OPEN = "open"
 
 
 class Values(NamedTuple):
-    """Values that differ though their dtype does not.
+    """Values that differ though their dtype does not."""
 
-    Attributes
-    ----------
-    size, elements : int
-        How many there are, and how many of them differ.
-    at : tuple of int
-        Where the first of them is.
-    given : str
-        What it was made of, where that is one value; else "".
-    """
-
+    # how many there are, and how many of them differ
     size: int
     elements: int
-    at: tuple[int, ...]
-    given: str = ""
+    at: tuple[int, ...]  # where the first of them is
+    given: str = ""  # what it was made of, where that is one value; else ""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What changes at one place.
+    """What changes at one place."""
 
-    Attributes
-    ----------
-    kind : str
-        ``"dtype"``, ``"refusal"``, ``"value"`` or ``"signature"``, of a call that only the
-        framework's own function does not take.
-    site, program : Site
-        Where it is, and the line of the program that led there.
-    name : str
-        The operation.
-    operation : str
-        The same with its operands' dtypes, such as ``"float32 + float64[]"``.
-    before, after : str
-        A dtype, a value, or ``"refuses"``.
-    reasons : Reasons
-        The steps by which the two policies come to that, where they are known.
-    refusal : str
-        Why one of them refuses; "" where neither does.
-    edit : str
-        What to write so that the second policy gives what the first one gave; "" where nothing is
-        known.
-    values : Values or None
-        Of a change of values.
-    inherited : bool
-        Whether only the operands differ, because of an earlier line.
-    count : int
-        How often it was passed.
-    """
-
+    # ``"dtype"``, ``"refusal"``, ``"value"`` or ``"signature"``, of a call that only the
+    # framework's own function does not take
     kind: str
+    # where it is, and the line of the program that led there
     site: Site
     program: Site
-    name: str
-    operation: str
+    name: str  # the operation
+    operation: str  # the same with its operands' dtypes, such as ``"float32 + float64[]"``
+    # a dtype, a value, or ``"refuses"``
     before: str
     after: str
+    # the steps by which the two policies come to that, where they are known
     reasons: Reasons = NO_REASONS
-    refusal: str = ""
+    refusal: str = ""  # why one of them refuses; "" where neither does
+    # what to write so that the second policy gives what the first one gave; "" where nothing is
+    # known
     edit: str = ""
-    values: Values | None = None
-    inherited: bool = False
-    count: int = 1
+    values: Values | None = None  # of a change of values
+    inherited: bool = False  # whether only the operands differ, because of an earlier line
+    count: int = 1  # how often it was passed
 
     @classmethod
     def of(cls, d: Divergence, event: Event | None, before: Policy, after: Policy) -> Change:

@@ -37,15 +37,9 @@ _OVERWRITTEN = "values that it read were written over, so it was not carried out
 
 @dataclass(eq=False)
 class Changes(Probe):
-    """Notes what changes at each place of a program under another policy.
+    """Notes what changes at each place of a program under another policy."""
 
-    Attributes
-    ----------
-    after : str
-        The other policy's name.
-    """
-
-    after: str
+    after: str  # the other policy's name
     _noted: dict[tuple[object, ...], Change] = field(default_factory=dict)
 
     def begin(self) -> None:

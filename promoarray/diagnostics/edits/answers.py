@@ -249,7 +249,6 @@ def candidates(
     ----------
     port : Port
         The policies that have to answer the same afterwards.
-    asked : Asked
     numbers : mapping
         The operands that may be written as a Python number, and of which weak type.
     alike : bool

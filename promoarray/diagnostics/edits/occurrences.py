@@ -153,7 +153,6 @@ def occurrences(
 
     Parameters
     ----------
-    report : Recorded
     policies : tuple of Policy
         Those to port to; by default all that were compared.
     wanted : Policy, optional

@@ -111,7 +111,6 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome
 
     Parameters
     ----------
-    port : Port
     source : SourceText
         The file.
     group : sequence of Occurrence
@@ -214,7 +213,6 @@ def edits_of(
 
     Parameters
     ----------
-    run : Policy
     policies : sequence of Policy
         Those that were compared.
     occurrences : iterable of Occurrence
@@ -335,7 +333,6 @@ def after_refusal(
 
     Parameters
     ----------
-    site : Site
     asked : Asked
         What the run refuses.
     casts : mapping

@@ -29,19 +29,9 @@ VERSION = 1
 
 
 class Entry(NamedTuple):
-    """What identifies a finding, wherever its line moves.
+    """What identifies a finding, wherever its line moves."""
 
-    Attributes
-    ----------
-    file : str
-        From the baseline's own folder on.
-    expression : str
-    kind, policy, operation : str
-    operands : tuple of str
-    run, answer : str
-    """
-
-    file: str
+    file: str  # from the baseline's own folder on
     expression: str
     kind: str
     policy: str
@@ -64,16 +54,10 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Baseline:
-    """A file of known findings.
-
-    Attributes
-    ----------
-    path : Path
-    counts : Counter
-        From each Entry to at how many places it is known.
-    """
+    """A file of known findings."""
 
     path: Path
+    # from each Entry to at how many places it is known
     counts: Counter[Entry] = field(default_factory=Counter)
 
     def entry(self, finding: Finding) -> Entry:
@@ -147,24 +131,15 @@ def _entry(row: dict[str, Any]) -> tuple[Entry, int]:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment that has findings ignored.
-
-    Attributes
-    ----------
-    file : str
-    line : int
-    text : str
-    first, last : int
-        The lines that it holds for.
-    kinds, policies, unknown : tuple of str
-        The names in its brackets.
-    """
+    """A comment that has findings ignored."""
 
     file: str
     line: int
     text: str
+    # the lines that it holds for
     first: int
     last: int
+    # the names in its brackets
     kinds: tuple[str, ...]
     policies: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -283,28 +258,16 @@ NEW, KNOWN, IGNORED = "new", "known", "ignored"
 
 @dataclass(frozen=True)
 class Judged:
-    """The findings of a report, each known, ignored or new.
+    """The findings of a report, each known, ignored or new."""
 
-    Attributes
-    ----------
-    states : dict
-        From each Finding, in the order of the source, to ``NEW``, ``KNOWN`` in the baseline, or
-        ``IGNORED`` by a comment.
-    fail_on : tuple of str
-        Names that select the findings that fail, if they are new.
-    notices : tuple of Notice
-        What is wrong with comments.
-    gone : Counter
-        The entries of the baseline that were not found any more.
-    baseline : str
-        Its file; "" without one.
-    """
-
+    # from each Finding, in the order of the source, to ``NEW``, ``KNOWN`` in the baseline, or
+    # ``IGNORED`` by a comment
     states: dict[Finding, str]
-    fail_on: tuple[str, ...]
-    notices: tuple[Notice, ...] = ()
+    fail_on: tuple[str, ...]  # names that select the findings that fail, if they are new
+    notices: tuple[Notice, ...] = ()  # what is wrong with comments
+    # the entries of the baseline that were not found any more
     gone: Counter[Entry] = field(default_factory=Counter)
-    baseline: str = ""
+    baseline: str = ""  # its file; "" without one
 
     def of(self, *states: str) -> list[Finding]:
         """Return the findings that are in one of some states."""
@@ -357,11 +320,8 @@ def judge(
 
     Parameters
     ----------
-    report : Results
     files : collection of str
         Those of the program, in which comments are looked for besides those with findings.
-    baseline : Baseline or None
-    fail_on : tuple of str
     whole : bool
         Whether the program ran to its end; else nothing is told of what was not found.
     """

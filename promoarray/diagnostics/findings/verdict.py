@@ -32,25 +32,13 @@ MOST_NAMED = 8
 
 @dataclass(frozen=True)
 class NotExamined:
-    """Something of a run that no policy was asked about.
+    """Something of a run that no policy was asked about."""
 
-    Attributes
-    ----------
-    what : str
-        Its name.
-    why : str
-    where : str
-        File and line; "" where they are not known.
-    count : int
-    policies : tuple of str
-        Whose answer it leaves open; () for all.
-    """
-
-    what: str
+    what: str  # its name
     why: str
-    where: str = ""
+    where: str = ""  # file and line; "" where they are not known
     count: int = 1
-    policies: tuple[str, ...] = ()
+    policies: tuple[str, ...] = ()  # whose answer it leaves open; () for all
 
     def __str__(self) -> str:
         times = f" ×{self.count}" if self.count > 1 else ""
@@ -64,23 +52,12 @@ class NotExamined:
 
 
 class Verdict(NamedTuple):
-    """What a comparison says of a policy.
-
-    Attributes
-    ----------
-    policy : str
-    state : str
-        ``"differs"``, ``"agrees"`` or ``"incomplete"``.
-    examined : int
-        Operations that were compared.
-    open : tuple of NotExamined
-        What else the program did.
-    """
+    """What a comparison says of a policy."""
 
     policy: str
-    state: str
-    examined: int
-    open: tuple[NotExamined, ...] = ()
+    state: str  # ``"differs"``, ``"agrees"`` or ``"incomplete"``
+    examined: int  # operations that were compared
+    open: tuple[NotExamined, ...] = ()  # what else the program did
 
     def words(self) -> str:
         """The verdict in words; of one that differs the summary of the policy says more."""

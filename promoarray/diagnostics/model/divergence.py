@@ -26,21 +26,11 @@ ENTRY = "entry"
 
 
 class DefaultMade(NamedTuple):
-    """An array made of Python numbers, with no dtype named.
+    """An array made of Python numbers, with no dtype named."""
 
-    Attributes
-    ----------
-    weak : DType
-        Of the numbers.
-    lone : bool
-        Whether it was made of one number alone.
-    function : str
-        The framework's function that made it; "" where that says no more.
-    """
-
-    weak: DType
-    lone: bool
-    function: str = ""
+    weak: DType  # of the numbers
+    lone: bool  # whether it was made of one number alone
+    function: str = ""  # the framework's function that made it; "" where that says no more
 
     def dtype(self, policy: Policy) -> DType:
         """The dtype that the policy's framework makes there."""
@@ -51,17 +41,11 @@ _LIKE = {"b*": False, "i*": 0, "f*": 0.0, "c*": 0j}
 
 
 class Entered(NamedTuple):
-    """Data that the framework narrows as they come in.
-
-    Attributes
-    ----------
-    source, target : DType
-    operands : tuple of int
-        Which operands of the call they are; none where it makes an array of them.
-    """
+    """Data that the framework narrows as they come in."""
 
     source: DType
     target: DType
+    # which operands of the call they are; none where it makes an array of them
     operands: tuple[int, ...]
 
 
@@ -226,17 +210,11 @@ class Operations:
     """Operations of a run at which all policies agree.
 
     An edit of a line has to hold for every pass through it, those among them that need none.
-
-    Attributes
-    ----------
-    found : dict
-        From the key of each to it.
-    complete : bool
-        Whether none was left out, as there were too many.
     """
 
+    # from the key of each to it
     found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
-    complete: bool = True
+    complete: bool = True  # whether none was left out, as there were too many
 
     def record(self, operation: Divergence) -> Divergence:
         """Add an operation, or count it once more; return the one that is recorded."""

@@ -17,36 +17,19 @@ class Call(NamedTuple):
     """A call that a framework's own function does not take, though promoarray's does.
 
     It changes no dtype here; the code has to be written otherwise where it is ported.
-
-    Attributes
-    ----------
-    site : Site
-    policy : str
-        Of that framework.
-    reason : str
     """
 
     site: Site
-    policy: str
+    policy: str  # of that framework
     reason: str
 
 
 class Unanswered(NamedTuple):
-    """A call of which a policy has no answer, as its framework was not asked.
+    """A call of which a policy has no answer, as its framework was not asked."""
 
-    Attributes
-    ----------
-    name : str
-        The function.
-    why : str
-    program : Site
-        The program's line.
-    policy : str
-    """
-
-    name: str
+    name: str  # the function
     why: str
-    program: Site
+    program: Site  # the program's line
     policy: str
 
 
@@ -55,23 +38,13 @@ class Decided(NamedTuple):
 
     The run goes the way that its own dtype decides; a policy that has another dtype there may go
     another way, which no report of this run can follow.
-
-    Attributes
-    ----------
-    site, program : Site
-    run : tuple of str
-        The dtypes that decided.
-    policy : str
-        One that has others.
-    other : tuple of str
-        Those.
     """
 
     site: Site
     program: Site
-    run: tuple[str, ...]
-    policy: str
-    other: tuple[str, ...]
+    run: tuple[str, ...]  # the dtypes that decided
+    policy: str  # one that has others
+    other: tuple[str, ...]  # those
 
 
 # -- stops and refusals ------------------------------------------------------------------------

@@ -24,17 +24,10 @@ from promoarray.promotion.policy import Policy
 
 
 class RefusedOperation(NamedTuple):
-    """An operation that a policy refuses, wherever it stands.
-
-    Attributes
-    ----------
-    name : str
-    operands : tuple of str
-        Their dtypes in the run.
-    """
+    """An operation that a policy refuses, wherever it stands."""
 
     name: str
-    operands: tuple[str, ...]
+    operands: tuple[str, ...]  # their dtypes in the run
 
 
 Pending = Mapping[str, frozenset[RefusedOperation]]
@@ -218,10 +211,8 @@ def not_stored(policy: Policy, seen: tuple[Operand, ...], value: Any) -> str:
 
     Parameters
     ----------
-    policy : Policy
     seen : tuple of Operand
         The array and the value, as it sees them.
-    value : Array, or Python scalar
     """
     dtype = policy.strong(seen[0].type)
     if type(value) not in WEAK:

@@ -30,31 +30,17 @@ _WHOLE = "biu"
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far two arrays of a shape are apart.
+    """How far two arrays of a shape are apart."""
 
-    Attributes
-    ----------
-    count : int
-        How many elements differ.
-    first : tuple of int
-        The index of the first of them.
-    largest : float or None
-        The largest difference of finite elements; None where there is none, and of bools.
-    relative : float or None
-        The largest one relative to the greater of the two numbers.
-    finite : bool
-        Whether all elements that differ are numbers with a difference, none of them NaN, infinite
-        or a bool.
-    scale : float
-        The largest finite number of the first array.
-    """
-
-    count: int
-    first: tuple[int, ...]
+    count: int  # how many elements differ
+    first: tuple[int, ...]  # the index of the first of them
+    # the largest difference of finite elements; None where there is none, and of bools
     largest: float | None
-    relative: float | None
+    relative: float | None  # the largest one relative to the greater of the two numbers
+    # whether all elements that differ are numbers with a difference, none of them NaN, infinite or
+    # a bool
     finite: bool
-    scale: float
+    scale: float  # the largest finite number of the first array
 
     def within(self, tolerance: float) -> bool:
         """Whether no element differs by more than ``tolerance`` times the largest of the array."""

@@ -293,7 +293,6 @@ def disputed(
     ----------
     report : Report
         Of the edited program.
-    wanted, policy : str
     places : callable
         Answers the expressions of a file as it was edited; None if it cannot be read.
     """
@@ -331,7 +330,6 @@ def simplified(
 
     Parameters
     ----------
-    edits : list of Edit
     seen : sequence of Occurrence
         What they are for.
     files : mapping

@@ -44,7 +44,6 @@ def report_page(report: Results, extra: str = "", command: str = "") -> str:
 
     Parameters
     ----------
-    report : Results
     extra : str
         HTML that comes after the source.
     command : str

@@ -31,26 +31,16 @@ Data = dict[str, Any]
 
 
 class Rule(NamedTuple):
-    """What results are about.
+    """What results are about."""
 
-    Attributes
-    ----------
-    id, name : str
-        Which stay the same from version to version; the name in PascalCase.
-    short, full : str
-        A phrase, and sentences.
-    level : str
-        ``"error"``, ``"warning"`` or ``"note"``.
-    help : str
-        The anchor in ``docs/`` that says more: ``"ci.md#findings"``.
-    """
-
+    # which stay the same from version to version; the name in PascalCase
     id: str
     name: str
+    # a phrase, and sentences
     short: str
     full: str
-    level: str
-    help: str
+    level: str  # ``"error"``, ``"warning"`` or ``"note"``
+    help: str  # the anchor in ``docs/`` that says more: ``"ci.md#findings"``
 
 
 def document(
@@ -88,8 +78,6 @@ def result(rule: str, text: str, span: Span, identity: Iterable[str], **more: An
     ----------
     rule : str
         Its id.
-    text : str
-    span : Span
     identity : iterable of str
         What stays the same of it while lines move, besides its file and rule.
     **more

@@ -120,14 +120,9 @@ def _entries(error: BaseException) -> list[TracebackType]:
 
 @dataclass(eq=False)
 class AutoCast(Observer):
-    """Applies the casts that a refusal proposes, so that the program goes on.
+    """Applies the casts that a refusal proposes, so that the program goes on."""
 
-    Attributes
-    ----------
-    recovered : dict
-        From each place and operation refused to the cast applied, in words.
-    """
-
+    # from each place and operation refused to the cast applied, in words
     recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

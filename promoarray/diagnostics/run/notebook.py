@@ -25,16 +25,9 @@ Compile = Callable[..., CodeType]
 
 
 class Cell(NamedTuple):
-    """A code cell.
+    """A code cell."""
 
-    Attributes
-    ----------
-    file : str
-        What stands for a file: the notebook, and the cell's number in brackets.
-    source : str
-    """
-
-    file: str
+    file: str  # what stands for a file: the notebook, and the cell's number in brackets
     source: str
 
 

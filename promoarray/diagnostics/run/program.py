@@ -34,14 +34,9 @@ _OUTPUT, _ERRORS = 1, 2  # the file descriptors, whatever sys.stdout and sys.std
 
 @dataclass(frozen=True)
 class Program:
-    """A program with its arguments.
+    """A program with its arguments."""
 
-    Attributes
-    ----------
-    command : tuple of str
-        What follows ``python``, or the path of a notebook and what follows that.
-    """
-
+    # what follows ``python``, or the path of a notebook and what follows that
     command: tuple[str, ...]
 
     def run(
@@ -57,7 +52,6 @@ class Program:
 
         Parameters
         ----------
-        task : Task
         given : StandardInput or None
             Its input; None for the command's own.
         quiet : bool
@@ -99,23 +93,12 @@ class Program:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended.
+    """How a run ended."""
 
-    Attributes
-    ----------
-    status : int
-        Its exit status; minus the number of the signal that ended it.
-    findings : tuple of Findings
-        What its processes found, the program's own first.
-    output : str
-        What it printed, if that was kept.
-    imported : tuple of str
-        The array libraries that the program itself has imported, in that order.
-    """
-
-    status: int
-    findings: tuple[Findings, ...]
-    output: str
+    status: int  # its exit status; minus the number of the signal that ended it
+    findings: tuple[Findings, ...]  # what its processes found, the program's own first
+    output: str  # what it printed, if that was kept
+    # the array libraries that the program itself has imported, in that order
     imported: tuple[str, ...] = ()
 
     @property
