@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 
-from promoarray.console import console, visible
+from promoarray.console import console
 from promoarray.diagnostics.bisect.search import Search, Stopped
 from promoarray.diagnostics.bisect.trial import shown
 from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.run.program import StandardInput, as_module, program_of
+from promoarray.diagnostics.run.program import StandardInput, as_module, program_of, say
 from promoarray.promotion.registry import as_policy
 
 
@@ -54,5 +53,5 @@ def _wrong(args: argparse.Namespace) -> str:
 
 
 def _say(what: str, status: int) -> int:
-    print(visible(f"promoarray bisect: {what}"), file=sys.stderr)
+    say("bisect", what)
     return status

@@ -83,7 +83,7 @@ def _for_tools(compared: Compared, format_: str) -> Iterator[str]:
     if format_ == "json":
         yield json.dumps(report_data(compared), indent=2)
     elif format_ == "sarif":
-        stopped = [stopped_in_words(compared.report, ended)] if ended.status else []
+        stopped = [ended.stopped_under(compared.report.run.name)] if ended.status else []
         data = as_sarif(judged, compared.status, [*stopped, *ended.bugs])
         yield json.dumps(data, indent=2)
     else:
@@ -183,17 +183,12 @@ def _change(change: ValueChange, run: str, hidden: Hidden) -> ValueChange | None
 def report_data(compared: Compared) -> dict[str, Any]:
     """Return all there is as data, as ``report.schema.json`` has it."""
     ended, judged = compared.ended, compared.judged
-    program = {
-        "exit_status": ended.status,
-        "error": ended.why or None,
-        "stopped_at": ended.where or None,
-    }
     return (
         {"schema_version": SCHEMA_VERSION, "exit_code": compared.status}
         | compared.report.to_dict()
         | {"findings": [finding_data(judged, each) for each in judged.states]}
         | {"fail_on": list(judged.fail_on), "baseline": _baseline(judged)}
-        | {"notices": [each._asdict() for each in judged.notices], "program": program}
+        | {"notices": [each._asdict() for each in judged.notices], "program": ended.to_dict()}
         | compared.outcomes.to_dict()
     )
 
@@ -203,11 +198,3 @@ def _baseline(judged: Judged) -> dict[str, Any] | None:
         return None
     gone = [entry.to_dict() | {"count": n} for entry, n in sorted(judged.gone.items())]
     return {"file": judged.baseline, "known": len(judged.of(KNOWN)), "gone": gone}
-
-
-def stopped_in_words(report: Report, ended: Ended) -> str:
-    """Say where a program stopped, and why, with its own exit status."""
-    at = f" at {ended.where}" if ended.where else ""
-    why, status = ended.why, f"exit status {ended.status}"
-    own = f" ({status})" if ended.status > 0 and why != status else ""
-    return f"the program stopped under {report.run.name}{at}: {why}{own}"

@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import replace
 
-from promoarray.console import console, visible
+from promoarray.console import console
 from promoarray.diagnostics.diff.difference import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL
@@ -15,7 +15,7 @@ from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import framework_of
-from promoarray.diagnostics.run.program import Ended, as_module, program_of
+from promoarray.diagnostics.run.program import Ended, as_module, program_of, say
 from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -36,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     compared = difference(report_of(ended, before, after), noted, after, before)
     found = replace(compared, inherited=args.all)
     if args.json:
-        print(json.dumps(found.to_dict() | {"program": _stopped(ended)}, indent=2))
+        print(json.dumps(found.to_dict() | {"program": ended.to_dict()}, indent=2))
     else:
         console().print(found)
     return _told(found, ended, args.script)
@@ -54,36 +54,18 @@ def framework_recorded(
 
 def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
     """Return what all processes of a run have found."""
-    made = [each.report for each in ended.findings if each.report is not None]
-    report = Report(before, (before, after))
-    for each in made:
-        if isinstance(each, RecordedReport):
-            report = RecordedReport(each.run, (before, after), framework=each.framework)
-            break
-    for each in made:
-        report.merge(each)
-    return report
-
-
-def _stopped(ended: Ended) -> dict[str, object]:
-    """The end of a program, as data."""
-    return {
-        "exit_status": ended.status,
-        "error": ended.why or None,
-        "stopped_at": ended.where or None,
-    }
+    made = next((each for each in ended.reports if isinstance(each, RecordedReport)), None)
+    if made is None:
+        return ended.merged_into(Report(before, (before, after)))
+    return ended.merged_into(RecordedReport(made.run, (before, after), framework=made.framework))
 
 
 def _told(found: Difference, ended: Ended, script: str | None) -> int:
     """Say on standard error what went wrong; return the exit status."""
-    sys.stdout.flush()
     if ended.status:
-        at = f" at {ended.where}" if ended.where else ""
         run = ended.findings[0].run if ended.findings else found.before.name
-        _say(f"the program stopped under {run}{at}: {ended.why}{as_module(script)}")
-    for bug in ended.bugs:
-        print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
-        _say("this is a bug in promoarray. Please report it with the lines above")
+        say("diff", ended.stopped_under(run) + as_module(script))
+    ended.say_bugs("diff")
     if ended.bugs or ended.status > 0:
         return FAILED
     if ended.status:
@@ -93,7 +75,3 @@ def _told(found: Difference, ended: Ended, script: str | None) -> int:
     if not found.operations:
         return NOTHING if not ended.imported else FAILED
     return INCOMPLETE if found.open else NOTHING
-
-
-def _say(what: str) -> None:
-    print(visible(f"promoarray diff: {what}"), file=sys.stderr)

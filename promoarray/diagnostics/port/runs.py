@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 from promoarray.diagnostics.edits.occurrences import Occurrence, occurrences
 from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.program import Ended, Program, StandardInput, Texts
+from promoarray.diagnostics.run.program import Ended, Program, StandardInput, Texts, policy_named
 from promoarray.diagnostics.run.task import Probe, Task
-from promoarray.errors import UnknownPolicyError
-from promoarray.promotion.in_force import process_default
-from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 
@@ -83,13 +80,13 @@ class Runner:
 
     def _ran(self, ended: Ended, asked: tuple[str, ...]) -> Ran:
         own = ended.findings[0] if ended.findings else None
-        reports = [each.report for each in ended.findings if each.report is not None]
+        reports = ended.reports
         report, run = reports[0] if reports else None, own.run if own else ""
         if report is not None:
             for other in reports[1:]:
                 report.merge(other)
             if self.recorded is None:
-                report.run = named(run)
+                report.run = policy_named(run)
             run = report.run.name
         return Ran(
             run,
@@ -115,11 +112,3 @@ def seen(report: Report | None, asked: tuple[str, ...], wanted: str = "") -> lis
 
 def _whole(file: str) -> str:
     return file if file.startswith("<") else os.path.abspath(file)
-
-
-def named(name: str) -> Policy:
-    """Return a policy by the name a program gave; one of its own is known by that alone."""
-    try:
-        return as_policy(name)
-    except UnknownPolicyError:
-        return process_default().derive(name)

@@ -16,15 +16,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run import launch, notebook
 from promoarray.diagnostics.run.task import Findings, Task, found, imported, texts_in
+from promoarray.errors import UnknownPolicyError
+from promoarray.promotion.in_force import process_default
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""
+
+AnyReport = TypeVar("AnyReport", bound=Report)
 
 Texts = Mapping[Path, bytes]
 """From the path of each edited file to its text."""
@@ -138,6 +146,38 @@ class Ended:
         return [each.bug for each in self.findings if each.bug]
 
     @property
+    def reports(self) -> list[Report]:
+        """What the processes of a run that compares have found."""
+        return [each.report for each in self.findings if each.report is not None]
+
+    def merged_into(self, report: AnyReport) -> AnyReport:
+        """Add to a report what all processes have found; return it."""
+        for each in self.reports:
+            report.merge(each)
+        return report
+
+    def stopped_under(self, run: str) -> str:
+        """Say where the program stopped, and why, with its own exit status."""
+        at = f" at {self.where}" if self.where else ""
+        why, status = self.why, f"exit status {self.status}"
+        own = f" ({status})" if self.status > 0 and why != status else ""
+        return f"the program stopped under {run}{at}: {why}{own}"
+
+    def say_bugs(self, command: str) -> None:
+        """Tell on standard error what went wrong in promoarray itself."""
+        for bug in self.bugs:
+            print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
+            say(command, "this is a bug in promoarray. Please report it with the lines above")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how the program ended as data."""
+        return {
+            "exit_status": self.status,
+            "error": self.why or None,
+            "stopped_at": self.where or None,
+        }
+
+    @property
     def _status(self) -> str:
         if self.status >= 0:
             return f"exit status {self.status}" if self.status else ""
@@ -145,6 +185,24 @@ class Ended:
             return f"killed by {signal.Signals(-self.status).name}"
         except ValueError:
             return f"killed by signal {-self.status}"
+
+
+class UsageError(Exception):
+    """Wrong arguments of a command; the message is all the user needs."""
+
+
+def say(command: str, what: str) -> None:
+    """Tell on standard error what a command has to say besides its report."""
+    sys.stdout.flush()
+    print(visible(f"promoarray {command}: {what}"), file=sys.stderr)
+
+
+def policy_named(name: str) -> Policy:
+    """Return a policy by the name a program gave; one of its own is known by that alone."""
+    try:
+        return as_policy(name)
+    except UnknownPolicyError:
+        return process_default().derive(name)
 
 
 def program_of(args: argparse.Namespace) -> Program:
