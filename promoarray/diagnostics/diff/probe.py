@@ -18,12 +18,13 @@ from promoarray.backends import backend_of, common_backend
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.call_site import Site, sites
 from promoarray.core.dispatch import comparing
-from promoarray.core.events import OperationEvent, RefusalEvent, SetitemEvent
+from promoarray.core.events import OperationEvent, RefusalEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.executable import compiled
 from promoarray.core.operands import scalar_buffer
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values, reasons_of
+from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.model.slots import as_given
 from promoarray.diagnostics.model.values import differs
 from promoarray.diagnostics.run.task import Probe
@@ -46,6 +47,7 @@ class Changes(Probe):
         """Begin with nothing noted."""
         self._noted = {}
         self._policy = as_policy(self.after)
+        self.repeats = Repeats(scalar_class, by_value=True)
         self._overwritten: dict[int, tuple[Array, Array]] = {}
 
     def ended(self, names: dict[str, Any]) -> list[Change]:
@@ -70,12 +72,25 @@ class Changes(Probe):
             known = self._noted.get(change.place)
             self._noted[change.place] = known.again(change) if known else change
 
-    def on_operation(self, event: OperationEvent) -> None:
-        """Compute it again if the other policy gives the same dtype and may have other bits."""
+    def on_operation(self, event: OperationEvent) -> Repeat | None:
+        """Compute it again if the other policy gives the same dtype and may have other bits; need
+        not hear of those that are like one that cannot."""
         given = self._as_it_was(event)
         decision = decided_on_the_same(self._policy, given or event)
-        if isinstance(decision, Refusal) or not self._may_differ(decision, given or event):
-            return
+        if isinstance(decision, Refusal):
+            return None
+        if self._may_differ(decision, given or event):
+            self._carry_out_again(event, given, decision)
+            return None
+        # Where numbers become others, alike ones may become others that differ.
+        every = zip(event.operands, event.values, decision.values, strict=True)
+        as_given = all(type(x) not in WEAK or (x is mine and x is its) for x, mine, its in every)
+        return Repeat((), lambda: False) if as_given else None
+
+    def _carry_out_again(
+        self, event: OperationEvent, given: OperationEvent | None, decision: Decision
+    ) -> None:
+        """Note the values that differ; ``given`` is the operation as it was, if that is known."""
         if given is None:
             self._note(event, Change(OPEN, *_at(event), "", "unknown", refusal=_OVERWRITTEN))
             return

@@ -89,7 +89,7 @@ class Asked:
         self.pools, self.policy, self.shown = pools, policy, tuple(entries(policy))
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
-        self.marked: dict[Hashable, str] = {}
+        self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
         self.entering: dict[Hashable, int] = {}
 
     def table(self, question: Question) -> list[tuple[int, ...]]:
@@ -168,14 +168,15 @@ class Asked:
         self, texts: Iterable[str], operands: tuple[Entry, ...], name: str = ""
     ) -> tuple[int, ...]:
         """The numbers of lines, with marks for the operation's name, if it is given."""
-        found, dtypes = [], tuple(entry.dtype for entry in operands)
+        found, dtypes = [], tuple(entry.dtype.name for entry in operands)
         for text in texts:
-            made = self.marked.get((text, dtypes))
-            if made is None:
-                made = self.marked[text, dtypes] = self.mark(text, _letters(operands))
-            if name and name in made:
-                made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
-            found.append(self.pools["lines"][made])
+            known = self.lines.get((text, name, dtypes)) if text else 0
+            if known is None:
+                made = self.mark(text, _letters(operands))
+                if name and name in made:
+                    made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
+                known = self.lines[text, name, dtypes] = self.pools["lines"][made]
+            found.append(known)
         return tuple(found)
 
 
