@@ -57,9 +57,10 @@ class Marker:
     def __init__(self, phrases: Mapping[str, str]) -> None:
         self.phrases = {phrase: letter for phrase, letter in phrases.items() if phrase}
         words = "|".join(map(re.escape, (*self.phrases, *_DTYPES)))
-        self.pattern = re.compile(rf"(?<![\w@])(?:{words})(?!\w)")
+        self.pattern = re.compile(rf"(?<![\w@])({words})(?!\w)")
+        self.split = cache(self.pattern.split)  # a text is of many operands
 
-    def __call__(self, text: str, dtypes: Mapping[str, str]) -> str:
+    def __call__(self, text: str, dtypes: dict[str, str]) -> str:
         """Return a text with marks; ``dtypes`` has those of the names and codes of dtypes.
 
         Raises
@@ -69,12 +70,10 @@ class Marker:
         """
         if MARK in text:
             raise ValueError(f"{text!r} has the sign that marks stand after")
-
-        def mark(found: re.Match[str]) -> str:
-            letter = self.phrases.get(found[0]) or dtypes.get(found[0])
-            return MARK + letter if letter else found[0]
-
-        return self.pattern.sub(mark, text)
+        marks = dtypes | self.phrases
+        first, *parts = self.split(text)  # a word, and what follows it, in turn
+        words = [MARK + marks[word] if word in marks else word for word in parts[::2]]
+        return first + "".join(map(str.__add__, words, parts[1::2]))
 
 
 class Asked:
@@ -90,6 +89,7 @@ class Asked:
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
         self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        self.letters = cache(_letters)
         self.entering: dict[Hashable, int] = {}
 
     def table(self, question: Question) -> list[tuple[int, ...]]:
@@ -172,7 +172,7 @@ class Asked:
         for text in texts:
             known = self.lines.get((text, name, dtypes)) if text else 0
             if known is None:
-                made = self.mark(text, _letters(operands))
+                made = self.mark(text, self.letters(tuple(entry.dtype for entry in operands)))
                 if name and name in made:
                     made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
                 known = self.lines[text, name, dtypes] = self.pools["lines"][made]
@@ -180,12 +180,12 @@ class Asked:
         return tuple(found)
 
 
-def _letters(operands: tuple[Entry, ...]) -> dict[str, str]:
+def _letters(dtypes: tuple[DType, ...]) -> dict[str, str]:
     """The marks that stand for the names and codes of the operands' dtypes."""
     marks: dict[str, str] = {}
-    for entry, (name, code) in reversed(list(zip(operands, ("13", "24"), strict=False))):
-        if not entry.dtype.weak:
-            marks |= {entry.dtype.name: name, entry.dtype.code: code}
+    for dtype, (name, code) in reversed(list(zip(dtypes, (("1", "3"), ("2", "4")), strict=False))):
+        if not dtype.weak:
+            marks |= {dtype.name: name, dtype.code: code}
     return marks
 
 
