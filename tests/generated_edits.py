@@ -19,7 +19,7 @@ from promoarray.diagnostics.edits.place import SPELLINGS
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, edits_of
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.writing import rewritten
-from promoarray.diagnostics.port.runs import Ran
+from promoarray.diagnostics.port.ported import Ran
 from promoarray.promotion.registry import as_policy
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from promoarray.diagnostics.compare.output import SCHEMA, Compared, write
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
-from promoarray.diagnostics.compare.targets import ALL, named, policies_for
 from promoarray.diagnostics.exit_codes import (
     FAILED,
     FINDINGS,
@@ -38,12 +37,15 @@ from promoarray.diagnostics.record.saved import NotSaved, as_json, is_saved
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import (
+    ALL,
     AUTO,
     OWN,
     framework_of,
     imported_by,
+    named,
     names,
     others_of,
+    policies_for,
 )
 from promoarray.diagnostics.run.program import (
     STOPPED,

@@ -17,18 +17,21 @@ from typing import Any
 from promoarray import pages
 from promoarray.console import ZERO_D
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.explore.answers import Asked, cast_table, given, losses
-from promoarray.diagnostics.explore.order import order_of
-from promoarray.diagnostics.explore.questions import (
+from promoarray.diagnostics.explore.answers import (
     DTYPES,
     NUMBERS,
     ORDER,
+    Asked,
     Pool,
     Question,
+    cast_table,
     entries,
+    given,
     held,
+    losses,
     questions,
 )
+from promoarray.diagnostics.explore.order import order_of
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.plan import Rank

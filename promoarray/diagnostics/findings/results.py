@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.model.divergence import Divergence, Operations
+from promoarray.diagnostics.model.divergence import Divergence, Operations, settled
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.flow import Flow
 from promoarray.diagnostics.model.noted import Call, Decided, Refused, Stopped, Unanswered
-from promoarray.diagnostics.model.unknown import settled
 from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.promotion.policy import Policy
 

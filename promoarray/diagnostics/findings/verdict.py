@@ -15,10 +15,9 @@ from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.causes import SharedCauses, first_of, shared_causes
 from promoarray.diagnostics.findings.finding import findings
-from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.divergence import Divergence, settled_finals
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.kinds import DIFFERENCES
-from promoarray.diagnostics.model.unknown import settled_finals
 from promoarray.diagnostics.spans import name_of
 
 if TYPE_CHECKING:

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from promoarray.console import visible
-from promoarray.diagnostics.compare.targets import named
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
 from promoarray.diagnostics.port import real_numpy
-from promoarray.diagnostics.port.ported import Stopped
+from promoarray.diagnostics.port.ported import Recordings, Runner, Stopped
 from promoarray.diagnostics.port.porting import Work
-from promoarray.diagnostics.port.runs import Recordings, Runner
 from promoarray.diagnostics.port.sources import folder_of, patch, uncommitted
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
-from promoarray.diagnostics.run.frameworks import OWN, framework_of
+from promoarray.diagnostics.run.frameworks import OWN, framework_of, named
 from promoarray.diagnostics.run.program import (
     StandardInput,
     UsageError,

@@ -33,9 +33,8 @@ from promoarray.diagnostics.edits.source import SourceText, cast_dtype, position
 from promoarray.diagnostics.edits.writing import Rewritten, Unkept, rewritten
 from promoarray.diagnostics.findings.verdict import NotExamined, not_examined
 from promoarray.diagnostics.model.final_difference import Unequal, unequal
-from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported
+from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported, Ran, Runner
 from promoarray.diagnostics.port.real_numpy import Real
-from promoarray.diagnostics.port.runs import Ran, Runner
 from promoarray.diagnostics.port.sources import Source
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import INTEGERS

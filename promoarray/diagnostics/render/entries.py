@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.findings.causes import shared_causes
-from promoarray.diagnostics.findings.dataflow import reached
+from promoarray.diagnostics.findings.causes import reached, shared_causes
 from promoarray.diagnostics.findings.finding import (
     Finding,
     edits_in,

@@ -15,7 +15,7 @@ import promoarray as pa
 from promoarray import cli
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.diff.difference import Difference, difference
+from promoarray.diagnostics.diff.command import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.report import Report
 from promoarray.policies import as_policy

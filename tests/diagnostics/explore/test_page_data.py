@@ -14,9 +14,15 @@ import pytest
 
 import promoarray as pa
 from promoarray import pages
-from promoarray.diagnostics.explore.answers import MARK, Marker
+from promoarray.diagnostics.explore.answers import (
+    MARK,
+    SCALARS,
+    Marker,
+    Question,
+    entries,
+    questions,
+)
 from promoarray.diagnostics.explore.page import explore_page
-from promoarray.diagnostics.explore.questions import SCALARS, Question, entries, questions
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 
