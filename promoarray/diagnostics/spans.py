@@ -14,6 +14,13 @@ from promoarray.console import visible
 from promoarray.core.call_site import Site, shortened
 
 
+def called_from(site: Site, program: Site) -> dict[str, Any] | None:
+    """Return the line of the program that led to a library's, as data; None if it is that line."""
+    if program == site:
+        return None
+    return {"file": program.file, "line": program.line, "expression": program.expression}
+
+
 class Span(NamedTuple):
     """A part of a file; lines and columns from 1, in characters, the end column behind the last."""
 

@@ -168,13 +168,7 @@ def _divergence(divergence: Divergence, hidden: Hidden, left_out: set[str]) -> D
 
 def _change(change: ValueChange, run: str, hidden: Hidden) -> ValueChange | None:
     """A cast without the policies that are hidden; None if there are no others."""
-    gone = {each.policy for each in of_change(change, run) if each in hidden}
-    left = {}
-    for each in tuple(change.differences.values()):
-        names = tuple(name for name in each.policies if name not in gone)
-        if names:
-            left[names] = each._replace(policies=names)
-    return replace(change, differences=left) if left else None
+    return change.of({each.policy for each in of_change(change, run) if each not in hidden})
 
 
 # -- JSON -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.diagnostics.explain.case import Case
 from promoarray.diagnostics.findings.finding import spelled
 from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.spans import called_from
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.policy import Policy
 
@@ -147,12 +148,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as data."""
-        site, program = self.site, self.program
-        called_from = {
-            "file": program.file,
-            "line": program.line,
-            "expression": program.expression,
-        }
+        site = self.site
         return {
             "kind": self.kind,
             "file": site.file,
@@ -160,7 +156,7 @@ class Change:
             "column": site.column,
             "source": site.text,
             "expression": site.expression,
-            "called_from": called_from if program != site else None,
+            "called_from": called_from(site, self.program),
             "operation": self.operation,
             "before": self.before,
             "after": self.after,

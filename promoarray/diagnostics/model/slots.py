@@ -3,7 +3,7 @@ operands of the run as each of them sees them.
 
 After a refusal a policy goes on with what the edit there gives, the run's dtype. Whether there is
 such an edit is known only when every pass through the line is; so the state remembers the refusals
-that it hangs on, and where one of them has no edit, it is unknown (``unknown.py``).
+that it hangs on, and where one of them has no edit, it is unknown (``divergence.unedited``).
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import numpy as np
 from promoarray.console import listed
 from promoarray.core import host
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.spans import called_from
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType
 from promoarray.functions.data_types import value_of
 from promoarray.promotion.scalars import bounds
@@ -250,11 +251,7 @@ class ValueChange:
             "file": site.file,
             "line": site.line,
             "expression": site.expression or site.text,
-            "called_from": (
-                {"file": program.file, "line": program.line, "expression": program.expression}
-                if program != site
-                else None
-            ),
+            "called_from": called_from(site, program),
             "operation": operation,
             "from": source,
             "to": target,

@@ -138,7 +138,7 @@ def lines_of(report: Results, *, everything: bool = False) -> list[Line]:
     """Return what a report says, a line of the program each, the most consequential first.
 
     Refusals come first, then other values, then other dtypes. Lines of one kind are ordered by
-    how many later places depend on them (``dataflow.py``), then by how many policies differ.
+    how many later places depend on them (``causes.reached``), then by how many policies differ.
     ``everything`` has what only inherits, too, and where each shared cause shows.
     """
     told_once = set() if everything else _of_shared_causes(report)

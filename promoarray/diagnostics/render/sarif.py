@@ -154,51 +154,40 @@ def _region(span: Span) -> dict[str, int]:
 # -- findings of promoarray compare ---------------------------------------------------------------
 
 
-def _of_kind(kind: str, name: str, level: str, full: str) -> Rule:
-    short = f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}"
-    return Rule(kind, name, short, full, level, "ci.md#what-is-found")
-
-
-RULES = (
-    _of_kind(
-        "refuse",
-        "RefusedOperation",
-        "error",
-        "In that framework the program stops here with an error.",
-    ),
-    _of_kind(
-        "dtype",
-        "OtherDtype",
-        "warning",
-        "For the operands of the run the policy answers with another dtype: in that framework the "
-        "program goes on with another precision or kind from here.",
-    ),
-    _of_kind(
-        "bits",
-        "OtherValues",
-        "warning",
-        "The dtypes are the same, and the values of some elements are not: they overflow, "
-        "saturate, wrap or round otherwise in that framework.",
-    ),
-    _of_kind(
-        "escape",
-        "DataLeavesPolicy",
-        "note",
-        "Another library takes the numbers; from here its rules decide and no policy.",
-    ),
-    _of_kind(
-        "signature",
-        "CallNotTaken",
-        "note",
-        "No dtype changes, and the call has to be written otherwise in that framework.",
-    ),
-    _of_kind(
-        "decision",
-        "DecidedByDtype",
-        "note",
-        "The run went the way of its own dtype. In that framework the program may take another "
-        "branch here, of which this report says nothing.",
-    ),
+RULES = tuple(
+    Rule(
+        *(kind, name, f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}", full, level),
+        "ci.md#what-is-found",
+    )
+    for kind, name, level, full in (
+        (
+            *("refuse", "RefusedOperation", "error"),
+            "In that framework the program stops here with an error.",
+        ),
+        (
+            *("dtype", "OtherDtype", "warning"),
+            "For the operands of the run the policy answers with another dtype: in that framework "
+            "the program goes on with another precision or kind from here.",
+        ),
+        (
+            *("bits", "OtherValues", "warning"),
+            "The dtypes are the same, and the values of some elements are not: they overflow, "
+            "saturate, wrap or round otherwise in that framework.",
+        ),
+        (
+            *("escape", "DataLeavesPolicy", "note"),
+            "Another library takes the numbers; from here its rules decide and no policy.",
+        ),
+        (
+            *("signature", "CallNotTaken", "note"),
+            "No dtype changes, and the call has to be written otherwise in that framework.",
+        ),
+        (
+            *("decision", "DecidedByDtype", "note"),
+            "The run went the way of its own dtype. In that framework the program may take "
+            "another branch here, of which this report says nothing.",
+        ),
+    )
 )
 """By kind, what matters most first."""
 
