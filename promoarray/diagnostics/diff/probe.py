@@ -85,7 +85,8 @@ class Changes(Probe):
         # Where numbers become others, alike ones may become others that differ.
         every = zip(event.operands, event.values, decision.values, strict=True)
         as_given = all(type(x) not in WEAK or (x is mine and x is its) for x, mine, its in every)
-        return Repeat((), lambda: False) if as_given else None
+        types = tuple(x._type for x in (event.result, *event.extra_results))
+        return Repeat(types, lambda: False) if as_given else None
 
     def _carry_out_again(
         self, event: OperationEvent, given: OperationEvent | None, decision: Decision
