@@ -237,9 +237,7 @@ def _apart(given: Any, made: Any, differ: Any) -> Any:
 
 
 def _cast_values(buffer: Any, source: DType, target: DType, plan: CastPlan) -> Any:
-    backend = backend_of(buffer)
-    cast = backend.cast(buffer, source, target, *plan)
-    return host.decoded(backend.to_numpy(cast, target), target)
+    return _decoded(backend_of(buffer).cast(buffer, source, target, *plan), target)
 
 
 def differences(
@@ -271,7 +269,7 @@ def differences(
             alike.append((theirs, names))
         else:
             same.extend(names)
-    given = host.decoded(backend_of(buffer).to_numpy(buffer, source), source)
+    given = _decoded(buffer, source)
     found = []
     for theirs, names in alike:
         differ = differs(mine, theirs)
@@ -355,7 +353,7 @@ def routes(
 ) -> tuple[DType, ...]:
     """Return the dtypes by way of which every policy makes the run's values of an array."""
     buffer = array._buffer
-    wanted = _decoded(_cast_to(run, buffer, source, target), target)
+    wanted = _cast_values(buffer, source, target, run.cast.plan(source, target))
     least = sorted(BY_WAY_OF, key=lambda dtype: gravity(source, dtype))
     return tuple(
         way
@@ -369,12 +367,9 @@ def _gives(policy: Policy, buffer: Any, steps: tuple[DType, ...], wanted: Any) -
     for source, target in pairwise(steps):
         if target not in policy.dtypes or policy.cast.refuses(source, target) is not None:
             return False
-        buffer = _cast_to(policy, buffer, source, target)
+        plan = policy.cast.plan(source, target)
+        buffer = backend_of(buffer).cast(buffer, source, target, *plan)
     return not differs(_decoded(buffer, steps[-1]), wanted).any()
-
-
-def _cast_to(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
-    return backend_of(buffer).cast(buffer, source, target, *policy.cast.plan(source, target))
 
 
 def _decoded(buffer: Any, dtype: DType) -> Any:

@@ -201,12 +201,16 @@ _BY_NAME: dict[str, Callable[[SourceOperation], Found]] = {
 # -- of a run -------------------------------------------------------------------------------------
 
 
-def edits_of(
+Planned = dict[Place, tuple[Outcome, ...]]
+"""From where an operation stands, and its name, to its edits."""
+
+
+def planned(
     run: Policy,
     policies: Sequence[Policy],
     occurrences: Iterable[Occurrence],
-    files: Callable[[str], SourceText | None],
-) -> dict[Place, tuple[Outcome, ...]]:
+    files: Callable[[str], SourceText | None] | None = None,
+) -> Planned:
     """Plan the edits of a run, at each operation of the source at which policies differ.
 
     One edit serves all policies where one can, else each has its own.
@@ -217,10 +221,12 @@ def edits_of(
         Those that were compared.
     occurrences : iterable of Occurrence
         All passes, those at which policies agree among them.
-    files : callable
-        Answers the text of a file; None if it cannot be read.
+    files : callable, optional
+        Answers the text of a file, None if it cannot be read; by default as it was when the run
+        began.
     """
-    found: dict[Place, tuple[Outcome, ...]] = {}
+    found: Planned = {}
+    files = files or cache(read)
     others = tuple(policy for policy in policies if policy is not run)
     for group in grouped(occurrences):
         concerned = {name for each in group for name in each.others}
@@ -231,8 +237,8 @@ def edits_of(
         if source is None:
             names = tuple(p.name for p in policies if p.name in concerned)
             found[place] = (NoEdit(*place, names, "its source cannot be read"),)
-        elif planned := _planned(Port(run, others), source, group):
-            found[place] = planned
+        elif outcomes := _planned(Port(run, others), source, group):
+            found[place] = outcomes
     return found
 
 
@@ -260,15 +266,6 @@ def _for(policy: Policy, seen: Occurrence) -> Occurrence:
 
 
 # -- of a report -------------------------------------------------------------------------------
-
-
-Planned = dict[Place, tuple[Outcome, ...]]
-"""From where an operation stands, and its name, to its edits."""
-
-
-def planned(run: Policy, policies: Sequence[Policy], occurrences: Iterable[Occurrence]) -> Planned:
-    """Plan the edits of a run, whose sources are as they were when it began."""
-    return edits_of(run, policies, occurrences, cache(read))
 
 
 def with_edits(places: Iterable[Divergence], found: Planned) -> list[Divergence]:
