@@ -63,22 +63,12 @@ class Question(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An operand that the page shows.
+    """An operand that the page shows."""
 
-    Attributes
-    ----------
-    label : str
-        How ``explain`` writes it, such as ``"int8"``, ``"int8[]"`` or ``"2.5"``.
-    dtype : DType
-    rank : Rank
-    entered : object
-        What is asked about: the Operand a dtype stands for, or a Python scalar.
-    """
-
-    label: str
+    label: str  # how ``explain`` writes it, such as ``"int8"``, ``"int8[]"`` or ``"2.5"``
     dtype: DType
     rank: Rank
-    entered: Any
+    entered: Any  # what is asked about: the Operand a dtype stands for, or a Python scalar
 
 
 def questions() -> tuple[Question, ...]:

@@ -165,17 +165,10 @@ class SharedCause:
 
 @dataclass
 class SharedCauses:
-    """The shared causes of a report.
+    """The shared causes of a report."""
 
-    Attributes
-    ----------
-    found : list of SharedCause
-        Those of default dtypes last.
-    of : dict
-        From a place and a policy to the cause that they have from there.
-    """
-
-    found: list[SharedCause] = field(default_factory=list)
+    found: list[SharedCause] = field(default_factory=list)  # those of default dtypes last
+    # from a place and a policy to the cause that they have from there
     of: dict[Origin, SharedCause] = field(default_factory=dict)
 
     def has(self, place: Divergence, policy: str) -> bool:

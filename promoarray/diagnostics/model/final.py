@@ -229,22 +229,12 @@ def number(value: Any) -> str:
 
 
 class FinalDType(NamedTuple):
-    """A global whose dtype some policies would have otherwise.
-
-    Attributes
-    ----------
-    name : str
-    run : str
-        Its dtype in the run.
-    others : dict
-        From policy name to the dtype there, where that is another.
-    pending : dict
-        From policy name to the refusals that the dtype there hangs on.
-    """
+    """A global whose dtype some policies would have otherwise."""
 
     name: str
-    run: str
-    others: dict[str, str]
+    run: str  # its dtype in the run
+    others: dict[str, str]  # from policy name to the dtype there, where that is another
+    # from policy name to the refusals that the dtype there hangs on
     pending: dict[str, frozenset[RefusedOperation]] = {}  # noqa: RUF012 (never written to)
 
     def becomes(self, policy: str) -> str:

@@ -52,43 +52,21 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An operation that the policy of the run refuses.
+    """An operation that the policy of the run refuses."""
 
-    Attributes
-    ----------
-    place : Divergence
-        Where, and what every policy answers there, the run's first.
-    edit : str
-        The source after which the run goes on; "" if there is none.
-    error : tuple
-        What tells its error from others.
-    """
-
-    place: Divergence
-    edit: str
-    error: tuple[object, ...]
+    place: Divergence  # where, and what every policy answers there, the run's first
+    edit: str  # the source after which the run goes on; "" if there is none
+    error: tuple[object, ...]  # what tells its error from others
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """What stopped a program.
+    """What stopped a program."""
 
-    Attributes
-    ----------
-    run : str
-        The policy it ran under.
-    error : str
-        The error as a traceback ends.
-    site : Site or None
-        The line of the program.
-    refused : Refused or None
-        The operation, if it is the policy that refused it.
-    """
-
-    run: str
-    error: str
-    site: Site | None = None
-    refused: Refused | None = None
+    run: str  # the policy it ran under
+    error: str  # the error as a traceback ends
+    site: Site | None = None  # the line of the program
+    refused: Refused | None = None  # the operation, if it is the policy that refused it
 
     @property
     def refuses(self) -> list[str]:
@@ -135,14 +113,9 @@ Row = tuple[Escape, list[tuple[int, ...]], int]
 
 @dataclass(eq=False)
 class Escapes:
-    """What left the policy.
+    """What left the policy."""
 
-    Attributes
-    ----------
-    counts : Counter
-        From each Escape to how often it happened.
-    """
-
+    # from each Escape to how often it happened
     counts: Counter[Escape] = field(default_factory=Counter)
 
 

@@ -163,16 +163,10 @@ def _holds(dtype: DType, number: Number) -> bool:
 
 
 class Example(NamedTuple):
-    """An element that differs.
-
-    Attributes
-    ----------
-    at : tuple of int
-    given, run, other : str
-        The value that was cast, what the run made of it, and what the other policy makes of it.
-    """
+    """An element that differs."""
 
     at: tuple[int, ...]
+    # the value that was cast, what the run made of it, and what the other policy makes of it
     given: str
     run: str
     other: str

@@ -36,47 +36,26 @@ OF_DTYPES = ("refuse", "dtype", UNKNOWN)
 
 @dataclass
 class Row:
-    """What some policies say of an operation.
-
-    Attributes
-    ----------
-    kind : str
-    answer : str
-        The dtype; else what it is, in a word.
-    policies : list of str
-        None where it is the same under all.
-    reason : str
-    inherited : bool
-    """
+    """What some policies say of an operation."""
 
     kind: str
-    answer: str
-    policies: list[str]
+    answer: str  # the dtype; else what it is, in a word
+    policies: list[str]  # None where it is the same under all
     reason: str = ""
     inherited: bool = False
 
 
 @dataclass
 class Entry:
-    """An operation of a line, in all of its passes with one result in the run.
-
-    Attributes
-    ----------
-    site : Site
-    operations : list of str
-        How it is written with the operands' dtypes: with those of every pass.
-    count : int
-        How often it was passed.
-    rows : list of Row
-        The run's answer, if it has one, and those that agree, first.
-    edits : dict
-        From each edit to the policies that it is for.
-    """
+    """An operation of a line, in all of its passes with one result in the run."""
 
     site: Site
+    # how it is written with the operands' dtypes: with those of every pass
     operations: list[str] = field(default_factory=list)
-    count: int = 0
+    count: int = 0  # how often it was passed
+    # the run's answer, if it has one, and those that agree, first
     rows: list[Row] = field(default_factory=list)
+    # from each edit to the policies that it is for
     edits: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -104,17 +83,10 @@ class Entry:
 
 @dataclass
 class Line:
-    """A line of the program, with what is said of it.
-
-    Attributes
-    ----------
-    site : Site
-    entries : list of Entry
-        Those first that were carried out first: they feed the others.
-    """
+    """A line of the program, with what is said of it."""
 
     site: Site
-    entries: list[Entry]
+    entries: list[Entry]  # those first that were carried out first: they feed the others
 
     @property
     def at(self) -> tuple[str, int]:
