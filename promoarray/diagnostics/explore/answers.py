@@ -156,6 +156,7 @@ class Asked:
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
         self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        self.notes: dict[tuple[str, ...], tuple[int, ...]] = {}
         self.letters = cache(_letters)
         self.entering: dict[Hashable, int] = {}
 
@@ -214,8 +215,15 @@ class Asked:
             self._lines((*case.rule_said(), *case.ending()), operands, case.name),
             tuple(self._cast(cast, operands) for cast in case.casts()),
             *self._lines(others, operands, case.name),
-            tuple(map(self.policy.notes.index, case.notes())),
+            self._notes(case, operands),
         )
+
+    def _notes(self, case: Case, operands: tuple[Entry, ...]) -> tuple[int, ...]:
+        """The numbers of the notes, which are about operands whatever the operation."""
+        key = tuple([entry.label for entry in operands])
+        if key not in self.notes:
+            self.notes[key] = tuple(map(self.policy.notes.index, case.notes()))
+        return self.notes[key]
 
     def _dtype(self, name: str | None, operands: tuple[Entry, ...]) -> int:
         """The number of a dtype, or which operand has it."""
