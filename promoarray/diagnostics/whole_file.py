@@ -37,26 +37,28 @@ def put_all(files: list[tuple[Path, bytes]]) -> None:
 
     They keep their modes, and a link stays a link.
     """
-    staged: list[tuple[str, Path]] = []
+    staged: list[tuple[Path, Path]] = []
     try:
         for path, data in files:
             real = path.resolve()
             if real.exists() and not os.access(real, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-            handle, beside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+            handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+            beside = Path(name)
             staged.append((beside, real))
             with open(handle, "wb") as out:
                 out.write(data)
                 out.flush()
                 os.fsync(out.fileno())
-            os.chmod(beside, real.stat().st_mode if real.exists() else 0o666 & ~_umask())
+            beside.chmod(real.stat().st_mode if real.exists() else 0o666 & ~_umask())
         while staged:
-            os.replace(*staged[0])
+            beside, real = staged[0]
+            beside.replace(real)
             staged.pop(0)
     finally:
         for beside, _ in staged:
             with contextlib.suppress(OSError):
-                os.unlink(beside)
+                beside.unlink()
 
 
 def _umask() -> int:

@@ -7,6 +7,7 @@ side by side, with the refusals.
 from __future__ import annotations
 
 import argparse
+import errno
 import linecache
 import os
 import signal
@@ -271,6 +272,8 @@ def _read(args: argparse.Namespace) -> Comparison:
     policies = () if args.policies is None else named(args.policies)
     if args.policies is not None and not policies:
         raise UsageError("--policies names no policy; write --policies torch@2.13,paddle@3.3")
+    if args.html and Path(args.html).is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
     for path in filter(None, (args.html, args.output, args.save)):
         require_place(Path(path))
     run = as_policy(args.run) if args.run else None
