@@ -80,8 +80,9 @@ def _check(args: argparse.Namespace) -> None:
     try:
         if args.patch:
             require_place(Path(args.patch))
-    except OSError as error:
-        raise UsageError(str(error)) from error
+    except OSError:
+        why = f"{args.patch} is a folder, or lies in none; write the name of a file"
+        raise UsageError(why) from None
 
 
 def _written_for(framework: str, policies: tuple[Policy, ...], run: Policy | None) -> Policy | None:
