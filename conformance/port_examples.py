@@ -29,12 +29,10 @@ from runner import ROOT, fill, markdown
 
 from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.model.final import Final
-from promoarray.diagnostics.port.ported import Ported
+from promoarray.diagnostics.port.ported import Ported, Runner
 from promoarray.diagnostics.port.porting import Work
-from promoarray.diagnostics.port.runs import Runner
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.run.program import of_script
-from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.program import StandardInput, of_script
 from promoarray.promotion.registry import as_policy
 
 PAGE = ROOT / "docs" / "ported.md"

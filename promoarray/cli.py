@@ -20,12 +20,15 @@ from typing import Any
 
 from promoarray import __version__
 from promoarray.console import Printable, console, show
-from promoarray.diagnostics.bisect.arguments import arguments as bisect_arguments
-from promoarray.diagnostics.command_parser import OF_PROGRAMS, CommandParser
-from promoarray.diagnostics.compare.arguments import add_arguments as compare_arguments
+from promoarray.diagnostics.command_line import (
+    OF_PROGRAMS,
+    CommandParser,
+    bisect_arguments,
+    compare_arguments,
+    diff_arguments,
+    port_arguments,
+)
 from promoarray.diagnostics.completion import SHELLS, script
-from promoarray.diagnostics.diff.arguments import arguments as diff_arguments
-from promoarray.diagnostics.port.arguments import arguments as port_arguments
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation

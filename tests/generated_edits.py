@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from ported import InProcess, Recordings
 
-from promoarray.diagnostics.edits.planner import Edit, NoEdit, edits_of
-from promoarray.diagnostics.edits.rewriting import rewritten
+from promoarray.diagnostics.edits.place import SPELLINGS
+from promoarray.diagnostics.edits.planner import Edit, NoEdit, planned
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.edits.spelling import SPELLINGS
-from promoarray.diagnostics.port.runs import Ran
+from promoarray.diagnostics.edits.writing import rewritten
+from promoarray.diagnostics.port.ported import Ran
 from promoarray.promotion.registry import as_policy
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
@@ -155,7 +155,7 @@ def tried(path: Path, seed: int, run: str, to: str, framework: str = "") -> Resu
     text, policies = SourceText(source), (as_policy(to),)
     found = [
         each
-        for several in edits_of(as_policy(run), policies, first.seen, lambda file: text).values()
+        for several in planned(as_policy(run), policies, first.seen, lambda file: text).values()
         for each in several
     ]
     edits = [each for each in found if isinstance(each, Edit)]

@@ -17,9 +17,8 @@ import numpy as np
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.edits.planner import Port
-from promoarray.diagnostics.port.ported import Ported
+from promoarray.diagnostics.port.ported import Ends, Ported, Ran, Recordings, seen
 from promoarray.diagnostics.port.porting import Work
-from promoarray.diagnostics.port.runs import Ends, Ran, Recordings, seen
 from promoarray.diagnostics.port.sources import Source
 from promoarray.diagnostics.record.block import FRAMEWORKS, REWRITTEN, recording
 from promoarray.diagnostics.record.numpy.hook import hook

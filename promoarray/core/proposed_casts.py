@@ -60,6 +60,10 @@ def proposed_casts(
     return _best(policy, name, operands, form, free=OPERATIONS[name].family in ON_BITS)
 
 
+PAIRS = 1 << 12
+"""All pairs of dtypes that a policy may hold: what is asked of each in turn is all remembered."""
+
+
 def accepted_casts(
     policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
 ) -> Casts | None:
@@ -85,7 +89,7 @@ def accepted_casts(
 def _accepted(policy: Policy) -> Callable[[str, Operands, Form], Casts | None]:
     """A policy's own cache: one for all would keep policies that nobody has any more."""
 
-    @lru_cache(maxsize=1024)
+    @lru_cache(maxsize=PAIRS)
     def accepted(name: str, operands: Operands, form: Form) -> Casts | None:
         proposed = proposed_casts(policy, name, operands, form)
         return proposed or _best(policy, name, operands, form, free=True)
@@ -162,7 +166,7 @@ def _asked(policy: Policy) -> Callable[[Operands, bool], tuple[_Candidates, list
 def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], _Candidates]:
     """The candidates for all operations and ranks: what is cast are arrays of some dtypes."""
 
-    @lru_cache(maxsize=1024)
+    @lru_cache(maxsize=PAIRS)
     def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> _Candidates:
         sources = policy.once(_sources)(types)
         imaginary = _complex(sources)
@@ -204,7 +208,7 @@ def _chosen(policy: Policy) -> Callable[..., tuple[At, DType, Plan] | None]:
 def _sources(policy: Policy) -> Callable[[tuple[DType, ...]], list[DType]]:
     """What arrays of some types are before any cast."""
 
-    @lru_cache(maxsize=1024)
+    @lru_cache(maxsize=PAIRS)
     def sources(types: tuple[DType, ...]) -> list[DType]:
         return [policy.canonical.get(d, d) for d in map(policy.strong, types)]
 

@@ -77,7 +77,7 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form)
 def _advice(policy: Policy) -> Callable[[tuple[DType, ...], tuple[tuple[int, DType], ...]], str]:
     """A policy's own cache of what to write: most operations want the same casts."""
 
-    @lru_cache(maxsize=1024)
+    @lru_cache(maxsize=1 << 12)
     def advice(types: tuple[DType, ...], casts: tuple[tuple[int, DType], ...]) -> str:
         from promoarray.core.proposed_casts import remarks
 

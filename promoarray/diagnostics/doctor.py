@@ -47,34 +47,18 @@ RECORDED = {"torch": "PyTorch", "paddlepaddle": "Paddle", "jax": "JAX"}
 
 @dataclass(frozen=True)
 class Checked:
-    """One thing that was looked at.
-
-    Attributes
-    ----------
-    chapter, name : str
-    ok : bool or None
-        False if it is to be mended; None of what only could be there.
-    says : str
-        What was found.
-    write : str
-        What to write to mend or to add it; "" where there is nothing to do.
-    """
+    """One thing that was looked at."""
 
     chapter: str
     name: str
-    ok: bool | None
-    says: str
-    write: str = ""
+    ok: bool | None  # false if it is to be mended; None of what only could be there
+    says: str  # what was found
+    write: str = ""  # what to write to mend or to add it; "" where there is nothing to do
 
 
 @dataclass(frozen=True, repr=False)
 class Examination(Printable):
-    """What ``promoarray doctor`` found; true if nothing has to be mended.
-
-    Attributes
-    ----------
-    checks : tuple of Checked
-    """
+    """What ``promoarray doctor`` found; true if nothing has to be mended."""
 
     checks: tuple[Checked, ...]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from promoarray.console import Printable
 from promoarray.diagnostics.findings.causes import SharedCauses, shared_causes
 from promoarray.diagnostics.findings.results import Results
-from promoarray.diagnostics.findings.summary import PolicySummary, by_policy
+from promoarray.diagnostics.findings.verdict import PolicySummary, by_policy
 from promoarray.diagnostics.render.entries import Line, lines_of
 from promoarray.diagnostics.render.words import summary
 

@@ -6,25 +6,27 @@ import ast
 import contextlib
 import linecache
 import os
-from typing import NamedTuple
+import re
+import sys
+from typing import Any, NamedTuple
 
+from promoarray.console import visible
 from promoarray.core.call_site import Site, shortened
 
 
-class Span(NamedTuple):
-    """A part of a file; lines and columns from 1, in characters, the end column behind the last.
+def called_from(site: Site, program: Site) -> dict[str, Any] | None:
+    """Return the line of the program that led to a library's, as data; None if it is that line."""
+    if program == site:
+        return None
+    return {"file": program.file, "line": program.line, "expression": program.expression}
 
-    Attributes
-    ----------
-    file : str
-    line : int
-        0 if the line is not known.
-    column, end_line, end_column : int
-        0 where only the line is known.
-    """
+
+class Span(NamedTuple):
+    """A part of a file; lines and columns from 1, in characters, the end column behind the last."""
 
     file: str
-    line: int
+    line: int  # 0 if the line is not known
+    # 0 where only the line is known
     column: int = 0
     end_line: int = 0
     end_column: int = 0
@@ -94,3 +96,44 @@ def relative(file: str, folder: str) -> str:
         return os.path.relpath(os.path.realpath(file), folder).replace(os.sep, "/")
     except ValueError:  # of another drive
         return file.replace(os.sep, "/")
+
+
+_INSTALLED = re.compile(r".*[\\/](?:site|dist)-packages[\\/]")
+_RUN = {"<string>": "a text given to exec or eval"}
+"""Names of files that Python gives to code of no file, and what that is."""
+_CELL = re.compile(r"<ipython-input-(\d+)-\w+>")
+
+
+def path_of(site: Site) -> str:
+    """Return file and line: the file from the current folder on, a cell as ``In [4]:3``, an
+    installed library from its own folder on."""
+    cell = _cell(site.file)
+    return f"{cell}:{site.line}" if cell else visible(_INSTALLED.sub("", site.path))
+
+
+def name_of(site: Site) -> str:
+    """Return the file's own name and line: "train.py:12"."""
+    cell = _cell(site.file)
+    return f"{cell}:{site.line}" if cell else visible(str(site))
+
+
+def text_at(site: Site) -> str:
+    """Return the source at a place, or what stands there for it where no file has it."""
+    return visible(site.expression or site.text or _RUN.get(site.file, ""))
+
+
+def _cell(file: str) -> str:
+    """The cell that a file of IPython's stands for, with its number; "" of another file."""
+    match = _CELL.fullmatch(file)
+    if match:
+        return f"In [{match[1]}]"
+    number = _numbers().get(file)
+    return f"In [{number}]" if isinstance(number, int) else ""
+
+
+def _numbers() -> dict[str, Any]:
+    """From the file of each cell to its number, as IPython has them; it is not imported for it."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
+    found = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    return found if isinstance(found, dict) else {}

@@ -17,9 +17,9 @@ from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
-from promoarray.diagnostics.model.escapes import Escapes, Row, as_data, rows, summary_of, worded
-from promoarray.diagnostics.model.places import name_of, path_of, text_at
+from promoarray.diagnostics.model.noted import Escapes, Row, escapes_data, rows, summary_of, worded
 from promoarray.diagnostics.render.words import TITLES
+from promoarray.diagnostics.spans import name_of, path_of, text_at
 from promoarray.diagnostics.tracing.actions import action_of
 from promoarray.diagnostics.tracing.cast import (
     ALL,
@@ -187,7 +187,7 @@ class Trace(Observer, Printable):
     def to_dict(self) -> dict[str, Any]:
         """Return ``casts`` and ``escapes`` as data, in the order of the source."""
         casts = [cast.to_dict() | {"count": count} for cast, count in self._sorted()]
-        return {"casts": casts, "escapes": as_data(self.escapes)}
+        return {"casts": casts, "escapes": escapes_data(self.escapes)}
 
     def to_sarif(self, path: str | Path) -> None:
         """Write the casts and what left as SARIF 2.1.0, for code scanning and editors."""

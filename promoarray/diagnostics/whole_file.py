@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -21,29 +23,42 @@ def require_place(target: Path) -> None:
         raise FileNotFoundError(f"no such folder for {target}")
 
 
-def write_whole(target: Path, text: str) -> None:
-    """Write a file that is there in full or not at all: beside its place first, then renamed."""
+def write_whole(target: Path, text: str | bytes) -> None:
+    """Write a file that is there in full or not at all."""
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     if target.exists() and not target.is_file():  # a pipe or a device, which cannot be replaced
-        target.write_text(text, encoding="utf-8", errors="backslashreplace")
-        return
-    real = target.resolve()  # a link stays a link
-    with tempfile.NamedTemporaryFile(
-        "w",
-        encoding="utf-8",
-        errors="backslashreplace",
-        dir=real.parent,
-        prefix=f".{real.name}.",
-        delete=False,
-    ) as out:
-        beside = Path(out.name)
-        try:
-            out.write(text)
-            out.flush()
+        target.write_bytes(data)
+    else:
+        put_all([(target, data)])
+
+
+def put_all(files: list[tuple[Path, bytes]]) -> None:
+    """Put files in place: all are written beside their places before the first is replaced.
+
+    They keep their modes, and a link stays a link.
+    """
+    staged: list[tuple[Path, Path]] = []
+    try:
+        for path, data in files:
+            real = path.resolve()
+            if real.exists() and not os.access(real, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+            beside = Path(name)
+            staged.append((beside, real))
+            with open(handle, "wb") as out:
+                out.write(data)
+                out.flush()
+                os.fsync(out.fileno())
             beside.chmod(real.stat().st_mode if real.exists() else 0o666 & ~_umask())
+        while staged:
+            beside, real = staged[0]
             beside.replace(real)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
+            staged.pop(0)
+    finally:
+        for beside, _ in staged:
+            with contextlib.suppress(OSError):
+                beside.unlink()
 
 
 def _umask() -> int:

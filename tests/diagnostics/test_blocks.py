@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.findings.dataflow import reached
+from promoarray.diagnostics.findings.causes import reached
 from promoarray.diagnostics.report import Report
 
 PROGRAM = """\

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from promoarray import cli
-from promoarray.diagnostics.run import magics, notebook
+from promoarray.diagnostics.run import notebook
 
 MARKDOWN = {"cell_type": "markdown", "source": ["# x = 1"]}
 
@@ -58,7 +58,7 @@ def test_lines_of_ipythons_own_are_skipped_and_said() -> None:
     said: list[tuple[int, str]] = []
 
     def skipping(source: str) -> str:
-        return magics.skipping(source, lambda line, what: said.append((line, what)))
+        return notebook.skipping(source, lambda line, what: said.append((line, what)))
 
     assert skipping("%precision 3\nx = 1\nif x:\n    !ls\nfiles = !ls\nx?\n") == (
         "pass\nx = 1\nif x:\n    pass\npass\npass\n"
@@ -78,7 +78,7 @@ def test_lines_of_ipythons_own_are_skipped_and_said() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("IPython") is None, reason="without IPython")
 def test_ipython_translates_its_lines_where_it_is_installed() -> None:
     names: dict[str, Any] = {}
-    made = magics.translator(names)("\n%who\nx = 1\n", lambda line, what: None)
+    made = notebook.translator(names)("\n%who\nx = 1\n", lambda line, what: None)
     assert made.splitlines()[1].startswith("get_ipython().run_line_magic('who'")
     assert made.splitlines()[2] == "x = 1"
     assert "get_ipython" in names

@@ -13,8 +13,7 @@ from fuzz import read_dtypes
 
 import promoarray as pa
 from promoarray import cli
-from promoarray.diagnostics.model.fallback_dtype import held, lacks
-from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.diagnostics.model.slots import as_seen_by, held, lacks
 from promoarray.dtypes import CONCRETE
 from promoarray.policies import as_policy
 

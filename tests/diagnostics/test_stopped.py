@@ -13,9 +13,9 @@ from promoarray import cli
 from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.exit_codes import FAILED
 from promoarray.diagnostics.findings.finding import findings
-from promoarray.diagnostics.findings.summary import PolicySummary
+from promoarray.diagnostics.findings.verdict import PolicySummary
 from promoarray.diagnostics.model.final import FinalDType
-from promoarray.diagnostics.model.refusals import Stopped
+from promoarray.diagnostics.model.noted import Stopped
 from promoarray.diagnostics.render.json import stopped_data
 from promoarray.diagnostics.render.words import message
 from promoarray.diagnostics.run.ending import last_line, stopped_at

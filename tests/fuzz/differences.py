@@ -17,7 +17,7 @@ import promoarray as pa
 from fuzz.layouts import STORED, numbers, one_of
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import DEFAULT, ShadowObserver
-from promoarray.diagnostics.diff.difference import Difference, difference
+from promoarray.diagnostics.diff.command import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.report import Report
 from promoarray.policies import Policy, as_policy

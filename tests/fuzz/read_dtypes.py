@@ -16,8 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 import promoarray as pa
-from promoarray.diagnostics.model.fallback_dtype import held, lacks
-from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.diagnostics.model.slots import as_seen_by, held, lacks
 from promoarray.policies import as_policy
 
 POLICIES = (

@@ -16,7 +16,7 @@ from promoarray.core.events import CastEvent, Decision, EntryEvent, Question
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.ask.verdict import Verdict, others, words_of
+from promoarray.diagnostics.ask.operations import Verdict, others, words_of
 from promoarray.diagnostics.model.divergence import (
     ASKED_DTYPE,
     DEFAULT_DTYPE,
@@ -25,8 +25,7 @@ from promoarray.diagnostics.model.divergence import (
     DefaultMade,
     Entered,
 )
-from promoarray.diagnostics.model.fallback_dtype import held, lacks, why_lacking
-from promoarray.diagnostics.model.slots import as_held, as_seen_by, record
+from promoarray.diagnostics.model.slots import as_held, as_seen_by, held, lacks, record, why_lacking
 from promoarray.dtypes import DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal

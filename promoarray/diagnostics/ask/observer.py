@@ -50,15 +50,21 @@ from promoarray.diagnostics.ask.dtypes import (
     question_verdict,
     seen_dtype,
 )
-from promoarray.diagnostics.ask.operations import key_of, verdict_of
+from promoarray.diagnostics.ask.operations import (
+    Verdict,
+    assignment_verdict,
+    key_of,
+    kind_of,
+    verdict_of,
+    words_of,
+)
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.ask.values import ComparedValues
-from promoarray.diagnostics.ask.verdict import Verdict, assignment_verdict, kind_of, words_of
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.divergence import DefaultMade, Divergence
 from promoarray.diagnostics.model.noted import Call, Decided
 from promoarray.diagnostics.model.scalar_class import scalar_class
-from promoarray.diagnostics.model.value_changes import Place, one_pass
+from promoarray.diagnostics.model.values import Place, one_pass
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import quoted
@@ -70,15 +76,9 @@ from promoarray.promotion.registry import as_policy
 
 @dataclass(eq=False)
 class ShadowObserver(Observer):
-    """Asks the shadow policies about every operation, and fills a report.
+    """Asks the shadow policies about every operation, and fills a report."""
 
-    Attributes
-    ----------
-    report : Report
-        Which names the policies to ask.
-    """
-
-    report: Report
+    report: Report  # which names the policies to ask
     _verdicts: dict[Hashable, Verdict] = field(default_factory=dict)
     _passes: Passes[Divergence] = field(default_factory=Passes)
 

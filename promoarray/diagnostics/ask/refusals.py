@@ -6,13 +6,12 @@ from promoarray.core.call_site import Site, sites
 from promoarray.core.events import RefusalEvent
 from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
-from promoarray.diagnostics.ask.verdict import words_of
-from promoarray.diagnostics.edits.known import after_refusal
-from promoarray.diagnostics.edits.occurrence import Asked
-from promoarray.diagnostics.model.asking import ask, not_stored, result_of
+from promoarray.diagnostics.ask.operations import words_of
+from promoarray.diagnostics.edits.occurrences import Asked
+from promoarray.diagnostics.edits.planner import after_refusal
 from promoarray.diagnostics.model.divergence import Answer, Divergence
-from promoarray.diagnostics.model.refusals import Refused, Stopped
-from promoarray.diagnostics.model.slots import as_seen_by
+from promoarray.diagnostics.model.noted import Refused, Stopped
+from promoarray.diagnostics.model.slots import as_seen_by, ask, not_stored, result_of
 from promoarray.errors import PromotionError
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
@@ -34,7 +33,6 @@ def stopped_of(
         The policy in force.
     policies : tuple of Policy
         Those to ask besides.
-    error : BaseException
     said : str
         The error as a traceback ends.
     site : Site or None
@@ -64,8 +62,6 @@ def refused_of(
 
     Parameters
     ----------
-    event : RefusalEvent
-    policies : tuple of Policy
     framework : str
         Of a program that is recorded: the framework, in whose words the edit is written.
     error : Exception, optional

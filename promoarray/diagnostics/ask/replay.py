@@ -26,7 +26,7 @@ from promoarray.core.observers import notify_lock
 from promoarray.core.operands import UNKNOWN, operand_of
 from promoarray.diagnostics.ask.dtypes import entry_verdict
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.ask.verdict import Verdict, words_of
+from promoarray.diagnostics.ask.operations import Verdict, words_of
 from promoarray.diagnostics.calls.examined import (
     asked_on_a_cpu_alone,
     defined_otherwise,
@@ -73,8 +73,6 @@ def replay(flow: Flow, report: Report, framework: str = "") -> dict[Source, Slot
 
     Parameters
     ----------
-    flow : Flow
-    report : Report
     framework : str
         The framework of a program that was recorded.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,18 +20,19 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import sites
 from promoarray.core.cast import convert, scalar
 from promoarray.core.events import CastEvent, SetitemEvent
-from promoarray.diagnostics.edits.routes import routes
 from promoarray.diagnostics.model.divergence import ENTRY
 from promoarray.diagnostics.model.slots import as_seen_by
-from promoarray.diagnostics.model.value_changes import (
+from promoarray.diagnostics.model.values import (
     Difference,
     Example,
     Place,
     ValueChange,
+    all_beyond,
+    differs,
     one_pass,
 )
-from promoarray.diagnostics.model.values import all_beyond, differs
-from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
+from promoarray.promotion.cast_losses import gravity
 from promoarray.promotion.cast_rules import CastPlan
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds, worded
@@ -50,13 +52,7 @@ class Found(Protocol):
 
 @dataclass(eq=False)
 class ComparedValues:
-    """Casts what the run casts as every policy does, and notes what differs.
-
-    Attributes
-    ----------
-    policies : tuple of Policy
-    found : Found
-    """
+    """Casts what the run casts as every policy does, and notes what differs."""
 
     policies: tuple[Policy, ...]
     found: Found
@@ -189,7 +185,6 @@ def narrowed(
     ----------
     policy : Policy
         Whose cast rule it is.
-    data : tuple of numpy.ndarray and numpy.generic
     source, target : DType
         Of the data, and what the policy makes of them.
     names : tuple of str
@@ -242,9 +237,7 @@ def _apart(given: Any, made: Any, differ: Any) -> Any:
 
 
 def _cast_values(buffer: Any, source: DType, target: DType, plan: CastPlan) -> Any:
-    backend = backend_of(buffer)
-    cast = backend.cast(buffer, source, target, *plan)
-    return host.decoded(backend.to_numpy(cast, target), target)
+    return _decoded(backend_of(buffer).cast(buffer, source, target, *plan), target)
 
 
 def differences(
@@ -254,10 +247,8 @@ def differences(
 
     Parameters
     ----------
-    run : Policy
     policies : tuple of Policy
         Those that cast these values: what they have seen so far is of the same dtype.
-    buffer : array
     source, target : DType
         Of numbers or bools.
     """
@@ -278,7 +269,7 @@ def differences(
             alike.append((theirs, names))
         else:
             same.extend(names)
-    given = host.decoded(backend_of(buffer).to_numpy(buffer, source), source)
+    given = _decoded(buffer, source)
     found = []
     for theirs, names in alike:
         differ = differs(mine, theirs)
@@ -299,11 +290,8 @@ def scalar_differences(
 
     Parameters
     ----------
-    run : Policy
-    given : bool, int, float or complex
     value : number
         What the run's policy makes of it, on its way to ``dtype``.
-    dtype : DType
     others : dict
         From the policies that cast it to the same dtype to what they make of it.
     """
@@ -352,3 +340,37 @@ def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
 
 def _worded(given: Any, made: Any) -> str:
     return worded(given) if made is None else str(made.item())
+
+
+# -- casts in two steps ------------------------------------------------------------------------
+
+
+BY_WAY_OF = tuple(BY_CODE[code] for code in ("i64", "i32", "i16", "f64", "f32", "bf16", "f16"))
+
+
+def routes(
+    run: Policy, policies: tuple[Policy, ...], array: Array, source: DType, target: DType
+) -> tuple[DType, ...]:
+    """Return the dtypes by way of which every policy makes the run's values of an array."""
+    buffer = array._buffer
+    wanted = _cast_values(buffer, source, target, run.cast.plan(source, target))
+    least = sorted(BY_WAY_OF, key=lambda dtype: gravity(source, dtype))
+    return tuple(
+        way
+        for way in least
+        if way not in (source, target)
+        and all(_gives(p, buffer, (source, way, target), wanted) for p in (run, *policies))
+    )
+
+
+def _gives(policy: Policy, buffer: Any, steps: tuple[DType, ...], wanted: Any) -> bool:
+    for source, target in pairwise(steps):
+        if target not in policy.dtypes or policy.cast.refuses(source, target) is not None:
+            return False
+        plan = policy.cast.plan(source, target)
+        buffer = backend_of(buffer).cast(buffer, source, target, *plan)
+    return not differs(_decoded(buffer, steps[-1]), wanted).any()
+
+
+def _decoded(buffer: Any, dtype: DType) -> Any:
+    return host.decoded(backend_of(buffer).to_numpy(buffer, dtype), dtype)

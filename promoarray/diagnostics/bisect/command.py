@@ -4,17 +4,218 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import signal
 import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, TypeVar
 
-from promoarray.console import console, visible
-from promoarray.diagnostics.bisect.search import Search, Stopped
-from promoarray.diagnostics.bisect.value import shown
-from promoarray.diagnostics.exit_codes import FINDINGS, NOTHING, USAGE
+from promoarray.console import console
+from promoarray.diagnostics.bisect.report import Bisection
+from promoarray.diagnostics.bisect.rules import differing_rules
+from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run, Trial, same, shown
+from promoarray.diagnostics.diff.change import Change
+from promoarray.diagnostics.diff.command import difference, report_of
+from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.run.program import as_module, program_of
-from promoarray.diagnostics.run.standard_input import StandardInput
+from promoarray.diagnostics.run.program import Program, StandardInput, as_module, program_of, say
+from promoarray.diagnostics.run.task import Task
+from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
+
+
+class Stopped(Exception):
+    """There is nothing to find, for a reason that the user is told.
+
+    Attributes
+    ----------
+    status : int
+        The exit status of the command.
+    """
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+@dataclass
+class Search:
+    """Runs a program with some lines or rules of another policy, and compares its final value."""
+
+    program: Program
+    before: Policy
+    after: Policy
+    expression: str
+    tolerance: float  # Relative: how far two final values may be apart and count as the same
+    given: StandardInput  # what each run reads
+    step: Callable[[str], None]  # is told what is asked next, in words
+    runs: int = 0  # how often the program was run
+    value: Any = None  # the final value under the first policy, once that has run
+    _casts: bool = False
+
+    def found(self) -> Bisection | None:
+        """Search; return None if the value is the same under both policies.
+
+        Raises
+        ------
+        Stopped
+            If a run has no value, or the value changes from run to run.
+        """
+        before, after = f"under {self.before.name}", f"under {self.after.name}"
+        first = _valued(before, self._run(before, lines=(), shadow=True))
+        self.value = first.seen.value
+        again = _valued("the same again", self._run("the same again", lines=()))
+        if not self._same(first, again):
+            a, b = shown(first.seen.value), shown(again.seen.value)
+            raise Stopped(
+                FAILED,
+                f"two runs {before} give {a} and {b}: the program is not deterministic. Fix its "
+                "seeds, or pass a --tolerance above the difference",
+            )
+        other = self._run(after)
+        if other.ended.status:
+            self._casts = True  # else the other policy stops the program
+            other = self._run(after)
+        _valued(after, other)
+        if self._same(first, other):
+            return None
+        changes, every = self._changes(first), {**other.seen.lines, **first.seen.lines}
+        lines = self._lines(sorted(every), {each.line for each in changes}, other)
+        met = first.seen.operations | other.seen.operations
+        there = {name for line, name in met if line in lines}
+        rules = self._rules(lines, differing_rules(self.before, self.after, there), other)
+        words = "with what was found"
+        last = _valued(words, self._run(words, lines=lines, rules=rules))
+        return Bisection(
+            self.before,
+            self.after,
+            self.expression,
+            (first, other, last),
+            {line: every.get(line, "") for line in sorted(lines)},
+            rules,
+            self.runs,
+            tuple(each for each in changes if each.line in lines),
+        )
+
+    def _changes(self, first: Run) -> list[Change]:
+        """What changes in the program by itself, as ``promoarray diff`` has it."""
+        report = report_of(first.ended, self.before, self.after)
+        noted = (each.probed[1] for each in first.ended.findings if each.probed)
+        every = difference(report, noted, self.after).changes
+        return [each for each in every if not each.inherited]
+
+    def _lines(self, every: list[Line], named: set[Line], other: Run) -> list[Line]:
+        """The lines that give the other value: of those at which something changes, if they do."""
+
+        def give(lines: Sequence[Line]) -> bool:
+            return self._gives(other, f"{len(lines)} of {len(every)} lines", lines=lines)
+
+        some = [line for line in every if line in named or line[0] == EXPRESSION]
+        if 0 < len(some) < len(every) and give(some):
+            return ddmin(some, give)
+        if give(every):
+            return ddmin(every, give)
+        raise Stopped(
+            FAILED,
+            f"the value under {self.after.name} changes from run to run: fix its seeds first",
+        )
+
+    def _rules(self, lines: list[Line], rules: list[str], other: Run) -> list[str] | None:
+        """The rules that give the other value on these lines; None if not even all of them do."""
+
+        def give(some: Sequence[str]) -> bool:
+            return self._gives(other, f"{len(some)} of {len(rules)} rules", lines=lines, rules=some)
+
+        return ddmin(rules, give) if rules and give(rules) else None
+
+    def _gives(self, other: Run, words: str, **asked: Any) -> bool:
+        run = self._run(words, **asked)
+        return not run.why and self._same(run, other)
+
+    def _run(
+        self,
+        words: str,
+        *,
+        lines: Iterable[Line] | None = None,
+        rules: Iterable[str] | None = None,
+        shadow: bool = False,
+    ) -> Run:
+        self.runs += 1
+        self.step(f"run {self.runs}: {words}")
+        names = self.before.name, self.after.name
+        asked = Trial(
+            *names,
+            self.expression,
+            None if lines is None else frozenset(lines),
+            None if rules is None else tuple(rules),
+        )
+        probes = (asked, Changes(self.after.name)) if shadow else (asked,)
+        shadows = names if shadow else ()
+        task = Task(shadows, self.before.name, casts=self._casts, names=(), probes=probes)
+        ended = self.program.run(task, self.given, quiet=True)
+        if ended.interrupted:
+            raise Stopped(SIGNAL + signal.SIGINT, "interrupted")
+        for bug in ended.bugs:
+            raise Stopped(FAILED, f"this is a bug in promoarray. Please report it:\n{bug}")
+        return Run.of(ended)
+
+    def _same(self, a: Run, b: Run) -> bool:
+        return same(a.seen.value, b.seen.value, self.tolerance)
+
+
+def _valued(words: str, run: Run) -> Run:
+    """Return a run that has a value."""
+    if run.why:
+        raise Stopped(
+            USAGE if run.seen.error and not run.ended.status else FAILED, f"{words}: {run.why}"
+        )
+    return run
+
+
+# -- delta debugging ---------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+def ddmin(whole: Sequence[T], has_effect: Callable[[Sequence[T]], bool]) -> list[T]:
+    """Reduce a sequence that has an effect to one of which no element can be left out.
+
+    Parameters
+    ----------
+    whole : sequence
+        Which has the effect; the empty one has not.
+    has_effect : callable
+        From a part of it, in order, to whether that has the effect. It is asked of no part twice.
+
+    Returns
+    -------
+    list
+        A part that has the effect, while it less any one of its elements has not. There may be
+        other such parts.
+    """
+
+    @cache
+    def holds(part: tuple[int, ...]) -> bool:
+        return has_effect([whole[i] for i in part])
+
+    kept, pieces = tuple(range(len(whole))), 2
+    while len(kept) > 1:
+        cuts = [len(kept) * n // pieces for n in range(pieces + 1)]
+        parts = [kept[a:b] for a, b in pairwise(cuts)]
+        others = [kept[:a] + kept[b:] for a, b in pairwise(cuts)]
+        if (smaller := next(filter(holds, parts), None)) is not None:
+            kept, pieces = smaller, 2
+        elif (rest := next(filter(holds, others), None)) is not None:
+            kept, pieces = rest, max(pieces - 1, 2)
+        elif pieces >= len(kept):
+            break
+        else:
+            pieces = min(2 * pieces, len(kept))
+    return [whole[i] for i in kept]
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,5 +256,5 @@ def _wrong(args: argparse.Namespace) -> str:
 
 
 def _say(what: str, status: int) -> int:
-    print(visible(f"promoarray bisect: {what}"), file=sys.stderr)
+    say("bisect", what)
     return status

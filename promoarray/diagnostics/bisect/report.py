@@ -10,8 +10,7 @@ import numpy as np
 
 from promoarray.console import Printable, counted, html_table, visible, wrapped
 from promoarray.diagnostics.bisect.rules import worded
-from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run
-from promoarray.diagnostics.bisect.value import in_words
+from promoarray.diagnostics.bisect.trial import EXPRESSION, Line, Run, in_words
 from promoarray.diagnostics.diff.change import Change
 from promoarray.promotion.policy import Policy
 
@@ -21,32 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Bisection(Printable):
-    """The smallest lines and rules that change a final value.
-
-    Attributes
-    ----------
-    before, after : Policy
-    expression : str
-    ran : tuple of Run
-        Under the first policy, under the other, and with the other's rules on the lines found.
-    lines : dict
-        From each line found to its text.
-    rules : list of str or None
-        None if the rules could not be told apart.
-    runs : int
-        How often the program was run.
-    changes : tuple of Change
-        What ``promoarray diff`` shows of these lines.
-    """
+    """The smallest lines and rules that change a final value."""
 
     before: Policy
     after: Policy
     expression: str
+    # under the first policy, under the other, and with the other's rules on the lines found
     ran: tuple[Run, Run, Run]
-    lines: dict[Line, str]
-    rules: list[str] | None
-    runs: int
-    changes: tuple[Change, ...]
+    lines: dict[Line, str]  # from each line found to its text
+    rules: list[str] | None  # None if the rules could not be told apart
+    runs: int  # how often the program was run
+    changes: tuple[Change, ...]  # what ``promoarray diff`` shows of these lines
 
     @property
     def headline(self) -> str:

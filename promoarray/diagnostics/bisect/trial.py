@@ -10,10 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from promoarray.core.call_site import program_site
+import numpy as np
+
+from promoarray.console import visible
+from promoarray.core.call_site import program_site, shortened
 from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.bisect.rules import mixed
-from promoarray.diagnostics.bisect.value import plain
+from promoarray.diagnostics.model.final import final_of
+from promoarray.diagnostics.model.values import distance
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.run.task import Probe
 from promoarray.promotion import in_force
@@ -28,46 +32,25 @@ Line = tuple[str, int]
 
 
 class Seen(NamedTuple):
-    """What a trial has seen.
+    """What a trial has seen."""
 
-    Attributes
-    ----------
-    value : object
-        Of the expression, as plain data.
-    error : str
-        Why it has none; else "".
-    lines : dict
-        Every line that asked for a policy, with its text.
-    operations : frozenset of (Line, str)
-        The operations that were carried out, each after its line.
-    """
-
-    value: Any
-    error: str
-    lines: dict[Line, str]
+    value: Any  # of the expression, as plain data
+    error: str  # why it has none; else ""
+    lines: dict[Line, str]  # every line that asked for a policy, with its text
+    # the operations that were carried out, each after its line
     operations: frozenset[tuple[Line, str]]
 
 
 @dataclass(eq=False)
 class Trial(Probe):
-    """Runs some lines under a policy that has some rules of another.
+    """Runs some lines under a policy that has some rules of another."""
 
-    Attributes
-    ----------
-    before, after : str
-        The two policies' names.
-    expression : str
-        What to evaluate at the end, among the program's globals.
-    lines : collection of Line, or None
-        The lines; None for all of them.
-    rules : sequence of str, or None
-        The rules, as ``rules.mixed`` takes them; None for all of them.
-    """
-
+    # the two policies' names
     before: str
     after: str
-    expression: str
-    lines: frozenset[Line] | None = None
+    expression: str  # what to evaluate at the end, among the program's globals
+    lines: frozenset[Line] | None = None  # the lines; None for all of them
+    # the rules, as ``rules.mixed`` takes them; None for all of them
     rules: tuple[str, ...] | None = None
 
     def begin(self) -> None:
@@ -103,19 +86,11 @@ class Trial(Probe):
 
 
 class Run(NamedTuple):
-    """One run of the program.
-
-    Attributes
-    ----------
-    ended : Ended
-    seen : Seen
-    why : str
-        Why there is no final value; "" if there is.
-    """
+    """One run of the program."""
 
     ended: Ended
     seen: Seen
-    why: str = ""
+    why: str = ""  # why there is no final value; "" if there is
 
     @classmethod
     def of(cls, ended: Ended) -> Run:
@@ -129,3 +104,60 @@ class Run(NamedTuple):
         elif seen is not None:
             why = f"the expression failed: {seen.error}" if seen.error else ""
         return cls(ended, seen or Seen(None, "", {}, frozenset()), why)
+
+
+# -- final values ------------------------------------------------------------------------------
+
+
+_NUMBERS = (bool, int, float, complex, np.ndarray)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as data that another process reads: numbers, NumPy's arrays, or text."""
+    kind = type(value)
+    if kind in (list, tuple):
+        return [plain(each) for each in value]
+    if kind is dict:
+        return {str(key): plain(each) for key, each in value.items()}
+    if issubclass(kind, (bool, int, float, complex, str)):
+        return value.item() if issubclass(kind, np.generic) else value
+    final = final_of(value)
+    if final is None or final.values is None or final.values.dtype.kind not in "biufc":
+        return repr(value)
+    return final.values if final.shape else final.values.item()
+
+
+def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
+    """Whether two values are the same, numbers within a relative tolerance; NaN is itself."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(same(x, y, tolerance) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key], tolerance) for key in a)
+    if not (isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)):
+        return bool(type(a) is type(b) and a == b)
+    if np.shape(a) != np.shape(b):
+        return False
+    apart = distance(np.asarray(a), np.asarray(b))
+    if apart is None:
+        return True
+    return bool(tolerance) and apart.finite and (apart.relative or 0.0) <= tolerance
+
+
+def in_words(values: list[Any]) -> list[str]:
+    """Return values in words; of arrays the first element at which the first two differ."""
+    first, other, *_ = values
+    at: tuple[int, ...] = ()
+    if all(isinstance(x, np.ndarray) for x in (first, other)) and first.shape == other.shape:
+        apart = distance(first, other)
+        at = apart.first if apart else ()
+    return [shown(value, at) for value in values]
+
+
+def shown(value: Any, at: tuple[int, ...] = ()) -> str:
+    """Return a value in words; of an array its shape, and the element at an index."""
+    if not isinstance(value, np.ndarray):
+        return visible(shortened(value if isinstance(value, str) else repr(value)))
+    kind = f"an array of shape {value.shape}"
+    if len(at) != value.ndim:
+        return kind
+    return f"{value[at].item()!r} at {list(at)} of {kind}"

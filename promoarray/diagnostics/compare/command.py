@@ -14,12 +14,11 @@ import signal
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from promoarray.console import visible
-from promoarray.diagnostics.compare.output import SCHEMA, Compared, stopped_in_words, write
+from promoarray.diagnostics.compare.output import SCHEMA, Compared, write
 from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
-from promoarray.diagnostics.compare.targets import ALL, named, policies_for
 from promoarray.diagnostics.exit_codes import (
     FAILED,
     FINDINGS,
@@ -29,8 +28,7 @@ from promoarray.diagnostics.exit_codes import (
     USAGE,
 )
 from promoarray.diagnostics.findings import verdict
-from promoarray.diagnostics.findings.baseline import Baseline, read
-from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged, judge
+from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Judged, judge, read
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
@@ -40,34 +38,37 @@ from promoarray.diagnostics.record.saved import NotSaved, as_json, is_saved
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import (
+    ALL,
     AUTO,
     OWN,
     framework_of,
     imported_by,
+    named,
     names,
     others_of,
+    policies_for,
 )
 from promoarray.diagnostics.run.program import (
     STOPPED,
     Ended,
     Program,
+    StandardInput,
+    UsageError,
     as_module,
-    of_module,
-    of_script,
+    policy_named,
+    program_of,
+    say,
 )
-from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Findings, Task
 from promoarray.diagnostics.whole_file import require_place, write_whole
-from promoarray.errors import UnknownPolicyError, quoted
+from promoarray.errors import quoted
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 INTERRUPTED = SIGNAL + signal.SIGINT
 
-
-class UsageError(Exception):
-    """Wrong arguments; the message is all the user needs."""
+_say = partial(say, "compare")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -110,30 +111,16 @@ def main(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A program, and what is asked of its runs; or a run of it that was saved.
-
-    Attributes
-    ----------
-    program : Program
-    policies : tuple of Policy
-        The policies to compare with.
-    run : Policy or None
-        What it runs under; None for what it would itself.
-    baseline : Baseline or None
-        The findings that are known.
-    args : Namespace
-    framework : str
-        The framework that is recorded; "" of a program written against promoarray.
-    saved : RecordedReport or None
-        The run that is asked about, in place of a program that runs.
-    """
+    """A program, and what is asked of its runs; or a run of it that was saved."""
 
     program: Program
-    policies: tuple[Policy, ...]
-    run: Policy | None
-    baseline: Baseline | None
+    policies: tuple[Policy, ...]  # the policies to compare with
+    run: Policy | None  # what it runs under; None for what it would itself
+    baseline: Baseline | None  # the findings that are known
     args: argparse.Namespace
+    # the framework that is recorded; "" of a program written against promoarray
     framework: str = ""
+    # the run that is asked about, in place of a program that runs
     saved: RecordedReport | None = None
 
     @property
@@ -176,8 +163,8 @@ class Comparison:
         if self.saved is not None:
             return self.saved
         own = ended.findings[0].run if ended.findings else self._run_name or self.framework
-        run = _named(own) if own else process_default()
-        made = [each.report for each in ended.findings if isinstance(each.report, RecordedReport)]
+        run = policy_named(own) if own else process_default()
+        made = [each for each in ended.reports if isinstance(each, RecordedReport)]
         run = next((each.run for each in made if each.calls), run)  # JAX chooses as it begins
         kind = RecordedReport if self.framework or self.args.save or made else Report
         given = self.args.script or ""
@@ -186,11 +173,7 @@ class Comparison:
         policies = self.policies
         if made and self.args.policies is None and not self.framework:
             policies = policies_for(made[0].framework.partition(" ")[0], self.args.script)
-        report = kind(run, policies, max_sites=limit, script=script)
-        for each in ended.findings:
-            if each.report is not None:
-                report.merge(each.report)
-        return report
+        return ended.merged_into(kind(run, policies, max_sites=limit, script=script))
 
     def outcomes(self, own: str, given: StandardInput) -> list[Outcome]:
         """Run it under the policy it ran under, and under each of the others, until stopped."""
@@ -283,17 +266,15 @@ def _read(args: argparse.Namespace) -> Comparison:
     ------
     UsageError, OSError
     """
-    of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
+    of = program_of(args)
     args.format = _format(args)
     args.run_all = args.run_all or bool(args.show)
-    if args.html and not Path(args.html).resolve().parent.is_dir():
-        raise UsageError(f"no such folder for {args.html}")
     policies = () if args.policies is None else named(args.policies)
     if args.policies is not None and not policies:
         raise UsageError("--policies names no policy; write --policies torch@2.13,paddle@3.3")
     if args.html and Path(args.html).is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
-    for path in filter(None, (args.output, args.save)):
+    for path in filter(None, (args.html, args.output, args.save)):
         require_place(Path(path))
     run = as_policy(args.run) if args.run else None
     framework = _recorded(args)
@@ -365,14 +346,6 @@ def _baseline(args: argparse.Namespace) -> Baseline | None:
         raise UsageError(str(error)) from error
 
 
-def _named(name: str) -> Policy:
-    """Return a policy by the name a program gave; one of the program's own is known by it alone."""
-    try:
-        return as_policy(name)
-    except UnknownPolicyError:
-        return process_default().derive(name)
-
-
 def _whole(ended: Ended) -> bool:
     """Whether the program ran to its end, and was observed all the way."""
     return not ended.status and not ended.bugs
@@ -394,9 +367,8 @@ def _status(ended: Ended, every: list[Outcome], judged: Judged, report: Report) 
 
 def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     """Say on standard error what went wrong."""
-    sys.stdout.flush()
     if ended.status:
-        _say(stopped_in_words(report, ended) + as_module(of.args.script))
+        _say(ended.stopped_under(report.run.name) + as_module(of.args.script))
     elif isinstance(report, RecordedReport) and (of.framework or report.framework):
         if not report.calls:
             nothing = f"the program called nothing that computes under {report.run.name}"
@@ -410,16 +382,10 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
             "make its arrays with xp.asarray. An unmodified program that imports its framework "
             f"elsewhere takes --framework {' or '.join(RECORDED)}"
         )
-    for bug in ended.bugs:
-        print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
-        _say("this is a bug in promoarray. Please report it with the lines above")
+    ended.say_bugs("compare")
 
 
 _ELSEWHERE = (
     ": write --framework NAME for what it computes with, --packages NAME for a library of its own "
     "that computes with NumPy, or run the part that computes"
 )
-
-
-def _say(what: str) -> None:
-    print(visible(f"promoarray compare: {what}"), file=sys.stderr)

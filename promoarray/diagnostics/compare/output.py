@@ -26,11 +26,10 @@ from promoarray.diagnostics.findings.finding import (
     of_escape,
 )
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
+from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.render.github import as_commands
 from promoarray.diagnostics.render.json import finding_data
-from promoarray.diagnostics.render.sarif import as_sarif
+from promoarray.diagnostics.render.sarif import as_commands, as_sarif
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.spans import base_folder, relative
@@ -44,23 +43,13 @@ SCHEMA_VERSION = "1.3"
 
 
 class Compared(NamedTuple):
-    """All there is to write.
-
-    Attributes
-    ----------
-    report : Report
-    judged : Judged
-    outcomes : Outcomes
-    ended : Ended
-    status : int
-        What the command exits with.
-    """
+    """All there is to write."""
 
     report: Report
     judged: Judged
     outcomes: Outcomes
     ended: Ended
-    status: int
+    status: int  # what the command exits with
 
 
 def write(compared: Compared, args: argparse.Namespace) -> None:
@@ -94,7 +83,7 @@ def _for_tools(compared: Compared, format_: str) -> Iterator[str]:
     if format_ == "json":
         yield json.dumps(report_data(compared), indent=2)
     elif format_ == "sarif":
-        stopped = [stopped_in_words(compared.report, ended)] if ended.status else []
+        stopped = [ended.stopped_under(compared.report.run.name)] if ended.status else []
         data = as_sarif(judged, compared.status, [*stopped, *ended.bugs])
         yield json.dumps(data, indent=2)
     else:
@@ -179,13 +168,7 @@ def _divergence(divergence: Divergence, hidden: Hidden, left_out: set[str]) -> D
 
 def _change(change: ValueChange, run: str, hidden: Hidden) -> ValueChange | None:
     """A cast without the policies that are hidden; None if there are no others."""
-    gone = {each.policy for each in of_change(change, run) if each in hidden}
-    left = {}
-    for each in tuple(change.differences.values()):
-        names = tuple(name for name in each.policies if name not in gone)
-        if names:
-            left[names] = each._replace(policies=names)
-    return replace(change, differences=left) if left else None
+    return change.of({each.policy for each in of_change(change, run) if each not in hidden})
 
 
 # -- JSON -----------------------------------------------------------------------------------------
@@ -194,17 +177,12 @@ def _change(change: ValueChange, run: str, hidden: Hidden) -> ValueChange | None
 def report_data(compared: Compared) -> dict[str, Any]:
     """Return all there is as data, as ``report.schema.json`` has it."""
     ended, judged = compared.ended, compared.judged
-    program = {
-        "exit_status": ended.status,
-        "error": ended.why or None,
-        "stopped_at": ended.where or None,
-    }
     return (
         {"schema_version": SCHEMA_VERSION, "exit_code": compared.status}
         | compared.report.to_dict()
         | {"findings": [finding_data(judged, each) for each in judged.states]}
         | {"fail_on": list(judged.fail_on), "baseline": _baseline(judged)}
-        | {"notices": [each._asdict() for each in judged.notices], "program": program}
+        | {"notices": [each._asdict() for each in judged.notices], "program": ended.to_dict()}
         | compared.outcomes.to_dict()
     )
 
@@ -214,11 +192,3 @@ def _baseline(judged: Judged) -> dict[str, Any] | None:
         return None
     gone = [entry.to_dict() | {"count": n} for entry, n in sorted(judged.gone.items())]
     return {"file": judged.baseline, "known": len(judged.of(KNOWN)), "gone": gone}
-
-
-def stopped_in_words(report: Report, ended: Ended) -> str:
-    """Say where a program stopped, and why, with its own exit status."""
-    at = f" at {ended.where}" if ended.where else ""
-    why, status = ended.why, f"exit status {ended.status}"
-    own = f" ({status})" if ended.status > 0 and why != status else ""
-    return f"the program stopped under {report.run.name}{at}: {why}{own}"

@@ -33,58 +33,30 @@ STYLES = {"stopped": "red", "cast": "yellow"}
 
 @dataclass(frozen=True, slots=True)
 class PrintedLine:
-    """The first line printed that differs between two runs.
+    """The first line printed that differs between two runs."""
 
-    Attributes
-    ----------
-    number : int
-        Which line, from 1.
-    run, other : str
-        What it is; "" where nothing was printed any more.
-    """
-
-    number: int
+    number: int  # which line, from 1
+    # what it is; "" where nothing was printed any more
     run: str
     other: str
 
 
 @dataclass
 class Outcome:
-    """How a program ended under one policy.
-
-    Attributes
-    ----------
-    policy : str
-    values : dict
-        The globals asked for, as text.
-    recovered : dict
-        From each place and operation refused to the cast applied there, in words.
-    error : str
-        What stopped it, or "".
-    site : str
-        The line of the program where it stopped.
-    output : str
-        What it printed.
-    finals : dict
-        The globals at the end; kept of the run that the others are compared with.
-    differences : tuple of FinalDifference
-        The globals that differ from that run's.
-    same : tuple of str
-        Those that do not.
-    printed : PrintedLine or None
-        The first line printed that differs.
-    """
+    """How a program ended under one policy."""
 
     policy: str
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)  # the globals asked for, as text
+    # from each place and operation refused to the cast applied there, in words
     recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
-    error: str = ""
-    site: str = ""
-    output: str = ""
+    error: str = ""  # what stopped it, or ""
+    site: str = ""  # the line of the program where it stopped
+    output: str = ""  # what it printed
+    # the globals at the end; kept of the run that the others are compared with
     finals: dict[str, Final] = field(default_factory=dict, repr=False)
-    differences: tuple[FinalDifference, ...] = ()
-    same: tuple[str, ...] = ()
-    printed: PrintedLine | None = None
+    differences: tuple[FinalDifference, ...] = ()  # the globals that differ from that run's
+    same: tuple[str, ...] = ()  # those that do not
+    printed: PrintedLine | None = None  # the first line printed that differs
 
     @property
     def plain(self) -> bool:
@@ -136,17 +108,10 @@ def _printed(run: str, other: str) -> PrintedLine | None:
 
 @dataclass(frozen=True, repr=False)
 class Outcomes(Printable):
-    """How a program ended under each policy, compared with the first.
-
-    Attributes
-    ----------
-    every : tuple of Outcome
-    named : bool
-        Whether the user named the globals to show.
-    """
+    """How a program ended under each policy, compared with the first."""
 
     every: tuple[Outcome, ...]
-    named: bool = False
+    named: bool = False  # whether the user named the globals to show
 
     @property
     def headline(self) -> str:

@@ -8,15 +8,61 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray.console import visible, wrapped
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.diff.reasons import NO_REASONS, Event, Reasons, reasons_of
+from promoarray.core.events import OperationEvent, RefusalEvent
+from promoarray.diagnostics.explain.case import Case
 from promoarray.diagnostics.findings.finding import spelled
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.model.places import text_at
+from promoarray.diagnostics.spans import called_from, text_at
+from promoarray.operations import OPERATIONS
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+Event = OperationEvent | RefusalEvent
+Step = tuple[str, list[str]]
+"""What it is about, such as "promote", and what is said of that."""
+
+_SHOWN = ("result: ", "results: ", "refused: ", "raises ")
+"""Steps that the report shows by itself."""
+
+
+class Reasons(NamedTuple):
+    """The steps by which two policies come to other answers, without those that they share."""
+
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+NO_REASONS = Reasons()
+"""Where nobody was asked."""
+
+
+def reasons_of(event: Event | None, before: Policy, after: Policy) -> Reasons:
+    """Return the steps of two policies on the same operands; none of what is no operation."""
+    if event is None or event.name not in OPERATIONS:
+        return NO_REASONS
+    one, other = _steps(event, before), _steps(event, after)
+    return Reasons(tuple(_own(one, other)), tuple(_own(other, one)))
+
+
+def _steps(event: Event, policy: Policy) -> list[Step]:
+    """The steps but the general rule and the result."""
+    steps = Case(event.name, event.form, event.operands, policy, supposed=True).steps()
+    own = (step.rstrip(".") for step in steps if step != policy.principle)
+    parts = (step.partition(": ") for step in own if not step.startswith(_SHOWN))
+    return [(label, said.split("; ")) for label, _, said in parts]
+
+
+def _own(steps: list[Step], others: list[Step]) -> Iterator[str]:
+    """What is said in these steps and not in the others."""
+    shared = {(label, part) for label, said in others for part in said}
+    for label, said in steps:
+        own = [part for part in said if (label, part) not in shared]
+        if own:
+            yield f"{label}: {'; '.join(own)}" if any(own) else label
+
 
 REFUSES = "refuses"
 
@@ -25,69 +71,39 @@ OPEN = "open"
 
 
 class Values(NamedTuple):
-    """Values that differ though their dtype does not.
+    """Values that differ though their dtype does not."""
 
-    Attributes
-    ----------
-    size, elements : int
-        How many there are, and how many of them differ.
-    at : tuple of int
-        Where the first of them is.
-    given : str
-        What it was made of, where that is one value; else "".
-    """
-
+    # how many there are, and how many of them differ
     size: int
     elements: int
-    at: tuple[int, ...]
-    given: str = ""
+    at: tuple[int, ...]  # where the first of them is
+    given: str = ""  # what it was made of, where that is one value; else ""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What changes at one place.
+    """What changes at one place."""
 
-    Attributes
-    ----------
-    kind : str
-        ``"dtype"``, ``"refusal"``, ``"value"`` or ``"signature"``, of a call that only the
-        framework's own function does not take.
-    site, program : Site
-        Where it is, and the line of the program that led there.
-    name : str
-        The operation.
-    operation : str
-        The same with its operands' dtypes, such as ``"float32 + float64[]"``.
-    before, after : str
-        A dtype, a value, or ``"refuses"``.
-    reasons : Reasons
-        The steps by which the two policies come to that, where they are known.
-    refusal : str
-        Why one of them refuses; "" where neither does.
-    edit : str
-        What to write so that the second policy gives what the first one gave; "" where nothing is
-        known.
-    values : Values or None
-        Of a change of values.
-    inherited : bool
-        Whether only the operands differ, because of an earlier line.
-    count : int
-        How often it was passed.
-    """
-
+    # ``"dtype"``, ``"refusal"``, ``"value"`` or ``"signature"``, of a call that only the
+    # framework's own function does not take
     kind: str
+    # where it is, and the line of the program that led there
     site: Site
     program: Site
-    name: str
-    operation: str
+    name: str  # the operation
+    operation: str  # the same with its operands' dtypes, such as ``"float32 + float64[]"``
+    # a dtype, a value, or ``"refuses"``
     before: str
     after: str
+    # the steps by which the two policies come to that, where they are known
     reasons: Reasons = NO_REASONS
-    refusal: str = ""
+    refusal: str = ""  # why one of them refuses; "" where neither does
+    # what to write so that the second policy gives what the first one gave; "" where nothing is
+    # known
     edit: str = ""
-    values: Values | None = None
-    inherited: bool = False
-    count: int = 1
+    values: Values | None = None  # of a change of values
+    inherited: bool = False  # whether only the operands differ, because of an earlier line
+    count: int = 1  # how often it was passed
 
     @classmethod
     def of(cls, d: Divergence, event: Event | None, before: Policy, after: Policy) -> Change:
@@ -132,12 +148,7 @@ class Change:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the change as data."""
-        site, program = self.site, self.program
-        called_from = {
-            "file": program.file,
-            "line": program.line,
-            "expression": program.expression,
-        }
+        site = self.site
         return {
             "kind": self.kind,
             "file": site.file,
@@ -145,7 +156,7 @@ class Change:
             "column": site.column,
             "source": site.text,
             "expression": site.expression,
-            "called_from": called_from if program != site else None,
+            "called_from": called_from(site, self.program),
             "operation": self.operation,
             "before": self.before,
             "after": self.after,

@@ -5,20 +5,242 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-from promoarray.console import console, visible
-from promoarray.diagnostics.diff.difference import Difference, difference
+from promoarray.console import (
+    ZERO_D,
+    Printable,
+    console,
+    counted,
+    html_table,
+    listed,
+    visible,
+    wrapped,
+)
+from promoarray.core.events import OperationEvent
+from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import Changes
+from promoarray.diagnostics.edits.occurrences import occurrences
+from promoarray.diagnostics.edits.planner import planned
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL
+from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
+from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import framework_of
-from promoarray.diagnostics.run.program import Ended, as_module, program_of
+from promoarray.diagnostics.run.program import Ended, as_module, program_of, say
 from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.spans import name_of
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+KINDS = {
+    "dtype": "other dtypes",
+    "refusal": "refusals",
+    "value": "other values of the same dtype",
+    "signature": "calls that the framework's function does not take",
+}
+
+_MOST = 8
+"""So many lines that only inherit are named."""
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Printable):
+    """What changes in a program from one policy to another.
+
+    Attributes
+    ----------
+    before, after : Policy
+    operations : int
+        How many operations were compared.
+    changes : tuple of Change
+        In the order of the source.
+    inherited : bool
+        Whether printing shows the places that only inherit, too.
+    open : tuple of NotExamined
+        What else the program did, of which neither policy was asked.
+    """
+
+    before: Policy
+    after: Policy
+    operations: int
+    changes: tuple[Change, ...]
+    inherited: bool = False
+    open: tuple[NotExamined, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """What was compared."""
+        return f"What changes {self._way}"
+
+    @property
+    def _way(self) -> str:
+        return f"from {self.before.name} to {self.after.name}"
+
+    @property
+    def shown(self) -> list[Change]:
+        """The changes that are printed."""
+        return [each for each in self.changes if self.inherited or not each.inherited]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "from": self.before.name,
+            "to": self.after.name,
+            "operations": self.operations,
+            "changes": [each.to_dict() for each in self.changes],
+            "not_examined": [each.to_dict() for each in self.open],
+        }
+
+    def summary(self) -> str:
+        """Return the counts in a sentence, and what was not examined in another."""
+        if not self.operations:
+            return f"No operation ran under {self.before.name}: there is nothing to compare."
+        found = f"{counted(self.operations, 'operation')}: {self._found()}"
+        return " ".join(filter(None, (found, open_in_words(self.open))))
+
+    def _found(self) -> str:
+        if not self.changes:
+            return f"nothing changes {self._way}{' of what was examined' if self.open else ''}."
+        roots = [each for each in self.changes if not each.inherited]
+        lines = counted(len({each.line for each in roots}), "line")
+        verb = "changes" if lines == "1 line" else "change"
+        kinds = Counter(each.kind for each in roots)
+        found = [f"{KINDS[k]} at {counted(kinds[k], 'place')}" for k in KINDS if kinds[k]]
+        return f"{lines} {verb} {self._way}: {listed(found)}.{self._rest()}"
+
+    def _rest(self) -> str:
+        """The lines that are left out, as only their operands differ."""
+        told = {each.line for each in self.shown}
+        lines = sorted(n for file, n in {each.line for each in self.changes} - told) if told else []
+        if not lines:
+            return ""
+        which = ", ".join(map(str, lines[:_MOST])) + (", …" if lines[_MOST:] else "")
+        more = counted(len(lines), "more line")
+        return f" Because of these, operands differ on {more} ({which}; --all shows them)."
+
+    def legend(self) -> Iterator[str]:
+        """Say what holds for all of the report: the two rules, and its signs."""
+        if any(each.kind != "value" for each in self.changes):
+            for policy in (self.before, self.after):
+                if policy.principle:
+                    yield f"{policy.name}: {policy.principle}"
+        if any("[]" in each.operation for each in self.shown):
+            yield ZERO_D
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for each in self.shown:
+            yield from each.shown(self.before.name, self.after.name, console, options.max_width)
+        yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
+        for line in self.legend():
+            yield from wrapped(Text(), Text(line, "dim"), console, options.max_width)
+
+    def html(self) -> str:
+        """Return it as a part of a page."""
+        head = ("place", "source", "operation", self.before.name, self.after.name, "write")
+        rows = [
+            (
+                visible(str(each.site)),
+                each.source,
+                each.operation,
+                f"{each.before} {each.why('before')}".rstrip(),
+                f"{each.after} {each.why('after')}".rstrip(),
+                visible(each.edit),
+            )
+            for each in self.changes
+        ]
+        table = html_table(head, rows, stacked=True) if rows else ""
+        return f"<p>{escape(self.summary())}</p>{table}"
+
+
+def difference(
+    report: Report, every: Iterable[Iterable[Change]], after: Policy, before: Policy | None = None
+) -> Difference:
+    """Ask two policies about a run, and put together what changes from one to the other.
+
+    Parameters
+    ----------
+    report : Report
+        Of a run, with both policies asked.
+    every : iterable of iterables of Change
+        What the probes of its processes have noted.
+    after, before : Policy
+        The policies; the first is that of the run, if it is not named.
+    """
+    run = before or report.run
+    changes = [
+        *_of_dtypes(report, run, after),
+        *_of_values(report),
+        *_of_signatures(report, run, after),
+        *_noted(report, every),
+    ]
+    real = {each: None for each in changes if each.before != each.after and each.kind != OPEN}
+    ordered = sorted(real, key=lambda each: each.place)
+    left = [*not_examined(report), *(_not_examined(each) for each in changes if each.kind == OPEN)]
+    return Difference(run, after, report.operations, tuple(ordered), open=tuple(left))
+
+
+def _not_examined(change: Change) -> NotExamined:
+    return NotExamined(change.operation, change.refusal, name_of(change.program), change.count)
+
+
+def _of_dtypes(report: Report, before: Policy, after: Policy) -> Iterator[Change]:
+    """The places, with edits after which the program keeps what the first policy gives."""
+    events = {_at(d): _event(d) for d in report.found}
+    wanted = before if before is not report.run else None
+    edits = planned(before, (after,), occurrences(report, (after,), wanted))
+    for each in report.edited(edits):
+        yield Change.of(each, events.get(_at(each)), before, after)
+
+
+def _at(d: Divergence) -> tuple[object, ...]:
+    return d.site, d.program, d.name, d.part, d.form, d.operands
+
+
+def _event(d: Divergence) -> OperationEvent | None:
+    return d.event if isinstance(d.event, OperationEvent) else None
+
+
+def _of_values(report: Report) -> Iterator[Change]:
+    for change in report.value_changes:
+        site, program, name, *_ = change.place
+        for each in change.differences.values():
+            at, given, run, other = each.example
+            values = Values(change.size, each.elements, at, given)
+            words = f"{name}: {change.cast}"
+            own = "value", site, program, name, words, run, other
+            yield Change(*own, values=values, count=change.passes)
+
+
+def _of_signatures(report: Report, before: Policy, after: Policy) -> Iterator[Change]:
+    """The calls that one framework's function takes and the other's does not."""
+    taken_by_neither = {c.site for c in report.signatures if c.policy == before.name}
+    for call, count in report.signatures.items():
+        if call.policy == after.name and call.site not in taken_by_neither:
+            own = "signature", call.site, call.site, "", "call", "takes it", REFUSES
+            yield Change(*own, refusal=call.reason, count=count)
+
+
+def _noted(report: Report, every: Iterable[Iterable[Change]]) -> Iterator[Change]:
+    """What the probes of all processes have noted, each place once."""
+    scalars = {(each.place.site, each.place.operation) for each in report.value_changes}
+    found: dict[tuple[object, ...], Change] = {}
+    for change in (change for noted in every for change in noted):
+        if change.kind != "value" or (change.site, change.name) not in scalars:
+            known = found.get(change.place)  # of scalars the report says it already
+            found[change.place] = known.again(change) if known else change
+    yield from found.values()
 
 
 def main(args: argparse.Namespace) -> int:
@@ -36,7 +258,7 @@ def main(args: argparse.Namespace) -> int:
     compared = difference(report_of(ended, before, after), noted, after, before)
     found = replace(compared, inherited=args.all)
     if args.json:
-        print(json.dumps(found.to_dict() | {"program": _stopped(ended)}, indent=2))
+        print(json.dumps(found.to_dict() | {"program": ended.to_dict()}, indent=2))
     else:
         console().print(found)
     return _told(found, ended, args.script)
@@ -54,36 +276,18 @@ def framework_recorded(
 
 def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
     """Return what all processes of a run have found."""
-    made = [each.report for each in ended.findings if each.report is not None]
-    report = Report(before, (before, after))
-    for each in made:
-        if isinstance(each, RecordedReport):
-            report = RecordedReport(each.run, (before, after), framework=each.framework)
-            break
-    for each in made:
-        report.merge(each)
-    return report
-
-
-def _stopped(ended: Ended) -> dict[str, object]:
-    """The end of a program, as data."""
-    return {
-        "exit_status": ended.status,
-        "error": ended.why or None,
-        "stopped_at": ended.where or None,
-    }
+    made = next((each for each in ended.reports if isinstance(each, RecordedReport)), None)
+    if made is None:
+        return ended.merged_into(Report(before, (before, after)))
+    return ended.merged_into(RecordedReport(made.run, (before, after), framework=made.framework))
 
 
 def _told(found: Difference, ended: Ended, script: str | None) -> int:
     """Say on standard error what went wrong; return the exit status."""
-    sys.stdout.flush()
     if ended.status:
-        at = f" at {ended.where}" if ended.where else ""
         run = ended.findings[0].run if ended.findings else found.before.name
-        _say(f"the program stopped under {run}{at}: {ended.why}{as_module(script)}")
-    for bug in ended.bugs:
-        print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
-        _say("this is a bug in promoarray. Please report it with the lines above")
+        say("diff", ended.stopped_under(run) + as_module(script))
+    ended.say_bugs("diff")
     if ended.bugs or ended.status > 0:
         return FAILED
     if ended.status:
@@ -93,7 +297,3 @@ def _told(found: Difference, ended: Ended, script: str | None) -> int:
     if not found.operations:
         return NOTHING if not ended.imported else FAILED
     return INCOMPLETE if found.open else NOTHING
-
-
-def _say(what: str) -> None:
-    print(visible(f"promoarray diff: {what}"), file=sys.stderr)

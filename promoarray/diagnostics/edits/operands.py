@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Collection
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import (
+from promoarray.diagnostics.edits.occurrences import (
     ASTYPE,
     DEFAULT_DTYPE,
     ENTRY,

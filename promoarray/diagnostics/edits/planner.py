@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+import linecache
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.answers import Port as Port
-from promoarray.diagnostics.edits.occurrence import (
+from promoarray.diagnostics.edits.occurrences import (
     ASTYPE,
     DEFAULT_DTYPE,
     ENTRY,
     SAME,
     SETITEM,
+    Asked,
     Occurrence,
     Span,
     grouped,
+    span_of,
 )
-from promoarray.diagnostics.edits.operations import operation
-from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
-from promoarray.diagnostics.edits.rewriting import spliced
+from promoarray.diagnostics.edits.operations import (
+    cast,
+    entered,
+    made,
+    operation,
+    stored,
+    stored_in,
+)
+from promoarray.diagnostics.edits.place import SPELLINGS, Found, SourceOperation, Unedited, Wrap
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
-from promoarray.diagnostics.edits.spelling import SPELLINGS
-from promoarray.diagnostics.edits.stores import cast, entered, made, stored
-from promoarray.diagnostics.edits.writing import Wrap, Writer
-from promoarray.dtypes import DType
+from promoarray.diagnostics.edits.writing import Writer, spliced
+from promoarray.diagnostics.model.divergence import Answer, Divergence
+from promoarray.diagnostics.model.values import Number, ValueChange, limits
+from promoarray.dtypes import BY_NAME, DType
+from promoarray.operations import Form
+from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
 Place = tuple[Span, str]
@@ -98,7 +111,6 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome
 
     Parameters
     ----------
-    port : Port
     source : SourceText
         The file.
     group : sequence of Occurrence
@@ -189,27 +201,32 @@ _BY_NAME: dict[str, Callable[[SourceOperation], Found]] = {
 # -- of a run -------------------------------------------------------------------------------------
 
 
-def edits_of(
+Planned = dict[Place, tuple[Outcome, ...]]
+"""From where an operation stands, and its name, to its edits."""
+
+
+def planned(
     run: Policy,
     policies: Sequence[Policy],
     occurrences: Iterable[Occurrence],
-    files: Callable[[str], SourceText | None],
-) -> dict[Place, tuple[Outcome, ...]]:
+    files: Callable[[str], SourceText | None] | None = None,
+) -> Planned:
     """Plan the edits of a run, at each operation of the source at which policies differ.
 
     One edit serves all policies where one can, else each has its own.
 
     Parameters
     ----------
-    run : Policy
     policies : sequence of Policy
         Those that were compared.
     occurrences : iterable of Occurrence
         All passes, those at which policies agree among them.
-    files : callable
-        Answers the text of a file; None if it cannot be read.
+    files : callable, optional
+        Answers the text of a file, None if it cannot be read; by default as it was when the run
+        began.
     """
-    found: dict[Place, tuple[Outcome, ...]] = {}
+    found: Planned = {}
+    files = files or cache(read)
     others = tuple(policy for policy in policies if policy is not run)
     for group in grouped(occurrences):
         concerned = {name for each in group for name in each.others}
@@ -220,8 +237,8 @@ def edits_of(
         if source is None:
             names = tuple(p.name for p in policies if p.name in concerned)
             found[place] = (NoEdit(*place, names, "its source cannot be read"),)
-        elif planned := _planned(Port(run, others), source, group):
-            found[place] = planned
+        elif outcomes := _planned(Port(run, others), source, group):
+            found[place] = outcomes
     return found
 
 
@@ -246,3 +263,155 @@ def _for(policy: Policy, seen: Occurrence) -> Occurrence:
     """A pass as it concerns one policy."""
     others = {name: each for name, each in seen.others.items() if name == policy.name}
     return replace(seen, others=others)
+
+
+# -- of a report -------------------------------------------------------------------------------
+
+
+def with_edits(places: Iterable[Divergence], found: Planned) -> list[Divergence]:
+    """Return places whose answers have the edits that hold for every pass through them."""
+    return [
+        _edited(place, found.get((span_of(place.program, place.part), place.name), ()))
+        for place in places
+    ]
+
+
+def _edited(place: Divergence, planned: Sequence[Outcome]) -> Divergence:
+    if not planned or place.site != place.program:
+        return place
+    by_policy = {name: each for each in planned for name in each.policies if not each.optional}
+    answers = {n: _with(answer, by_policy.get(n)) for n, answer in place.answers.items()}
+    return replace(place, answers=answers)
+
+
+def _with(answer: Answer, planned: Outcome | None) -> Answer:
+    if planned is None or answer.origin != "root":
+        return answer
+    return replace(answer, fix=planned if isinstance(planned, Edit) else None)
+
+
+# -- edits whose casts are known ---------------------------------------------------------------
+
+
+def read(file: str) -> SourceText | None:
+    """Read the text of a file, as it was when the program began; None if that is no Python."""
+    return _parsed("".join(linecache.getlines(file)))
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> SourceText | None:
+    try:
+        return SourceText(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _operation(site: Site, asked: Asked, framework: str = "") -> SourceOperation | None:
+    """The operation at a place of the source; None if it does not stand there."""
+    source, seen = read(site.file), Occurrence(span_of(site), asked, framework=framework)
+    node = None if source is None else source.node(seen)
+    if source is None or node is None:
+        return None
+    nobody: Any = None  # is asked, as the casts are known
+    return SourceOperation(Port(nobody, ()), source, node, [seen], [seen])
+
+
+# -- after a refusal ------------------------------------------------------------------------------
+
+
+def after_refusal(
+    site: Site,
+    asked: Asked,
+    casts: Mapping[int, DType],
+    result: DType | None,
+    framework: str = "",
+) -> str:
+    """Write the source with the casts after which the run goes on; "" if it cannot be written.
+
+    Parameters
+    ----------
+    asked : Asked
+        What the run refuses.
+    casts : mapping
+        From the operands to cast to what they become.
+    result : DType or None
+        What the result of an operation in place is cast to.
+    framework : str
+        That of a program that was recorded.
+    """
+    place = _operation(site, asked, framework)
+    # In place a recorded program may as well mean to make a new array.
+    if place is None or (framework and (result or asked.name == SETITEM)):
+        return ""
+    augmented = isinstance(place.node, ast.AugAssign)
+    if bool(result) > augmented or (asked.name == SETITEM and 1 not in casts):
+        return ""
+    given = {1: casts[1]} if asked.name == SETITEM else casts
+    try:
+        wraps = [_of_operand(place, asked, *cast, rebinds=bool(result)) for cast in given.items()]
+        if result is not None:
+            wraps.append(place.wrap(place.node, result, "result"))
+        text = written(place, tuple(wraps))
+    except Unedited:
+        return ""
+    if result is None or isinstance(place.node.target, ast.Subscript):
+        return text
+    target = place.source.quoted(place.node.target)  # which other names may stand for
+    return f"{target}[...]{text.removeprefix(target)}"
+
+
+def _of_operand(
+    place: SourceOperation, asked: Asked, index: int, dtype: DType, *, rebinds: bool
+) -> Wrap:
+    node = place.operand(index)
+    how = "asarray" if asked.operands[index].rank is Rank.SCALAR else "astype"
+    if asked.name == SETITEM:
+        (_, node), how = stored_in(place), "astype"
+    elif isinstance(place.node, ast.AugAssign) and index == 0:
+        node, how = place.node if rebinds else None, "target"
+    if node is None:
+        raise Unedited
+    return place.wrap(node, dtype, how, operand=index)
+
+
+# -- clipped casts --------------------------------------------------------------------------------
+
+
+def clip(change: ValueChange) -> str:
+    """Write a cast of what is clipped to the dtype first; "" where that does not make all agree."""
+    site, program, operation, source, target = change.place
+    beyond = all(each.beyond for each in tuple(change.differences.values()))
+    if operation != ASTYPE or site != program or not beyond:
+        return ""
+    return _clipped(site, BY_NAME[source], BY_NAME[target])
+
+
+def _clipped(site: Site, source: DType, target: DType) -> str:
+    ends = limits(source, target)
+    asked = Asked(ASTYPE, Form.FUNCTION, (Operand(source),), (source,), target)
+    place = None if ends is None else _operation(site, asked)
+    if ends is None or place is None:
+        return ""
+    match place.node:  # of a method, and of a function
+        case ast.Call(
+            func=ast.Attribute(value=array), args=[ast.Attribute(value=ast.Name(id=name))]
+        ):
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=[array, _, *_]):
+            pass
+        case _:
+            return ""
+    text = ", ".join(map(_written, ends))
+    wrap = Wrap(array, target, "clip", text=text, name=name, operand=0)
+    try:
+        return written(place, (wrap,))
+    except Unedited:
+        return ""
+
+
+def _written(number: Number) -> str:
+    whole = number == int(number) and abs(number) < _LONG
+    return str(int(number)) if whole or isinstance(number, int) else repr(number)
+
+
+_LONG = 10**9

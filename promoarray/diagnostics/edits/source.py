@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from promoarray.diagnostics.edits.occurrence import Occurrence
+from promoarray.diagnostics.edits.occurrences import Occurrence
 from promoarray.diagnostics.edits.operands import (
     MIRRORED,
     called_name,

@@ -200,8 +200,10 @@ class Case:
                 continue
             lost = self._scalar_loss(index) if source.weak else loss(source, target)
             yield Cast(f"x{index + 1}", called or source.name, target.name, lost)
+        if self.form is not Form.INPLACE:
+            return
         made = self.policy.plan(self.name, self.seen)
-        if self.form is Form.INPLACE and isinstance(made, Plan):
+        if isinstance(made, Plan):
             result, target = self.policy.strong(made.result), self.plan.result
             if made.result is not target:
                 yield Cast("result", result.name, target.name, loss(result, target))

@@ -18,22 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A cast that the operation inserts.
+    """A cast that the operation inserts."""
 
-    Attributes
-    ----------
-    operand : str
-        ``"x1"``, ``"x2"`` ...
-    source, target : str
-        Dtype names; the source of a Python scalar is ``"Python float 2.5"``.
-    loss : str
-        What does not come through; "" if every value does.
-    """
-
-    operand: str
+    operand: str  # ``"x1"``, ``"x2"``
+    # dtype names; the source of a Python scalar is ``"Python float 2.5"``
     source: str
     target: str
-    loss: str = ""
+    loss: str = ""  # what does not come through; "" if every value does
 
     def __str__(self) -> str:
         lost = self.loss or "every value comes through"

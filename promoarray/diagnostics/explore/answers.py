@@ -10,19 +10,101 @@ line for every first operand. The page fills them in, which gives the words of `
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import product
+from typing import Any, NamedTuple
 
+from promoarray import dtypes as dt
 from promoarray.core.refusals import remedy
+from promoarray.diagnostics.casts import CastValue, cells
 from promoarray.diagnostics.explain.case import Case
+from promoarray.diagnostics.explain.cast import CastCase, edge_numbers, exact_in
 from promoarray.diagnostics.explain.report import Cast
-from promoarray.diagnostics.explore.questions import NUMBERS, Entry, Pool, Question, entries
-from promoarray.dtypes import BY_CODE, BY_NAME
-from promoarray.operations import Form
-from promoarray.promotion.plan import Rank, Refusal
+from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, Kind
+from promoarray.operations import OPERATIONS, Form, Operation
+from promoarray.promotion.cast_losses import loss
+from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import worded
 from promoarray.promotion.source import Note
+
+SCALARS: tuple[bool | int | float | complex, ...] = (True, 1, -1, 300, 2.5, 1e40, 1j)
+"""One Python scalar of each type, and those that a common dtype cannot hold."""
+
+DTYPES = [dtype for dtype in BY_NAME.values() if not dtype.weak]
+"""All dtypes in the order of the numbers that the page has for them."""
+
+NUMBERS = {dtype.name: index for index, dtype in enumerate(DTYPES)}
+
+ORDER = {
+    dtype: index
+    for index, dtype in enumerate(sorted(DTYPES, key=lambda d: (list(Kind).index(d.kind), d.bits)))
+}
+"""The order of rows and columns: by kind, then by width."""
+
+
+class Question(NamedTuple):
+    """An operation in the form in which the page shows it.
+
+    ``op`` is what ``explain`` takes: an operator, or the name of a function.
+    """
+
+    op: str
+    row: Operation
+    form: Form
+
+    @property
+    def arity(self) -> int:
+        """The operands that the page shows: two where any number may be given."""
+        return self.row.arity or 2
+
+
+class Entry(NamedTuple):
+    """An operand that the page shows."""
+
+    label: str  # how ``explain`` writes it, such as ``"int8"``, ``"int8[]"`` or ``"2.5"``
+    dtype: DType
+    rank: Rank
+    entered: Any  # what is asked about: the Operand a dtype stands for, or a Python scalar
+
+
+def questions() -> tuple[Question, ...]:
+    """Return every operation: operators first, then functions of two operands and of one."""
+    rows = OPERATIONS.values()
+    operators = [row for row in rows if row.symbol and row.arity == 2]
+    functions = [Question(row.name, row, Form.FUNCTION) for row in rows if row not in operators]
+    return (
+        *(Question(row.symbol, row, Form.OPERATOR) for row in operators),
+        *sorted(functions, key=lambda q: q.arity == 1),
+    )
+
+
+def held(policy: Policy) -> list[DType]:
+    """Return the dtypes that a policy takes, also those it holds as another, in order."""
+    return sorted({*policy.dtypes, *policy.canonical}, key=ORDER.__getitem__)
+
+
+def entries(policy: Policy) -> Iterator[Entry]:
+    """Yield the operands that a policy is asked about; arrays with axes come first."""
+    ranks = (Rank.ARRAY, Rank.ZERO_D) if policy.ranks or policy.ranked else (Rank.ARRAY,)
+    for rank in ranks:
+        for dtype in held(policy):
+            operand = Operand(dtype, rank)
+            yield Entry(str(operand), dtype, rank, operand)
+    for value in SCALARS:
+        yield Entry(worded(value), WEAK[type(value)], Rank.SCALAR, value)
+
+
+class Pool(dict[Hashable, int]):
+    """Things that are stored once, each named by its number; it gets one when it is first seen."""
+
+    def __missing__(self, item: Hashable) -> int:
+        self[item] = number = len(self)
+        return number
+
 
 REFUSED, AS_FIRST, AS_SECOND = -1, -2, -3
 """In place of the number of a dtype: there is none, or it is that of an operand."""
@@ -42,9 +124,10 @@ class Marker:
     def __init__(self, phrases: Mapping[str, str]) -> None:
         self.phrases = {phrase: letter for phrase, letter in phrases.items() if phrase}
         words = "|".join(map(re.escape, (*self.phrases, *_DTYPES)))
-        self.pattern = re.compile(rf"(?<![\w@])(?:{words})(?!\w)")
+        self.pattern = re.compile(rf"(?<![\w@])({words})(?!\w)")
+        self.split = cache(self.pattern.split)  # a text is of many operands
 
-    def __call__(self, text: str, dtypes: Mapping[str, str]) -> str:
+    def __call__(self, text: str, dtypes: dict[str, str]) -> str:
         """Return a text with marks; ``dtypes`` has those of the names and codes of dtypes.
 
         Raises
@@ -54,12 +137,10 @@ class Marker:
         """
         if MARK in text:
             raise ValueError(f"{text!r} has the sign that marks stand after")
-
-        def mark(found: re.Match[str]) -> str:
-            letter = self.phrases.get(found[0]) or dtypes.get(found[0])
-            return MARK + letter if letter else found[0]
-
-        return self.pattern.sub(mark, text)
+        marks = dtypes | self.phrases
+        first, *parts = self.split(text)  # a word, and what follows it, in turn
+        words = [MARK + marks[word] if word in marks else word for word in parts[::2]]
+        return first + "".join(map(str.__add__, words, parts[1::2]))
 
 
 class Asked:
@@ -74,7 +155,9 @@ class Asked:
         self.pools, self.policy, self.shown = pools, policy, tuple(entries(policy))
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
-        self.marked: dict[Hashable, str] = {}
+        self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        self.notes: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self.letters = cache(_letters)
         self.entering: dict[Hashable, int] = {}
 
     def table(self, question: Question) -> list[tuple[int, ...]]:
@@ -132,8 +215,15 @@ class Asked:
             self._lines((*case.rule_said(), *case.ending()), operands, case.name),
             tuple(self._cast(cast, operands) for cast in case.casts()),
             *self._lines(others, operands, case.name),
-            tuple(map(self.policy.notes.index, case.notes())),
+            self._notes(case, operands),
         )
+
+    def _notes(self, case: Case, operands: tuple[Entry, ...]) -> tuple[int, ...]:
+        """The numbers of the notes, which are about operands whatever the operation."""
+        key = tuple([entry.label for entry in operands])
+        if key not in self.notes:
+            self.notes[key] = tuple(map(self.policy.notes.index, case.notes()))
+        return self.notes[key]
 
     def _dtype(self, name: str | None, operands: tuple[Entry, ...]) -> int:
         """The number of a dtype, or which operand has it."""
@@ -153,21 +243,92 @@ class Asked:
         self, texts: Iterable[str], operands: tuple[Entry, ...], name: str = ""
     ) -> tuple[int, ...]:
         """The numbers of lines, with marks for the operation's name, if it is given."""
-        found, dtypes = [], tuple(entry.dtype for entry in operands)
+        found, dtypes = [], tuple(entry.dtype.name for entry in operands)
         for text in texts:
-            made = self.marked.get((text, dtypes))
-            if made is None:
-                made = self.marked[text, dtypes] = self.mark(text, _letters(operands))
-            if name and name in made:
-                made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
-            found.append(self.pools["lines"][made])
+            known = self.lines.get((text, name, dtypes)) if text else 0
+            if known is None:
+                made = self.mark(text, self.letters(tuple(entry.dtype for entry in operands)))
+                if name and name in made:
+                    made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
+                known = self.lines[text, name, dtypes] = self.pools["lines"][made]
+            found.append(known)
         return tuple(found)
 
 
-def _letters(operands: tuple[Entry, ...]) -> dict[str, str]:
+def _letters(dtypes: tuple[DType, ...]) -> dict[str, str]:
     """The marks that stand for the names and codes of the operands' dtypes."""
     marks: dict[str, str] = {}
-    for entry, (name, code) in reversed(list(zip(operands, ("13", "24"), strict=False))):
-        if not entry.dtype.weak:
-            marks |= {entry.dtype.name: name, entry.dtype.code: code}
+    for dtype, (name, code) in reversed(list(zip(dtypes, (("1", "3"), ("2", "4")), strict=False))):
+        if not dtype.weak:
+            marks |= {dtype.name: name, dtype.code: code}
     return marks
+
+
+# -- casts -------------------------------------------------------------------------------------
+
+
+Pools = Mapping[str, Pool]
+"""What policies share, by the names that the page has for it."""
+
+
+def losses(pools: Pools) -> list[list[int]]:
+    """Return the line that says what a cast loses, by source and target."""
+    lines = pools["lines"]
+    return [[lines[loss(source, target)] for target in DTYPES] for source in DTYPES]
+
+
+def given(pools: Pools) -> list[list[int]]:
+    """Return the values that each pair of dtypes is asked about."""
+    return [
+        [_values(pools, cells(special_values(source, target), source)) for target in DTYPES]
+        for source in DTYPES
+    ]
+
+
+def cast_table(pools: Pools, policy: Policy) -> list[list[int]]:
+    """Return the numbers of a policy's answers, a list for each source."""
+    dtypes = held(policy)
+    return [[_cast_answer(pools, policy, a, b) for b in dtypes] for a in dtypes]
+
+
+def _values(pools: Pools, found: Iterable[CastValue]) -> int:
+    """The number of some values, which are numbers of bits and how they read themselves."""
+    return pools["values"][tuple(pools["cells"][v.bits, v.value] for v in found)]
+
+
+def _cast_answer(pools: Pools, policy: Policy, source: DType, target: DType) -> int:
+    """What is said of a cast; the page reads it in this order."""
+    case, line = CastCase(Operand(source), target, policy, {}), pools["lines"].__getitem__
+    case.given = special_values(case.source, case.target)
+    answer = case.answer()
+    refused = answer.dtype is None
+    return pools["castAnswers"][
+        (
+            -1 if refused else NUMBERS[case.target.name],
+            tuple(map(line, case.steps(answer))),
+            () if refused else tuple(map(line, case.quirks())),
+            line(answer.reason),
+            line(answer.note),
+            tuple(policy.cast.notes.index(note) for note in case.notes()),
+            NUMBERS[case.source.name],
+            -1 if refused else _values(pools, answer.values),
+        )
+    ]
+
+
+@cache
+def special_values(source: DType, target: DType) -> Any:
+    """Return values on which casts differ: ``edges``, and those at the target's small end."""
+    return exact_in(source, (*edge_numbers(source, target), *_small(source, target)))
+
+
+def _small(source: DType, target: DType) -> Iterator[float]:
+    """-0, the least subnormal of the target, what lies beside it, and a tie."""
+    layout = target.part.format
+    if source is target or dt.string in (source, target) or source.kind is Kind.BOOL:
+        return
+    yield -0.0
+    if layout is not None and layout.mantissa:
+        least = math.ldexp(1.0, 1 - layout.bias - layout.mantissa)
+        yield from (least, 1.5 * least, least / 2)
+        yield 1 + math.ldexp(1.0, -layout.mantissa - 1)

@@ -42,26 +42,13 @@ Path = list[Node]
 
 
 class Order(NamedTuple):
-    """A drawing of a policy's order.
+    """A drawing of a policy's order."""
 
-    Attributes
-    ----------
-    layers : list of lists of Node
-        The lowest first.
-    paths : list of Path
-    x : dict
-        From each node to its place across.
-    alone : list of DType
-        What lies neither below nor above anything.
-    says : str
-        Whether it is a lattice, with the smallest counter-example if not.
-    """
-
-    layers: list[list[Node]]
+    layers: list[list[Node]]  # the lowest first
     paths: list[Path]
-    x: Mapping[Node, float]
-    alone: list[DType]
-    says: str
+    x: Mapping[Node, float]  # from each node to its place across
+    alone: list[DType]  # what lies neither below nor above anything
+    says: str  # whether it is a lattice, with the smallest counter-example if not
 
     def to_dict(self) -> dict[str, Any]:
         """Return the drawing as data, places in pixels from the upper left corner."""

@@ -17,19 +17,21 @@ from typing import Any
 from promoarray import pages
 from promoarray.console import ZERO_D
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.explore import casts
-from promoarray.diagnostics.explore.answers import Asked
-from promoarray.diagnostics.explore.order import order_of
-from promoarray.diagnostics.explore.questions import (
+from promoarray.diagnostics.explore.answers import (
     DTYPES,
     NUMBERS,
     ORDER,
+    Asked,
     Pool,
     Question,
+    cast_table,
     entries,
+    given,
     held,
+    losses,
     questions,
 )
+from promoarray.diagnostics.explore.order import order_of
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.plan import Rank
@@ -114,14 +116,14 @@ def explore_json(
     """
     asked = tuple(asked) or questions()
     pools = defaultdict[str, Pool](Pool, lines=Pool({"": 0}))
-    lost = casts.losses(pools)
+    lost = losses(pools)
     shown: list[dict[str, Any]] = []
     for policy in policies:
         asking, tables = Asked(pools, policy), []
         for done, question in enumerate(asked, len(asked) * len(shown)):
             step(done / len(asked) / len(policies))
             tables.append(asking.table(question))
-        table = casts.cast_table(pools, policy)
+        table = cast_table(pools, policy)
         cast = {"dtypes": [NUMBERS[d.name] for d in held(policy)], "table": table}
         shown.append({**_policy(policy), "tables": tables, "casts": cast})
     step(1)
@@ -137,7 +139,7 @@ def explore_json(
         ],
         "policies": shown,
         "losses": lost,
-        "given": casts.given(pools),
+        "given": given(pools),
         **{name: list(pool) for name, pool in pools.items()},
     }
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

@@ -2,44 +2,272 @@
 
 from __future__ import annotations
 
+import difflib
+import io
+import json
+import linecache
+import os
+import re
+import tokenize
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from promoarray.console import counted
-from promoarray.diagnostics.findings.baseline import Baseline, Entry
-from promoarray.diagnostics.findings.comments import Notice, comments_in, told
 from promoarray.diagnostics.findings.finding import Finding, findings
 from promoarray.diagnostics.findings.results import Results
-from promoarray.diagnostics.model.kinds import selected
+from promoarray.diagnostics.model.kinds import NAMES, selected
+from promoarray.diagnostics.spans import relative
+from promoarray.diagnostics.whole_file import write_whole
+from promoarray.errors import UnknownPolicyError, quoted
+from promoarray.promotion.registry import as_policy, families
+
+VERSION = 1
+"""Of the file's form."""
+
+
+class Entry(NamedTuple):
+    """What identifies a finding, wherever its line moves."""
+
+    file: str  # from the baseline's own folder on
+    expression: str
+    kind: str
+    policy: str
+    operation: str
+    operands: tuple[str, ...]
+    run: str
+    answer: str
+
+    @classmethod
+    def of(cls, finding: Finding, folder: str) -> Entry:
+        """Return what is kept of a finding."""
+        file = relative(finding.place.file, folder)
+        what = finding.kind, finding.policy, finding.operation, finding.operands
+        return cls(file, finding.source, *what, finding.run, finding.answer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return self._asdict() | {"operands": list(self.operands)}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A file of known findings."""
+
+    path: Path
+    # from each Entry to at how many places it is known
+    counts: Counter[Entry] = field(default_factory=Counter)
+
+    def entry(self, finding: Finding) -> Entry:
+        """Return what is kept of a finding."""
+        return Entry.of(finding, os.path.realpath(self.path.parent))
+
+    def known(self, found: Iterable[Finding]) -> set[Finding]:
+        """Return those of the findings, in the order of the source, that are known."""
+        left = Counter(self.counts)
+        known = set()
+        for each in found:
+            entry = self.entry(each)
+            if left[entry] > 0:
+                left[entry] -= 1
+                known.add(each)
+        return known
+
+    def gone(self, found: Iterable[Finding], policies: Collection[str]) -> Counter[Entry]:
+        """Return what was known and is not found any more, of the policies that were asked."""
+        gone = self.counts - Counter(map(self.entry, found))
+        return Counter({e: n for e, n in gone.items() if e.policy in ("", *policies)})
+
+    def updated(self, found: Iterable[Finding], policies: Collection[str]) -> Baseline:
+        """Return one of what is found now, and of what is known of policies not asked now."""
+        others = {e: n for e, n in self.counts.items() if e.policy not in ("", *policies)}
+        return Baseline(self.path, Counter(others) + Counter(map(self.entry, found)))
+
+    def write(self) -> None:
+        """Write the file: sorted, an entry a line."""
+        rows = [e.to_dict() | {"count": n} for e, n in sorted(self.counts.items())]
+        lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows)
+        held = f"[\n{lines}\n ]" if lines else "[]"
+        write_whole(self.path, f'{{"promoarray_baseline": {VERSION},\n "findings": {held}}}\n')
+
+
+def read(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ValueError
+        If it is none.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        version = data["promoarray_baseline"]
+        if version != VERSION:
+            raise ValueError(
+                f"{path} is a baseline of version {version!r}, and this promoarray reads version "
+                f"{VERSION}; write it anew with --update-baseline"
+            )
+        return Baseline(path, Counter(dict(map(_entry, data["findings"]))))
+    except (KeyError, TypeError, RecursionError, UnicodeError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"{path} is no baseline ({type(error).__name__}: {error}); write it with "
+            "--update-baseline"
+        ) from error
+
+
+def _entry(row: dict[str, Any]) -> tuple[Entry, int]:
+    texts = {name: row[name] for name in Entry._fields if name != "operands"}
+    operands, count = row["operands"], row["count"]
+    if type(operands) is not list or type(count) is not int or count < 1:
+        raise TypeError("an entry needs a list of operands, and a count of 1 or more")
+    if not all(type(text) is str for text in (*texts.values(), *operands)):
+        raise TypeError("all else of an entry is text")
+    return Entry(**texts, operands=tuple(operands)), count
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment that has findings ignored."""
+
+    file: str
+    line: int
+    text: str
+    # the lines that it holds for
+    first: int
+    last: int
+    # the names in its brackets
+    kinds: tuple[str, ...]
+    policies: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether it holds for a finding: for its line, its kind and its policy."""
+        return (
+            not self.unknown  # what was meant is not known
+            and self.first <= finding.place.line <= self.last
+            and (not self.kinds or any(name in finding.names for name in self.kinds))
+            and (not self.policies or any(_is(finding.policy, name) for name in self.policies))
+            and os.path.realpath(self.file) == os.path.realpath(finding.place.file)
+        )
+
+    def about(self, policies: Collection[str]) -> bool:
+        """Whether it is about a comparison with these policies."""
+        return not self.policies or any(_is(p, name) for p in policies for name in self.policies)
+
+
+class Notice(NamedTuple):
+    """What a reader of a report should know of a line."""
+
+    file: str
+    line: int
+    text: str
+
+
+def comments_in(files: Collection[str]) -> list[Comment]:
+    """Return the comments of some files, each file by whatever name once."""
+    by_path = {os.path.realpath(f): f for f in sorted(files) if not f.startswith("<")}
+    texts = {file: "".join(linecache.getlines(file)) for file in sorted(by_path.values())}
+    # Not every file is taken apart: most have none.
+    return [
+        each for file, text in texts.items() if "promoarray:" in text for each in _read(file, text)
+    ]
+
+
+def told(
+    comments: Collection[Comment], used: Collection[Comment], policies: Collection[str]
+) -> list[Notice]:
+    """Return what is wrong with comments: names that nothing has, and those that ignore nothing."""
+    notices = []
+    for each in comments:
+        for name in each.unknown:
+            meant = difflib.get_close_matches(name, [*NAMES, *families()], n=1)
+            near = f" Did you mean: {meant[0]}?" if meant else ""
+            names = ", ".join(NAMES)
+            what = f"names {quoted(name)}, which is neither a policy nor one of {names}."
+            notices.append(Notice(each.file, each.line, f"{each.text} {what}{near}"))
+        if each not in used and not each.unknown and each.about(policies):
+            notices.append(Notice(each.file, each.line, f"unused ignore: {each.text}"))
+    return notices
+
+
+_IGNORE = re.compile(r"#\s*promoarray:\s*ignore(?![\w-])\s*(?:\[([^\]]*)(\]?))?")
+_OUTSIDE = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+
+
+def _read(file: str, text: str) -> Iterator[Comment]:
+    """Yield the comments of a file, statement by statement."""
+    begun, waiting = 0, list[tokenize.TokenInfo]()
+    for token in _tokens(text):
+        line = token.start[0]
+        if token.type == tokenize.COMMENT and _IGNORE.search(token.string):
+            waiting.append(token)
+        elif token.type == tokenize.NEWLINE:
+            yield from (_comment(file, each, begun, line) for each in waiting)
+            begun, waiting = 0, []
+        elif token.type not in _OUTSIDE and not begun:
+            # Those before it stand on lines of their own.
+            yield from (_comment(file, each, 0, 0) for each in waiting)
+            begun, waiting = line, []
+    yield from (_comment(file, each, 0, 0) for each in waiting)  # what cannot be read on
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    """Yield the tokens of a text, as far as it can be read."""
+    try:
+        yield from tokenize.generate_tokens(io.StringIO(text).readline)
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _comment(file: str, token: tokenize.TokenInfo, first: int, last: int) -> Comment:
+    line, match = token.start[0], _IGNORE.search(token.string)
+    assert match is not None
+    if not first or line not in (first, last):
+        first = last = line
+    names, closed = match[1], match[2]
+    words = [] if names is None else [word.strip() for word in names.split(",")]
+    kinds = tuple(word for word in words if word in NAMES)
+    policies = tuple(word for word in words if word not in NAMES and _known(word))
+    unknown = tuple(word for word in words if word not in (*kinds, *policies))
+    if names is not None and not closed:
+        kinds, policies, unknown = (), (), (f"[{names}",)
+    return Comment(file, line, match[0].strip(), first, last, kinds, policies, unknown)
+
+
+def _known(name: str) -> bool:
+    try:
+        as_policy(name)
+    except UnknownPolicyError:
+        return False
+    return True
+
+
+def _is(policy: str, name: str) -> bool:
+    """Whether a policy is of a family, or that of a name."""
+    return name in (policy, policy.partition("@")[0]) or (
+        "@" in name and as_policy(name).name == policy
+    )
+
 
 NEW, KNOWN, IGNORED = "new", "known", "ignored"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The findings of a report, each known, ignored or new.
+    """The findings of a report, each known, ignored or new."""
 
-    Attributes
-    ----------
-    states : dict
-        From each Finding, in the order of the source, to ``NEW``, ``KNOWN`` in the baseline, or
-        ``IGNORED`` by a comment.
-    fail_on : tuple of str
-        Names that select the findings that fail, if they are new.
-    notices : tuple of Notice
-        What is wrong with comments.
-    gone : Counter
-        The entries of the baseline that were not found any more.
-    baseline : str
-        Its file; "" without one.
-    """
-
+    # from each Finding, in the order of the source, to ``NEW``, ``KNOWN`` in the baseline, or
+    # ``IGNORED`` by a comment
     states: dict[Finding, str]
-    fail_on: tuple[str, ...]
-    notices: tuple[Notice, ...] = ()
+    fail_on: tuple[str, ...]  # names that select the findings that fail, if they are new
+    notices: tuple[Notice, ...] = ()  # what is wrong with comments
+    # the entries of the baseline that were not found any more
     gone: Counter[Entry] = field(default_factory=Counter)
-    baseline: str = ""
+    baseline: str = ""  # its file; "" without one
 
     def of(self, *states: str) -> list[Finding]:
         """Return the findings that are in one of some states."""
@@ -92,11 +320,8 @@ def judge(
 
     Parameters
     ----------
-    report : Results
     files : collection of str
         Those of the program, in which comments are looked for besides those with findings.
-    baseline : Baseline or None
-    fail_on : tuple of str
     whole : bool
         Whether the program ran to its end; else nothing is told of what was not found.
     """

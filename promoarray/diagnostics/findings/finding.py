@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.edits.known import clip
+from promoarray.diagnostics.edits.planner import clip
 from promoarray.diagnostics.model.divergence import ASKED_DTYPE, ENTRY, Answer, Divergence
 from promoarray.diagnostics.model.kinds import ROOT, UNKNOWN
 from promoarray.diagnostics.model.noted import Call, Decided
@@ -23,59 +23,31 @@ from promoarray.operations import OPERATIONS, Form
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.refusals import Refused
-    from promoarray.diagnostics.model.value_changes import ValueChange
+    from promoarray.diagnostics.model.noted import Refused
+    from promoarray.diagnostics.model.values import ValueChange
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one policy makes of one place of a program.
+    """What one policy makes of one place of a program."""
 
-    Attributes
-    ----------
-    kind : str
-        One of ``kinds.KINDS``.
-    root : bool
-        Whether it does not come of an earlier line; only of a dtype or a refusal.
-    policy : str
-        "" where it is the same under every policy.
-    place : Site
-        The line of the program.
-    inside : Site or None
-        The line of a library, if the operation is one of a library.
-    what : str
-        The operation with its operands' dtypes, in words.
-    operation : str
-    operands : tuple of str
-        Their dtypes in the run.
-    under : str
-        The policy of the run.
-    run, answer : str
-        The dtype in the run, and under the policy; "" where it is refused, or there is none.
-    reason : str
-        Why, in words.
-    edit : str
-        The expression as it should be written; "" where that is not known.
-    count : int
-        How often it was met.
-    inherited : bool
-        Whether only the operands differ, because of an earlier line.
-    """
-
-    kind: str
-    root: bool
-    policy: str
-    place: Site
-    inside: Site | None
-    what: str
+    kind: str  # one of ``kinds.KINDS``
+    root: bool  # whether it does not come of an earlier line; only of a dtype or a refusal
+    policy: str  # "" where it is the same under every policy
+    place: Site  # the line of the program
+    inside: Site | None  # the line of a library, if the operation is one of a library
+    what: str  # the operation with its operands' dtypes, in words
     operation: str
-    operands: tuple[str, ...]
-    under: str
+    operands: tuple[str, ...]  # their dtypes in the run
+    under: str  # the policy of the run
+    # the dtype in the run, and under the policy; "" where it is refused, or there is none
     run: str = ""
     answer: str = ""
-    reason: str = field(default="", compare=False)
+    reason: str = field(default="", compare=False)  # why, in words
+    # the expression as it should be written; "" where that is not known
     edit: str = field(default="", compare=False)
-    count: int = field(default=1, compare=False)
+    count: int = field(default=1, compare=False)  # how often it was met
+    # whether only the operands differ, because of an earlier line
     inherited: bool = field(default=False, compare=False)
 
     @property

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.model.divergence import Divergence, Operations
+from promoarray.diagnostics.model.divergence import Divergence, Operations, settled
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.flow import Flow
-from promoarray.diagnostics.model.noted import Call, Decided, Unanswered
-from promoarray.diagnostics.model.refusals import Refused, Stopped
-from promoarray.diagnostics.model.unknown import settled
-from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
+from promoarray.diagnostics.model.noted import Call, Decided, Refused, Stopped, Unanswered
+from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.promotion.policy import Policy
 
 T = TypeVar("T")
@@ -153,7 +151,7 @@ class Results:
     def divergences(self) -> list[Divergence]:
         """The places, by file and line of the program; in a line as they were passed first."""
         from promoarray.diagnostics.edits.occurrences import occurrences
-        from promoarray.diagnostics.edits.of_report import planned
+        from promoarray.diagnostics.edits.planner import planned
 
         key = len(self._found), len(self.agreed.found), self.operations
         if self._planned[0] != key:
@@ -162,7 +160,7 @@ class Results:
 
     def edited(self, planned: Any) -> list[Divergence]:
         """Return the places with edits, and no answers that hang on refusals without one."""
-        from promoarray.diagnostics.edits.of_report import with_edits
+        from promoarray.diagnostics.edits.planner import with_edits
 
         found = dict(self._found)  # to which other threads may add meanwhile
         places = sorted(found.values(), key=lambda d: d.line)

@@ -70,7 +70,6 @@ class AbstractArray(Array):
         ----------
         dtype : DType or TypeRecord
             What its type slot bears.
-        ndim : int
         value : callable, optional
             Reads the value of a 0-d array, if it can be read.
         """

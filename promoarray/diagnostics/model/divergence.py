@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.calls.examined import made_dtype
+from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.slots import RefusedOperation
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -25,21 +26,11 @@ ENTRY = "entry"
 
 
 class DefaultMade(NamedTuple):
-    """An array made of Python numbers, with no dtype named.
+    """An array made of Python numbers, with no dtype named."""
 
-    Attributes
-    ----------
-    weak : DType
-        Of the numbers.
-    lone : bool
-        Whether it was made of one number alone.
-    function : str
-        The framework's function that made it; "" where that says no more.
-    """
-
-    weak: DType
-    lone: bool
-    function: str = ""
+    weak: DType  # of the numbers
+    lone: bool  # whether it was made of one number alone
+    function: str = ""  # the framework's function that made it; "" where that says no more
 
     def dtype(self, policy: Policy) -> DType:
         """The dtype that the policy's framework makes there."""
@@ -50,17 +41,11 @@ _LIKE = {"b*": False, "i*": 0, "f*": 0.0, "c*": 0j}
 
 
 class Entered(NamedTuple):
-    """Data that the framework narrows as they come in.
-
-    Attributes
-    ----------
-    source, target : DType
-    operands : tuple of int
-        Which operands of the call they are; none where it makes an array of them.
-    """
+    """Data that the framework narrows as they come in."""
 
     source: DType
     target: DType
+    # which operands of the call they are; none where it makes an array of them
     operands: tuple[int, ...]
 
 
@@ -216,17 +201,11 @@ class Operations:
     """Operations of a run at which all policies agree.
 
     An edit of a line has to hold for every pass through it, those among them that need none.
-
-    Attributes
-    ----------
-    found : dict
-        From the key of each to it.
-    complete : bool
-        Whether none was left out, as there were too many.
     """
 
+    # from the key of each to it
     found: dict[tuple[object, ...], Divergence] = field(default_factory=dict)
-    complete: bool = True
+    complete: bool = True  # whether none was left out, as there were too many
 
     def record(self, operation: Divergence) -> Divergence:
         """Add an operation, or count it once more; return the one that is recorded."""
@@ -244,3 +223,70 @@ class Operations:
         self.complete &= other.complete
         for each in other.found.values():
             self.record(each)
+
+
+# -- answers that hang on a refusal without an edit --------------------------------------------
+
+
+Unedited = dict[str, dict[RefusedOperation, Site]]
+"""By policy: the refusals that have no edit, each with the line of the program."""
+
+
+def unedited(divergences: Iterable[Divergence]) -> Unedited:
+    """Return the refusals for which there is no edit in the program's own source."""
+    found: Unedited = {}
+    for each in divergences:
+        for policy, answer in each.answers.items():
+            if answer.dtype is None and not _is_edited(each, answer):
+                refusal = RefusedOperation(each.name, each.operands)
+                found.setdefault(policy, {}).setdefault(refusal, each.program)
+    return found
+
+
+def _is_edited(place: Divergence, answer: Answer) -> bool:
+    return place.site == place.program and answer.fix is not None
+
+
+def after(
+    pending: Iterable[RefusedOperation], missing: dict[RefusedOperation, Site]
+) -> Site | None:
+    """Return the first line of those refusals that have no edit; None if all have one."""
+    return min((missing[each] for each in pending if each in missing), default=None)
+
+
+def settled(divergences: list[Divergence]) -> list[Divergence]:
+    """Return places at which no policy answers what hangs on a refusal without an edit.
+
+    A root is one for the run's own operands, and stays.
+    """
+    missing = unedited(divergences)
+    return [_settled(each, missing) for each in divergences] if missing else divergences
+
+
+def _settled(place: Divergence, missing: Unedited) -> Divergence:
+    answers = dict(place.answers.items())
+    changed = False
+    for policy, answer in answers.items():
+        line = after(answer.pending, missing.get(policy, {}))
+        if line is not None and answer.origin != "root":
+            reason = f"unknown after {line}"
+            answers[policy] = replace(answer, dtype=None, reason=reason, origin=UNKNOWN, fix=None)
+            changed = True
+    return replace(place, answers=answers) if changed else place
+
+
+def settled_finals(
+    finals: Iterable[FinalDType], divergences: Iterable[Divergence]
+) -> tuple[FinalDType, ...]:
+    """Return the final dtypes that differ, or are unknown after a refusal without an edit."""
+    missing = unedited(divergences)
+    found = []
+    for each in finals:
+        others = dict(each.others)
+        for policy, pending in each.pending.items():
+            line = after(pending, missing.get(policy, {}))
+            if line is not None:
+                others[policy] = f"unknown after {line}"
+        if others:
+            found.append(each._replace(others=others))
+    return tuple(found)

@@ -27,32 +27,17 @@ NUMPY, PYTHON = "NumPy", "Python"
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A global of a program, or a value that one holds, at the program's end.
+    """A global of a program, or a value that one holds, at the program's end."""
 
-    Attributes
-    ----------
-    dtype : str
-        Of an array or number; else the name of its class.
-    shape : tuple of int
-    values : numpy.ndarray or None
-        Its values, exactly; None of what holds no numbers, and of an array that is too large.
-    digest : bytes
-        Of such an array, and of an int beyond 64 bits.
-    library : str
-        ``NUMPY`` or ``PYTHON`` of values of theirs; "" of promoarray's and of other frameworks'.
-    text : str
-        What it is, in short.
-    shown : bool
-        Whether it is shown where it is the same, too.
-    """
-
-    dtype: str
+    dtype: str  # of an array or number; else the name of its class
     shape: tuple[int, ...] = ()
+    # its values, exactly; None of what holds no numbers, and of an array that is too large
     values: Values | None = None
-    digest: bytes = b""
+    digest: bytes = b""  # of such an array, and of an int beyond 64 bits
+    # ``NUMPY`` or ``PYTHON`` of values of theirs; "" of promoarray's and of other frameworks'
     library: str = ""
-    text: str = ""
-    shown: bool = True
+    text: str = ""  # what it is, in short
+    shown: bool = True  # whether it is shown where it is the same, too
 
     @property
     def type(self) -> str:
@@ -244,22 +229,12 @@ def number(value: Any) -> str:
 
 
 class FinalDType(NamedTuple):
-    """A global whose dtype some policies would have otherwise.
-
-    Attributes
-    ----------
-    name : str
-    run : str
-        Its dtype in the run.
-    others : dict
-        From policy name to the dtype there, where that is another.
-    pending : dict
-        From policy name to the refusals that the dtype there hangs on.
-    """
+    """A global whose dtype some policies would have otherwise."""
 
     name: str
-    run: str
-    others: dict[str, str]
+    run: str  # its dtype in the run
+    others: dict[str, str]  # from policy name to the dtype there, where that is another
+    # from policy name to the refusals that the dtype there hangs on
     pending: dict[str, frozenset[RefusedOperation]] = {}  # noqa: RUF012 (never written to)
 
     def becomes(self, policy: str) -> str:

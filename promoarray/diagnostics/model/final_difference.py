@@ -19,67 +19,39 @@ _EXACT = 17
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one run made of a global.
-
-    Attributes
-    ----------
-    dtype : str
-    shape : tuple of int
-    nan, inf : int
-        How many of its elements are NaN, and infinities.
-    text : str
-        What it is, in short.
-    """
+    """What one run made of a global."""
 
     dtype: str
     shape: tuple[int, ...]
+    # how many of its elements are NaN, and infinities
     nan: int
     inf: int
-    text: str
+    text: str  # what it is, in short
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """The first element that differs.
-
-    Attributes
-    ----------
-    index : tuple of int
-    run, other : str
-        What it is in the run that is compared with, and in the other.
-    """
+    """The first element that differs."""
 
     index: tuple[int, ...]
+    # what it is in the run that is compared with, and in the other
     run: str
     other: str
 
 
 @dataclass(frozen=True, slots=True)
 class FinalDifference:
-    """A global that differs between two runs.
-
-    Attributes
-    ----------
-    name : str
-    run : Side or None
-        In the run that is compared with; None where it is not set.
-    other : Side or None
-    differing, size : int
-        How many elements differ, of how many. One NaN is as good as another.
-    largest : float or None
-        The largest difference between finite elements; None where there is none, and of bools.
-    relative : float or None
-        The largest one relative to the greater of the two numbers.
-    first : Element or None
-    """
+    """A global that differs between two runs."""
 
     name: str
-    run: Side | None
+    run: Side | None  # in the run that is compared with; None where it is not set
     other: Side | None
+    # How many elements differ, of how many. One NaN is as good as another.
     differing: int = 0
     size: int = 0
+    # the largest difference between finite elements; None where there is none, and of bools
     largest: float | None = None
-    relative: float | None = None
+    relative: float | None = None  # the largest one relative to the greater of the two numbers
     first: Element | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,18 +151,10 @@ def difference_of(
 
 
 class Unequal(NamedTuple):
-    """A value that two runs do not end with alike.
-
-    Attributes
-    ----------
-    name : str
-    dtype : bool
-        Whether the dtypes differ, or it is set in one run alone; else the values do.
-    words : str
-    """
+    """A value that two runs do not end with alike."""
 
     name: str
-    dtype: bool
+    dtype: bool  # whether the dtypes differ, or it is set in one run alone; else the values do
     words: str
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.value_changes import ValueChange, ValueChanges
+from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 
@@ -29,88 +29,43 @@ Source = tuple[int, int]
 
 
 class Given(NamedTuple):
-    """An operand.
+    """An operand."""
 
-    Attributes
-    ----------
-    code : str
-        Of the dtype of an array, weak ones included; "" of a Python scalar.
-    flat : bool
-        Whether it has no axes.
-    value : bool, int, float, complex or None
-        A Python scalar, or the value of a 0-d array where that was read.
-    """
-
-    code: str
-    flat: bool = True
-    value: Any = None
+    code: str  # of the dtype of an array, weak ones included; "" of a Python scalar
+    flat: bool = True  # whether it has no axes
+    value: Any = None  # a Python scalar, or the value of a 0-d array where that was read
 
 
 class Place(NamedTuple):
-    """Where an operation stands.
+    """Where an operation stands."""
 
-    Attributes
-    ----------
-    site, program : Site
-        The operation, and the line of the program that led there.
-    part : int
-        Which of several operations of one expression it is.
-    names : tuple of str
-        The names of the framework's namespace there.
-    part_of : str
-        The framework's function that it is a step of.
-    edited : bool
-        Whether its operands stand in the source as they are.
-    """
-
+    # the operation, and the line of the program that led there
     site: Site
     program: Site
-    part: int = 0
-    names: tuple[str, ...] = ()
-    part_of: str = ""
-    edited: bool = True
+    part: int = 0  # which of several operations of one expression it is
+    names: tuple[str, ...] = ()  # the names of the framework's namespace there
+    part_of: str = ""  # the framework's function that it is a step of
+    edited: bool = True  # whether its operands stand in the source as they are
 
 
 @dataclass
 class RecordedOperation:
-    """A distinct operation of a run.
+    """A distinct operation of a run."""
 
-    Attributes
-    ----------
-    kind : str
-        One of those above.
-    name : str
-    form : Form
-    policy : str
-        What it was carried out under.
-    operands : tuple of Given
-    results : tuple of str
-        The codes of their dtypes.
-    flat : bool
-        Whether the results have no axes.
-    options : dict
-        What it takes besides, as far as a policy looks at it.
-    place : Place
-    count : int
-        How often it was passed.
-    sources : list of set
-        For each operand the results that it was.
-    makes : int
-        What its results are: the same number for operations that differ in values alone, at which
-        no policy looks.
-    """
-
-    kind: str
+    kind: str  # one of those above
     name: str
     form: Form
-    policy: str
+    policy: str  # what it was carried out under
     operands: tuple[Given, ...]
-    results: tuple[str, ...]
-    flat: bool
-    options: dict[str, Any]
+    results: tuple[str, ...]  # the codes of their dtypes
+    flat: bool  # whether the results have no axes
+    options: dict[str, Any]  # what it takes besides, as far as a policy looks at it
     place: Place
-    count: int = 0
+    count: int = 0  # how often it was passed
+    # for each operand the results that it was
     sources: list[set[Source]] = field(default_factory=list)
+    # what its results are: the same number for operations that differ in values alone, at which no
+    # policy looks
     makes: int = 0
 
     def dtypes(self) -> tuple[DType, ...]:
@@ -120,26 +75,16 @@ class RecordedOperation:
 
 @dataclass
 class Flow:
-    """The operations of one process of a run, in the order in which they were met first.
-
-    Attributes
-    ----------
-    operations : list of RecordedOperation
-    finals : dict
-        From the names of the program's globals to the results that they are.
-    unread : Counter
-        Places at which the program read a dtype from an array: what is made of it is the run's.
-    values : ValueChanges
-        The casts whose values differ by policy, of the policies that were compared meanwhile.
-    uncomputed : int
-        Casts of lazy arrays by rules that differ, whose values were not computed.
-    """
+    """The operations of one process of a run, in the order in which they were met first."""
 
     operations: list[RecordedOperation] = field(default_factory=list)
+    # from the names of the program's globals to the results that they are
     finals: dict[str, Source] = field(default_factory=dict)
+    # places at which the program read a dtype from an array: what is made of it is the run's
     unread: Counter[tuple[Site, Site]] = field(default_factory=Counter)
+    # the casts whose values differ by policy, of the policies that were compared meanwhile
     values: ValueChanges = field(default_factory=ValueChanges)
-    uncomputed: int = 0
+    uncomputed: int = 0  # casts of lazy arrays by rules that differ, whose values were not computed
 
     def record_values(self, change: ValueChange) -> None:
         """Add a place at which the values of a cast differ, or what differs in one more pass."""

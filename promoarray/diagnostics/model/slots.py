@@ -3,7 +3,7 @@ operands of the run as each of them sees them.
 
 After a refusal a policy goes on with what the edit there gives, the run's dtype. Whether there is
 such an edit is known only when every pass through the line is; so the state remembers the refusals
-that it hangs on, and where one of them has no edit, it is unknown (``unknown.py``).
+that it hangs on, and where one of them has no edit, it is unknown (``divergence.unedited``).
 """
 
 from __future__ import annotations
@@ -12,27 +12,22 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+from promoarray import dtypes as dt
 from promoarray.core.array_base import type_of
+from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.core.operands import as_looked_on, looked_on
 from promoarray.core.read_dtype import read_dtype
-from promoarray.diagnostics.model.fallback_dtype import lacks
 from promoarray.dtypes import WEAK, WEAK_TYPES, DType
-from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.cast_losses import gravity, loss
+from promoarray.promotion.plan import Decision, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 
 class RefusedOperation(NamedTuple):
-    """An operation that a policy refuses, wherever it stands.
-
-    Attributes
-    ----------
-    name : str
-    operands : tuple of str
-        Their dtypes in the run.
-    """
+    """An operation that a policy refuses, wherever it stands."""
 
     name: str
-    operands: tuple[str, ...]
+    operands: tuple[str, ...]  # their dtypes in the run
 
 
 Pending = Mapping[str, frozenset[RefusedOperation]]
@@ -138,3 +133,92 @@ def adopted(policy: Policy, operand: Operand, *, weak: bool = False) -> Operand:
 def _as_made(policy: Policy, dtype: DType) -> DType:
     dtype = policy.canonical.get(dtype, dtype)
     return dtype if policy.weak_arrays else policy.strong(dtype)
+
+
+# -- dtypes that a policy never holds ----------------------------------------------------------
+
+
+def lacks(policy: Policy, dtype: DType) -> bool:
+    """Whether a policy's framework has no such dtype, so that it has to be written otherwise."""
+    return not policy.once(_knows, dtype)
+
+
+def has(policy: Policy, dtype: DType) -> bool:
+    """Whether a policy's framework has a dtype of this very name."""
+    return policy.once(_has, dtype)
+
+
+def _has(policy: Policy, dtype: DType) -> bool:
+    return dtype in policy.dtypes
+
+
+def _knows(policy: Policy, dtype: DType) -> bool:
+    return dtype.weak or dtype is dt.string or dtype in policy.canonical or has(policy, dtype)
+
+
+def held(policy: Policy, dtype: DType) -> DType:
+    """Return the dtype that a policy goes on with where a program asks for another.
+
+    What the policy makes of it, and of a dtype that the framework lacks the one that loses least.
+    """
+    dtype = policy.canonical.get(dtype, dtype)
+    return policy.once(_nearest, dtype) if lacks(policy, dtype) else dtype
+
+
+def _nearest(policy: Policy, dtype: DType) -> DType:
+    def cost(other: DType) -> tuple[object, ...]:
+        climbs = abs(other.kind.category - dtype.kind.category)
+        exponent = other.part.format.exponent if other.part.format else 0
+        return climbs, gravity(dtype, other), other.kind is not dtype.kind, other.bits, exponent
+
+    others = (policy.canonical.get(d, d) for d in policy.dtypes if d is not dt.string)
+    return min(others, key=cost, default=dtype)
+
+
+def why_lacking(policy: Policy, dtype: DType) -> str:
+    """Say that a policy's framework lacks a dtype, and what to write."""
+    other = held(policy, dtype)
+    lost = loss(dtype, other)
+    write = f"{other.name} ({lost})" if lost else f"{other.name}, which holds all its values"
+    return f"{policy.title} has no {dtype.name}; write {write}"
+
+
+# -- asking ------------------------------------------------------------------------------------
+
+
+def ask(
+    policy: Policy, event: OperationEvent | RefusalEvent, seen: tuple[Operand, ...]
+) -> Decision | Refusal:
+    """Return what a policy does with an operation of the run, on operands as it sees them."""
+    return policy.carried_out(event.name, seen, event.operands, event.form, options=event.options)
+
+
+def result_of(
+    decided: Decision | Refusal, which: int = 0, made: DType | None = None
+) -> DType | Refusal:
+    """Return the dtype of one of the results.
+
+    Where the policy has fewer, as of the indices beside values, it is what the run ``made``.
+    """
+    if isinstance(decided, Refusal):
+        return decided
+    results = decided.plan.result, *decided.plan.extra_results
+    return made if made is not None and which >= len(results) else results[which]
+
+
+def not_stored(policy: Policy, seen: tuple[Operand, ...], value: Any) -> str:
+    """Return why a policy does not write a value into an array, "" if it does.
+
+    Parameters
+    ----------
+    seen : tuple of Operand
+        The array and the value, as it sees them.
+    """
+    dtype = policy.strong(seen[0].type)
+    if type(value) not in WEAK:
+        return policy.assigns(policy.strong(seen[1].type), dtype) or ""
+    try:
+        policy.assigned(value, dtype)
+    except (TypeError, OverflowError, ValueError) as error:
+        return str(error)
+    return ""

@@ -6,12 +6,17 @@ as another. Values of different dtypes are compared as the numbers they are, non
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.console import listed
 from promoarray.core import host
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.spans import called_from
 from promoarray.dtypes import BY_STORAGE, INTEGERS, DType
 from promoarray.functions.data_types import value_of
 from promoarray.promotion.scalars import bounds
@@ -26,31 +31,17 @@ _WHOLE = "biu"
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far two arrays of a shape are apart.
+    """How far two arrays of a shape are apart."""
 
-    Attributes
-    ----------
-    count : int
-        How many elements differ.
-    first : tuple of int
-        The index of the first of them.
-    largest : float or None
-        The largest difference of finite elements; None where there is none, and of bools.
-    relative : float or None
-        The largest one relative to the greater of the two numbers.
-    finite : bool
-        Whether all elements that differ are numbers with a difference, none of them NaN, infinite
-        or a bool.
-    scale : float
-        The largest finite number of the first array.
-    """
-
-    count: int
-    first: tuple[int, ...]
+    count: int  # how many elements differ
+    first: tuple[int, ...]  # the index of the first of them
+    # the largest difference of finite elements; None where there is none, and of bools
     largest: float | None
-    relative: float | None
+    relative: float | None  # the largest one relative to the greater of the two numbers
+    # whether all elements that differ are numbers with a difference, none of them NaN, infinite or
+    # a bool
     finite: bool
-    scale: float
+    scale: float  # the largest finite number of the first array
 
     def within(self, tolerance: float) -> bool:
         """Whether no element differs by more than ``tolerance`` times the largest of the array."""
@@ -166,3 +157,185 @@ def _holds(dtype: DType, number: Number) -> bool:
     digits = significant.bit_length() - ((significant & -significant).bit_length() - 1)
     largest = value_of(dtype.format, dtype.format.largest)
     return digits <= dtype.format.mantissa + 1 and abs(number) <= largest
+
+
+# -- casts whose values differ by policy -------------------------------------------------------
+
+
+class Example(NamedTuple):
+    """An element that differs."""
+
+    at: tuple[int, ...]
+    # the value that was cast, what the run made of it, and what the other policy makes of it
+    given: str
+    run: str
+    other: str
+
+
+class Difference(NamedTuple):
+    """How many values of one cast differ under some policies, and the first of them.
+
+    Attributes
+    ----------
+    policies : tuple of str
+    elements : int
+    example : Example
+    beyond : bool
+        Whether all that differ lie beyond the dtype, so that they agree once they are clipped.
+    largest : float or None
+        By how much the example differs, if it is the one that differs most.
+    """
+
+    policies: tuple[str, ...]
+    elements: int
+    example: Example
+    beyond: bool = False
+    largest: float | None = None
+
+
+class Place(NamedTuple):
+    """Where a cast stands, and what it is of."""
+
+    site: Site
+    program: Site
+    operation: str
+    source: str
+    target: str
+
+
+@dataclass(slots=True)
+class ValueChange:
+    """A place at which values differ by policy.
+
+    Attributes
+    ----------
+    place : Place
+    size, passes : int
+        How many elements were cast there, and how often.
+    differences : dict
+        From the policies that make the same of them to how many elements differ from the run's,
+        and the first of them.
+    routes : tuple of DType
+        The dtypes by way of which all policies make the run's values, in every pass.
+    """
+
+    place: Place
+    size: int = 0
+    passes: int = 0
+    differences: dict[tuple[str, ...], Difference] = field(default_factory=dict)
+    routes: tuple[DType, ...] = ()
+
+    def add(self, other: ValueChange) -> None:
+        """Count more passes."""
+        self.routes = tuple(way for way in self.routes if way in other.routes)
+        self.size += other.size
+        self.passes += other.passes
+        for policies, each in other.differences.items():
+            known = self.differences.get(policies)
+            before = known.elements if known else 0
+            beyond = each.beyond and (known is None or known.beyond)
+            shown = each if known is None or (each.largest or 0) > (known.largest or 0) else known
+            kept = shown._replace(elements=before + each.elements, beyond=beyond)
+            self.differences[policies] = kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the place as data."""
+        site, program, operation, source, target = self.place
+        return {
+            "file": site.file,
+            "line": site.line,
+            "expression": site.expression or site.text,
+            "called_from": called_from(site, program),
+            "operation": operation,
+            "from": source,
+            "to": target,
+            "size": self.size,
+            "passes": self.passes,
+            "differences": [
+                {
+                    "policies": list(each.policies),
+                    "count": each.elements,
+                    "index": list(each.example.at),
+                    "value": each.example.given,
+                    "run": each.example.run,
+                    "becomes": each.example.other,
+                    **({} if each.largest is None else {"largest": str(each.largest)}),
+                }
+                for each in tuple(self.differences.values())
+            ],
+        }
+
+    def of(self, names: Collection[str]) -> ValueChange | None:
+        """Return what differs under some policies; None if nothing does."""
+        left: dict[tuple[str, ...], Difference] = {}
+        for each in self.differences.values():
+            kept = tuple(name for name in each.policies if name in names)
+            if kept:
+                left[kept] = each._replace(policies=kept)
+        return replace(self, differences=left) if left else None
+
+    def by_policy(self, names: Collection[str]) -> dict[str, str]:
+        """Return how many values some policies make otherwise, in words."""
+        return {
+            name: f"{each.elements} of {self.size} values, as {each.example.other} for "
+            f"{each.example.given}, which is {each.example.run} in the run"
+            for each in self.differences.values()
+            for name in each.policies
+            if name in names
+        }
+
+    @property
+    def cast(self) -> str:
+        """The cast in words."""
+        return f"{self.place.source} -> {self.place.target}"
+
+    def said(self) -> Iterator[str]:
+        """Say what each group of policies makes of the first element that differs."""
+        for each in tuple(self.differences.values()):
+            at, given, run, other = each.example
+            where, who = f"[{', '.join(map(str, at))}] " if at else "", listed(list(each.policies))
+            of = f"{each.elements} of {self.size}"
+            if each.largest is None:
+                yield f"{of} differ under {who}: {where}{given} is {other} there, {run} in the run"
+                continue
+            by = f", by {each.largest:.3g} at most" if math.isfinite(each.largest) else ""
+            if given == other:  # it is the run that changes them
+                yield f"{of} change{by}: {where}{given} becomes {run}; kept under {who}"
+            else:
+                yield f"{of} change under {who}{by}: {where}{given} becomes {other}"
+
+
+@dataclass(eq=False)
+class ValueChanges:
+    """The places at which the values of casts differ by policy.
+
+    Attributes
+    ----------
+    found : dict
+        From Place to ValueChange.
+    """
+
+    found: dict[Place, ValueChange] = field(default_factory=dict)
+
+    def add(self, change: ValueChange) -> None:
+        """Add a place, or more passes of one."""
+        known = self.found.setdefault(change.place, change)
+        if known is not change:
+            known.add(change)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[ValueChange]:
+        yield from sorted(self.found.values(), key=lambda change: change.place)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the places as data, in the order of the source."""
+        return [change.to_dict() for change in self]
+
+
+def one_pass(
+    place: Place, size: int, found: list[Difference], routes: tuple[DType, ...] = ()
+) -> ValueChange:
+    """Return what differs in one pass of a place."""
+    return ValueChange(place, size, 1, {each.policies: each for each in found}, routes)

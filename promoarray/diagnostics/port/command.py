@@ -7,44 +7,53 @@ import json
 import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from promoarray.console import visible
+from promoarray.diagnostics.edits.planner import Port
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
-from promoarray.diagnostics.port.runs import Recordings, named
-from promoarray.diagnostics.port.sources import folder_of, patch, put, put_all, uncommitted
+from promoarray.diagnostics.port import real_numpy
+from promoarray.diagnostics.port.ported import Recordings, Runner, Stopped
+from promoarray.diagnostics.port.porting import Work
+from promoarray.diagnostics.port.sources import folder_of, patch, uncommitted
+from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
-from promoarray.diagnostics.run.frameworks import OWN, framework_of
-from promoarray.diagnostics.run.program import as_module, missing
+from promoarray.diagnostics.run.frameworks import OWN, framework_of, named
+from promoarray.diagnostics.run.program import (
+    StandardInput,
+    UsageError,
+    as_module,
+    missing,
+    policy_named,
+    program_of,
+    say,
+)
+from promoarray.diagnostics.whole_file import put_all, require_place, write_whole
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-
-class _Refused(Exception):
-    """A wrong use of the command."""
+_say = partial(say, "port")
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
-    from promoarray.diagnostics.port.ported import Stopped
-
     framework = ""
     try:
         _check(args)
         framework = framework_of(args.script, args.module)
-        asked = [as_policy(name.strip()) for name in args.to.split(",") if name.strip()]
-        policies, run, recorded = tuple(dict.fromkeys(asked)), None, None
+        policies, run, recorded = named(args.to), None, None
         if not policies:
-            raise _Refused("--to names no policy; write --to torch@2.13,paddle@3.3")
+            raise UsageError("--to names no policy; write --to torch@2.13,paddle@3.3")
         if args.run:
             run = as_policy(args.run)
         if framework != OWN:
             run = _written_for(framework, policies, run)
             recorded = Recordings(framework, _wanted(framework, run))
         return _port(args, run, policies, recorded)
-    except _Refused as why:
+    except UsageError as why:
         _say(str(why))
         return USAGE
     except Stopped as stopped:
@@ -61,15 +70,19 @@ def _check(args: argparse.Namespace) -> None:
     if args.script:
         path = Path(args.script)
         if path.suffix == ".ipynb":
-            raise _Refused(
+            raise UsageError(
                 f"{path} is a notebook, which is not edited; write its cells into a script"
             )
         if (path / "__main__.py").is_file():
-            raise _Refused(f"{path} is a folder; name its __main__.py")
+            raise UsageError(f"{path} is a folder; name its __main__.py")
         if not path.is_file():
-            raise _Refused(missing(args.script))
-    if args.patch and (Path(args.patch).is_dir() or not Path(args.patch).resolve().parent.is_dir()):
-        raise _Refused(f"{args.patch} is a folder, or lies in none; write the name of a file")
+            raise UsageError(missing(args.script))
+    try:
+        if args.patch:
+            require_place(Path(args.patch))
+    except OSError:
+        why = f"{args.patch} is a folder, or lies in none; write the name of a file"
+        raise UsageError(why) from None
 
 
 def _written_for(framework: str, policies: tuple[Policy, ...], run: Policy | None) -> Policy | None:
@@ -79,13 +92,13 @@ def _written_for(framework: str, policies: tuple[Policy, ...], run: Policy | Non
     """
     if framework not in REWRITTEN:
         if run is not None:
-            raise _Refused(f"the program runs in {framework} itself; leave out --run and --from")
+            raise UsageError(f"the program runs in {framework} itself; leave out --run and --from")
         return None
     editions = [name for _, name in REWRITTEN[framework].editions]
     every = [as_policy(name) for name in editions]
     if run is not None and run not in every:
         names = ", ".join(editions)
-        raise _Refused(f"the program was written for NumPy; --from is one of {names}")
+        raise UsageError(f"the program was written for NumPy; --from is one of {names}")
     return run or (None if every[-1] in policies else every[-1])
 
 
@@ -103,18 +116,10 @@ def _port(
     policies: tuple[Policy, ...],
     recorded: Recordings | None,
 ) -> int:
-    from promoarray.diagnostics.edits.planner import Port
-    from promoarray.diagnostics.port import real_numpy
-    from promoarray.diagnostics.port.ported import Stopped
-    from promoarray.diagnostics.port.porting import Work
-    from promoarray.diagnostics.port.runs import Runner
-    from promoarray.diagnostics.progress import Progress
-    from promoarray.diagnostics.run.program import of_module, of_script
-    from promoarray.diagnostics.run.standard_input import StandardInput
-
     with tempfile.TemporaryFile() as kept, Progress() as progress:
-        of = of_module(args.module, args.args) if args.module else of_script(args.script, args.args)
-        runner = Runner(of, StandardInput(kept), recorded=recorded, step=progress.step)
+        runner = Runner(
+            program_of(args), StandardInput(kept), recorded=recorded, step=progress.step
+        )
         under = run.name if run and not recorded else None
         first = runner(under, tuple(policy.name for policy in policies))
         late = next((name for name in RECORDED if name in first.imported), "")
@@ -132,7 +137,7 @@ def _port(
             if real.error:
                 _say(f"the program stopped in {args.python1}: {real.error}")
                 return FAILED
-        own = run if run and recorded else named(first.policy)
+        own = run if run and recorded else policy_named(first.policy)
         others = tuple(policy for policy in policies if policy.name != own.name)
         beside = (Path(args.script).resolve().parent,) if args.script else ()
         folders = (*beside, Path.cwd().resolve())
@@ -146,10 +151,10 @@ def _port(
     if args.write:
         for source in old:
             if source.path.read_bytes() != source.data:
-                raise _Refused(f"{source.path} was changed meanwhile; nothing is written")
+                raise UsageError(f"{source.path} was changed meanwhile; nothing is written")
         put_all([(new.path, new.data) for _, new in ported.changed])
     elif args.patch:
-        put(Path(args.patch), text)
+        write_whole(Path(args.patch), text)
     if args.json:
         print(json.dumps(ported.to_dict(text, folder), indent=2))
     elif not args.write and not args.patch:
@@ -170,7 +175,3 @@ def _print_bytes(text: bytes) -> None:
     else:
         out.write(text)
         out.flush()
-
-
-def _say(what: str) -> None:
-    print(visible(f"promoarray port: {what}"), file=sys.stderr)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import difflib
-import errno
 import io
 import os
 import subprocess
-import tempfile
 import tokenize
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,47 +45,6 @@ class Source:
         """Return the file with another text, in its own encoding."""
         mark = codecs.BOM_UTF8 if self.data.startswith(codecs.BOM_UTF8) else b""
         return Source(self.path, mark + text.encode(self.encoding))
-
-
-def put(path: Path, data: bytes) -> None:
-    """Write a file that is there in full or not at all."""
-    if path.exists() and not path.is_file():  # a pipe or a device, which cannot be replaced
-        path.write_bytes(data)
-    else:
-        put_all([(path, data)])
-
-
-def put_all(files: list[tuple[Path, bytes]]) -> None:
-    """Put files in place: all are written beside their places before the first is replaced.
-
-    They keep their modes, and a link stays a link.
-    """
-    staged: list[tuple[str, Path]] = []
-    try:
-        for path, data in files:
-            real = path.resolve()
-            if real.exists() and not os.access(real, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-            handle, beside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-            staged.append((beside, real))
-            with open(handle, "wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            os.chmod(beside, real.stat().st_mode if real.exists() else 0o666 & ~_umask())
-        while staged:
-            os.replace(*staged[0])
-            staged.pop(0)
-    finally:
-        for beside, _ in staged:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def patch(changed: list[tuple[Source, Source]], folder: Path) -> bytes:

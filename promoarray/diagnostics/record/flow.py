@@ -24,7 +24,6 @@ from promoarray.diagnostics.ask.observer import MODULES, names_of
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.model.abstract_array import AbstractArray
-from promoarray.diagnostics.model.fallback_dtype import held
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
     CAST,
@@ -38,6 +37,7 @@ from promoarray.diagnostics.model.flow import (
     RecordedOperation,
 )
 from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.model.slots import held
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form

@@ -13,9 +13,8 @@ from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.flow import Flow, as_data, from_data
-from promoarray.diagnostics.model.noted import Unanswered
-from promoarray.diagnostics.model.refusals import Stopped
-from promoarray.diagnostics.model.value_changes import Difference, Example, Place, ValueChange
+from promoarray.diagnostics.model.noted import Stopped, Unanswered
+from promoarray.diagnostics.model.values import Difference, Example, Place, ValueChange
 from promoarray.diagnostics.record.report import Drift, RecordedReport, Unexamined, Warned
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form

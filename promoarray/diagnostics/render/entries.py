@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.findings.causes import shared_causes
-from promoarray.diagnostics.findings.dataflow import reached
+from promoarray.diagnostics.findings.causes import reached, shared_causes
 from promoarray.diagnostics.findings.finding import (
     Finding,
     edits_in,
@@ -22,8 +21,8 @@ from promoarray.diagnostics.findings.finding import (
     statements,
 )
 from promoarray.diagnostics.model.kinds import KINDS, UNKNOWN
-from promoarray.diagnostics.model.places import text_at
 from promoarray.diagnostics.render.words import TITLES
+from promoarray.diagnostics.spans import text_at
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.findings.results import Results
@@ -38,47 +37,26 @@ OF_DTYPES = ("refuse", "dtype", UNKNOWN)
 
 @dataclass
 class Row:
-    """What some policies say of an operation.
-
-    Attributes
-    ----------
-    kind : str
-    answer : str
-        The dtype; else what it is, in a word.
-    policies : list of str
-        None where it is the same under all.
-    reason : str
-    inherited : bool
-    """
+    """What some policies say of an operation."""
 
     kind: str
-    answer: str
-    policies: list[str]
+    answer: str  # the dtype; else what it is, in a word
+    policies: list[str]  # None where it is the same under all
     reason: str = ""
     inherited: bool = False
 
 
 @dataclass
 class Entry:
-    """An operation of a line, in all of its passes with one result in the run.
-
-    Attributes
-    ----------
-    site : Site
-    operations : list of str
-        How it is written with the operands' dtypes: with those of every pass.
-    count : int
-        How often it was passed.
-    rows : list of Row
-        The run's answer, if it has one, and those that agree, first.
-    edits : dict
-        From each edit to the policies that it is for.
-    """
+    """An operation of a line, in all of its passes with one result in the run."""
 
     site: Site
+    # how it is written with the operands' dtypes: with those of every pass
     operations: list[str] = field(default_factory=list)
-    count: int = 0
+    count: int = 0  # how often it was passed
+    # the run's answer, if it has one, and those that agree, first
     rows: list[Row] = field(default_factory=list)
+    # from each edit to the policies that it is for
     edits: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -106,17 +84,10 @@ class Entry:
 
 @dataclass
 class Line:
-    """A line of the program, with what is said of it.
-
-    Attributes
-    ----------
-    site : Site
-    entries : list of Entry
-        Those first that were carried out first: they feed the others.
-    """
+    """A line of the program, with what is said of it."""
 
     site: Site
-    entries: list[Entry]
+    entries: list[Entry]  # those first that were carried out first: they feed the others
 
     @property
     def at(self) -> tuple[str, int]:
@@ -140,7 +111,7 @@ def lines_of(report: Results, *, everything: bool = False) -> list[Line]:
     """Return what a report says, a line of the program each, the most consequential first.
 
     Refusals come first, then other values, then other dtypes. Lines of one kind are ordered by
-    how many later places depend on them (``dataflow.py``), then by how many policies differ.
+    how many later places depend on them (``causes.reached``), then by how many policies differ.
     ``everything`` has what only inherits, too, and where each shared cause shows.
     """
     told_once = set() if everything else _of_shared_causes(report)

@@ -17,10 +17,10 @@ from promoarray.diagnostics.findings.causes import shared_causes
 from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.findings.verdict import not_examined, open_in_words
 from promoarray.diagnostics.model.kinds import KINDS
-from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.render.entries import Entry, Line, Row, entry_of, lines_of, titled
 from promoarray.diagnostics.render.text import policies_in_words
 from promoarray.diagnostics.render.words import TITLES, legend, remedies, summary
+from promoarray.diagnostics.spans import name_of, path_of
 
 LABELS = {"refuse": "Refused", "bits": "Other values", "dtype": "Other dtypes", **TITLES}
 """Of the boxes that choose what is shown."""
@@ -44,7 +44,6 @@ def report_page(report: Results, extra: str = "", command: str = "") -> str:
 
     Parameters
     ----------
-    report : Results
     extra : str
         HTML that comes after the source.
     command : str

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from promoarray.core.call_site import Site
-from promoarray.diagnostics.edits.known import clip
-from promoarray.diagnostics.findings.baseline import Entry
+from promoarray.diagnostics.edits.planner import clip
 from promoarray.diagnostics.findings.causes import shared_causes
-from promoarray.diagnostics.findings.classify import Judged
+from promoarray.diagnostics.findings.classify import Entry, Judged
 from promoarray.diagnostics.findings.finding import Finding
 from promoarray.diagnostics.findings.results import Results
-from promoarray.diagnostics.findings.summary import by_policy
-from promoarray.diagnostics.findings.verdict import verdicts
-from promoarray.diagnostics.model import escapes
+from promoarray.diagnostics.findings.verdict import by_policy, verdicts
 from promoarray.diagnostics.model.divergence import Answer, Divergence
-from promoarray.diagnostics.model.noted import Call, Decided
-from promoarray.diagnostics.model.refusals import Stopped
+from promoarray.diagnostics.model.noted import Call, Decided, Stopped, escapes_data
 from promoarray.diagnostics.render.sarif import fingerprint
-from promoarray.diagnostics.spans import base_folder, span_of
+from promoarray.diagnostics.spans import base_folder, called_from, span_of
 
 
 def report_data(report: Results) -> dict[str, Any]:
@@ -40,7 +35,7 @@ def report_data(report: Results) -> dict[str, Any]:
         "value_changes": [
             change.to_dict() | {"edit": clip(change) or None} for change in report.value_changes
         ],
-        "escapes": escapes.as_data(report.escapes),
+        "escapes": escapes_data(report.escapes),
         "signatures": _signatures(report.signatures),
         "decisions": _decisions(report.decisions),
     }
@@ -58,7 +53,7 @@ def place_data(divergence: Divergence) -> dict[str, Any]:
         "operation": divergence.name,
         "operands": list(divergence.operands),
         "part_of": divergence.part_of or None,
-        "called_from": _called_from(site, program),
+        "called_from": called_from(site, program),
         "count": divergence.count,
         "root": divergence.root,
         "answers": {name: _answer(divergence, a) for name, a in divergence.answers.items()},
@@ -77,12 +72,6 @@ def _answer(place: Divergence, answer: Answer) -> dict[str, Any]:
         edit = answer.fix.text if place.program == place.site else ""
         data["fix"] = answer.fix.to_dict() | {"edit": edit or None}
     return data
-
-
-def _called_from(site: Site, program: Site) -> dict[str, Any] | None:
-    if program == site:
-        return None
-    return {"file": program.file, "line": program.line, "expression": program.expression}
 
 
 def stopped_data(stopped: Stopped) -> dict[str, Any]:
@@ -133,7 +122,7 @@ def _decisions(counts: Counter[Decided]) -> list[dict[str, Any]]:
             "file": site.file,
             "line": site.line,
             "expression": site.expression or site.text,
-            "called_from": _called_from(site, program),
+            "called_from": called_from(site, program),
             "dtypes": list(run),
             "policies": places[site, program, run],
         }

@@ -18,7 +18,7 @@ from promoarray.console import visible
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged
 from promoarray.diagnostics.findings.finding import edits_in
 from promoarray.diagnostics.model.kinds import KINDS
-from promoarray.diagnostics.render.words import Place, by_place, message
+from promoarray.diagnostics.render.words import Place, by_place, message, title
 from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
 
 SCHEMA = (
@@ -31,26 +31,16 @@ Data = dict[str, Any]
 
 
 class Rule(NamedTuple):
-    """What results are about.
+    """What results are about."""
 
-    Attributes
-    ----------
-    id, name : str
-        Which stay the same from version to version; the name in PascalCase.
-    short, full : str
-        A phrase, and sentences.
-    level : str
-        ``"error"``, ``"warning"`` or ``"note"``.
-    help : str
-        The anchor in ``docs/`` that says more: ``"ci.md#findings"``.
-    """
-
+    # which stay the same from version to version; the name in PascalCase
     id: str
     name: str
+    # a phrase, and sentences
     short: str
     full: str
-    level: str
-    help: str
+    level: str  # ``"error"``, ``"warning"`` or ``"note"``
+    help: str  # the anchor in ``docs/`` that says more: ``"ci.md#findings"``
 
 
 def document(
@@ -88,8 +78,6 @@ def result(rule: str, text: str, span: Span, identity: Iterable[str], **more: An
     ----------
     rule : str
         Its id.
-    text : str
-    span : Span
     identity : iterable of str
         What stays the same of it while lines move, besides its file and rule.
     **more
@@ -166,51 +154,40 @@ def _region(span: Span) -> dict[str, int]:
 # -- findings of promoarray compare ---------------------------------------------------------------
 
 
-def _of_kind(kind: str, name: str, level: str, full: str) -> Rule:
-    short = f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}"
-    return Rule(kind, name, short, full, level, "ci.md#what-is-found")
-
-
-RULES = (
-    _of_kind(
-        "refuse",
-        "RefusedOperation",
-        "error",
-        "In that framework the program stops here with an error.",
-    ),
-    _of_kind(
-        "dtype",
-        "OtherDtype",
-        "warning",
-        "For the operands of the run the policy answers with another dtype: in that framework the "
-        "program goes on with another precision or kind from here.",
-    ),
-    _of_kind(
-        "bits",
-        "OtherValues",
-        "warning",
-        "The dtypes are the same, and the values of some elements are not: they overflow, "
-        "saturate, wrap or round otherwise in that framework.",
-    ),
-    _of_kind(
-        "escape",
-        "DataLeavesPolicy",
-        "note",
-        "Another library takes the numbers; from here its rules decide and no policy.",
-    ),
-    _of_kind(
-        "signature",
-        "CallNotTaken",
-        "note",
-        "No dtype changes, and the call has to be written otherwise in that framework.",
-    ),
-    _of_kind(
-        "decision",
-        "DecidedByDtype",
-        "note",
-        "The run went the way of its own dtype. In that framework the program may take another "
-        "branch here, of which this report says nothing.",
-    ),
+RULES = tuple(
+    Rule(
+        *(kind, name, f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}", full, level),
+        "ci.md#what-is-found",
+    )
+    for kind, name, level, full in (
+        (
+            *("refuse", "RefusedOperation", "error"),
+            "In that framework the program stops here with an error.",
+        ),
+        (
+            *("dtype", "OtherDtype", "warning"),
+            "For the operands of the run the policy answers with another dtype: in that framework "
+            "the program goes on with another precision or kind from here.",
+        ),
+        (
+            *("bits", "OtherValues", "warning"),
+            "The dtypes are the same, and the values of some elements are not: they overflow, "
+            "saturate, wrap or round otherwise in that framework.",
+        ),
+        (
+            *("escape", "DataLeavesPolicy", "note"),
+            "Another library takes the numbers; from here its rules decide and no policy.",
+        ),
+        (
+            *("signature", "CallNotTaken", "note"),
+            "No dtype changes, and the call has to be written otherwise in that framework.",
+        ),
+        (
+            *("decision", "DecidedByDtype", "note"),
+            "The run went the way of its own dtype. In that framework the program may take "
+            "another branch here, of which this report says nothing.",
+        ),
+    )
 )
 """By kind, what matters most first."""
 
@@ -260,3 +237,44 @@ def _fixes(place: Place, span: Span) -> Iterator[Data]:
                 {"artifactLocation": _artifact(span.file), "replacements": [written]}
             ],
         }
+
+
+_LEVELS = {rule.id: "notice" if rule.level == "note" else rule.level for rule in RULES}
+
+
+def as_commands(judged: Judged) -> list[str]:
+    """Return the new findings as commands that annotate lines, what matters most first.
+
+    GitHub shows ten of a level in a step.
+    """
+    order = [*_LEVELS]
+    places = sorted(by_place(judged.of(NEW)), key=lambda place: order.index(place[0].kind))
+    commands = [
+        _command(_LEVELS[place[0].kind], span_of(place[0].place), title(place), message(place))
+        for place in places
+    ]
+    notices = ((Span(each.file, each.line), each.text) for each in judged.notices)
+    return [*commands, *(_command("warning", at, "promoarray", text) for at, text in notices)]
+
+
+def _command(level: str, span: Span, title: str, message: str) -> str:
+    place = {
+        "file": relative(span.file, base_folder()),
+        "line": span.line,
+        "endLine": span.end_line,
+        "col": span.column,
+        "endColumn": span.end_column,
+        "title": title,
+    }
+    if span.end_line > span.line:  # of several lines no columns are taken
+        place |= {"col": 0, "endColumn": 0}
+    properties = ",".join(f"{name}={_property(str(what))}" for name, what in place.items() if what)
+    return f"::{level} {properties}::{_data(visible(message))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return visible(_data(text)).replace(":", "%3A").replace(",", "%2C")

@@ -14,25 +14,25 @@ from promoarray.diagnostics.findings.causes import (
     places_in_words,
     shared_causes,
 )
-from promoarray.diagnostics.findings.summary import by_policy
 from promoarray.diagnostics.findings.verdict import (
     AGREES,
     DIFFERS,
     INCOMPLETE,
+    by_policy,
     not_examined,
     open_in_words,
     verdicts,
 )
-from promoarray.diagnostics.model.places import name_of, path_of
 from promoarray.diagnostics.render.entries import Entry, Line, entry_of, lines_of, titled
 from promoarray.diagnostics.render.words import legend, remedies, summary
+from promoarray.diagnostics.spans import name_of, path_of
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.refusals import Stopped
+    from promoarray.diagnostics.model.noted import Stopped
 
 SCREENS = 60
 """Lines of two screens, which a report fits unless all is asked for."""

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 from promoarray.console import ZERO_D, counted, listed, visible
 from promoarray.diagnostics.findings.finding import Finding, edits_in
-from promoarray.diagnostics.findings.summary import place_of, root_causes
-from promoarray.diagnostics.findings.verdict import DIFFERS, INCOMPLETE, verdicts
+from promoarray.diagnostics.findings.verdict import (
+    DIFFERS,
+    INCOMPLETE,
+    place_of,
+    root_causes,
+    verdicts,
+)
 from promoarray.diagnostics.model.divergence import DEFAULT_DTYPE, Divergence
-from promoarray.diagnostics.model.escapes import summary_of
-from promoarray.diagnostics.model.places import name_of
+from promoarray.diagnostics.model.noted import summary_of
+from promoarray.diagnostics.spans import name_of
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.refusals import Stopped
+    from promoarray.diagnostics.model.noted import Stopped
 
 Place = tuple[Finding, ...]
 """The findings of one kind at one place, of one operation."""

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from promoarray.core.call_site import Site, is_library, of_library, of_promoarray, site_of
-from promoarray.core.events import RefusalEvent
+from promoarray.core.call_site import (
+    Site,
+    current_site,
+    is_library,
+    of_library,
+    of_promoarray,
+    site_of,
+)
+from promoarray.core.events import (
+    Observer,
+    OperationEvent,
+    Recovery,
+    RefusalEvent,
+    Repeat,
+    Repeats,
+)
 from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.model.final import said
+from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
@@ -96,3 +112,32 @@ def _entries(error: BaseException) -> list[TracebackType]:
         entries.append(entry)
         entry = entry.tb_next
     return entries
+
+
+# -- going on after a refusal ------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class AutoCast(Observer):
+    """Applies the casts that a refusal proposes, so that the program goes on."""
+
+    # from each place and operation refused to the cast applied, in words
+    recovered: dict[tuple[Site, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.repeats = Repeats(scalar_class, by_value=True)
+
+    def on_operation(self, event: OperationEvent) -> Repeat:
+        """Need not hear of what is carried out, which is as fast as it is without an observer."""
+        made = (event.result, *event.extra_results)
+        return Repeat(tuple(x._type for x in made), lambda: False)
+
+    def on_refusal(self, event: RefusalEvent) -> Recovery | None:
+        """Cast as the error message would have said, if there are such casts."""
+        found = recovery(event)
+        if found is not None:
+            refused = spelled(event.name, event.seen, event.form)
+            if event.name == "setitem":
+                refused = "{}[...] = {}".format(*event.seen)
+            self.recovered[current_site(), refused] = worded(event, found)
+        return found

@@ -15,17 +15,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import DEVNULL, Popen
-from typing import Any
+from subprocess import DEVNULL, PIPE, Popen
+from typing import IO, Any, TypeVar
 
+from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run import launch, notebook
-from promoarray.diagnostics.run.standard_input import StandardInput
 from promoarray.diagnostics.run.task import Findings, Task, found, imported, texts_in
+from promoarray.errors import UnknownPolicyError
+from promoarray.promotion.in_force import process_default
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""
+
+AnyReport = TypeVar("AnyReport", bound=Report)
 
 Texts = Mapping[Path, bytes]
 """From the path of each edited file to its text."""
@@ -35,14 +42,9 @@ _OUTPUT, _ERRORS = 1, 2  # the file descriptors, whatever sys.stdout and sys.std
 
 @dataclass(frozen=True)
 class Program:
-    """A program with its arguments.
+    """A program with its arguments."""
 
-    Attributes
-    ----------
-    command : tuple of str
-        What follows ``python``, or the path of a notebook and what follows that.
-    """
-
+    # what follows ``python``, or the path of a notebook and what follows that
     command: tuple[str, ...]
 
     def run(
@@ -58,7 +60,6 @@ class Program:
 
         Parameters
         ----------
-        task : Task
         given : StandardInput or None
             Its input; None for the command's own.
         quiet : bool
@@ -100,23 +101,12 @@ class Program:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended.
+    """How a run ended."""
 
-    Attributes
-    ----------
-    status : int
-        Its exit status; minus the number of the signal that ended it.
-    findings : tuple of Findings
-        What its processes found, the program's own first.
-    output : str
-        What it printed, if that was kept.
-    imported : tuple of str
-        The array libraries that the program itself has imported, in that order.
-    """
-
-    status: int
-    findings: tuple[Findings, ...]
-    output: str
+    status: int  # its exit status; minus the number of the signal that ended it
+    findings: tuple[Findings, ...]  # what its processes found, the program's own first
+    output: str  # what it printed, if that was kept
+    # the array libraries that the program itself has imported, in that order
     imported: tuple[str, ...] = ()
 
     @property
@@ -156,6 +146,38 @@ class Ended:
         return [each.bug for each in self.findings if each.bug]
 
     @property
+    def reports(self) -> list[Report]:
+        """What the processes of a run that compares have found."""
+        return [each.report for each in self.findings if each.report is not None]
+
+    def merged_into(self, report: AnyReport) -> AnyReport:
+        """Add to a report what all processes have found; return it."""
+        for each in self.reports:
+            report.merge(each)
+        return report
+
+    def stopped_under(self, run: str) -> str:
+        """Say where the program stopped, and why, with its own exit status."""
+        at = f" at {self.where}" if self.where else ""
+        why, status = self.why, f"exit status {self.status}"
+        own = f" ({status})" if self.status > 0 and why != status else ""
+        return f"the program stopped under {run}{at}: {why}{own}"
+
+    def say_bugs(self, command: str) -> None:
+        """Tell on standard error what went wrong in promoarray itself."""
+        for bug in self.bugs:
+            print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
+            say(command, "this is a bug in promoarray. Please report it with the lines above")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how the program ended as data."""
+        return {
+            "exit_status": self.status,
+            "error": self.why or None,
+            "stopped_at": self.where or None,
+        }
+
+    @property
     def _status(self) -> str:
         if self.status >= 0:
             return f"exit status {self.status}" if self.status else ""
@@ -163,6 +185,24 @@ class Ended:
             return f"killed by {signal.Signals(-self.status).name}"
         except ValueError:
             return f"killed by signal {-self.status}"
+
+
+class UsageError(Exception):
+    """Wrong arguments of a command; the message is all the user needs."""
+
+
+def say(command: str, what: str) -> None:
+    """Tell on standard error what a command has to say besides its report."""
+    sys.stdout.flush()
+    print(visible(f"promoarray {command}: {what}"), file=sys.stderr)
+
+
+def policy_named(name: str) -> Policy:
+    """Return a policy by the name a program gave; one of its own is known by that alone."""
+    try:
+        return as_policy(name)
+    except UnknownPolicyError:
+        return process_default().derive(name)
 
 
 def program_of(args: argparse.Namespace) -> Program:
@@ -262,3 +302,75 @@ def _in_foreground() -> bool:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
     except (OSError, AttributeError):
         return False
+
+
+# -- standard input ----------------------------------------------------------------------------
+
+
+_CHUNK = 1 << 16
+_INPUT = 0  # the file descriptor, whatever sys.stdin is
+
+
+class StandardInput:
+    """What the command's standard input gives to each run.
+
+    A file is read again from where it stood. What comes through a pipe is kept as the first run
+    reads it. Nobody types twice: after a terminal, further runs have an input that is empty.
+
+    Parameters
+    ----------
+    kept : file
+        Where to keep what comes through a pipe.
+    """
+
+    def __init__(self, kept: IO[bytes]) -> None:
+        self._runs = 0
+        self._start = _position()
+        self._terminal = self._start is None and os.isatty(_INPUT)
+        self._kept = kept
+        self._ended = False
+        self._reading = threading.Lock()
+
+    def for_run(self) -> int | None:
+        """Return what ``Popen`` takes as ``stdin`` for the next run."""
+        self._runs += 1
+        if self._terminal:
+            return None if self._runs == 1 else DEVNULL
+        if self._start is None:
+            return PIPE
+        os.lseek(_INPUT, self._start, os.SEEK_SET)
+        return None
+
+    def feed(self, program: Popen[Any]) -> None:
+        """Begin to write to a program that has a pipe for its input."""
+        if program.stdin is not None:
+            threading.Thread(target=self._copy, args=(program.stdin,), daemon=True).start()
+
+    def _copy(self, to: IO[bytes]) -> None:
+        offset = 0
+        try:
+            while chunk := self._chunk(offset):
+                offset += os.write(to.fileno(), chunk)
+        except (OSError, ValueError):  # the program has ended, or the command itself
+            pass
+        finally:
+            to.close()
+
+    def _chunk(self, offset: int) -> bytes:
+        """Return what follows an offset; b"" at the end."""
+        with self._reading:
+            self._kept.seek(offset)
+            chunk = self._kept.read(_CHUNK)
+            if not chunk and not self._ended:
+                chunk = os.read(_INPUT, _CHUNK)
+                self._kept.write(chunk)
+                self._ended = not chunk
+            return chunk
+
+
+def _position() -> int | None:
+    """Where in a file the standard input stands; None if it is none."""
+    try:
+        return os.lseek(_INPUT, 0, os.SEEK_CUR)
+    except OSError:
+        return None

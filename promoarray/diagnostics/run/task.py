@@ -48,50 +48,26 @@ class Probe(Observer):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A command's request to a run.
+    """A command's request to a run."""
 
-    Attributes
-    ----------
-    policies : tuple of str
-        The policies to compare with; none if the run only shows how the program ends.
-    policy : str or None
-        What it runs under, whatever policy it sets; None leaves that to the program.
-    casts : bool
-        Whether refusals are answered with the casts that they propose.
-    names : tuple of str or None
-        The globals to show; None for its arrays and floats.
-    all_frames : bool
-        Whether tracebacks show promoarray's own frames.
-    max_sites : int
-        At most so many places are kept.
-    command : int
-        The process of the command.
-    probes : tuple of Probe
-        What else observes the run, and is asked at its end.
-    framework : str
-        The framework that is recorded; "" of a program written against promoarray.
-    others : tuple of str
-        Frameworks one of which is recorded instead if the program turns out to import it.
-    packages : tuple of str
-        Of a program that is rewritten: the installed libraries that are, too.
-    past : bool
-        Whether what the framework stops at is done as the other policy does it.
-    recorded : bool
-        Whether a program of promoarray is recorded, to be asked about afterwards.
-    """
-
+    # the policies to compare with; none if the run only shows how the program ends
     policies: tuple[str, ...] = ()
+    # what it runs under, whatever policy it sets; None leaves that to the program
     policy: str | None = None
-    casts: bool = False
-    names: tuple[str, ...] | None = None
-    all_frames: bool = False
-    max_sites: int = MAX_SITES
-    command: int = field(default_factory=os.getpid)
-    probes: tuple[Probe, ...] = ()
+    casts: bool = False  # whether refusals are answered with the casts that they propose
+    names: tuple[str, ...] | None = None  # the globals to show; None for its arrays and floats
+    all_frames: bool = False  # whether tracebacks show promoarray's own frames
+    max_sites: int = MAX_SITES  # at most so many places are kept
+    command: int = field(default_factory=os.getpid)  # the process of the command
+    probes: tuple[Probe, ...] = ()  # what else observes the run, and is asked at its end
+    # the framework that is recorded; "" of a program written against promoarray
     framework: str = ""
+    # frameworks one of which is recorded instead if the program turns out to import it
     others: tuple[str, ...] = ()
+    # of a program that is rewritten: the installed libraries that are, too
     packages: tuple[str, ...] = ()
-    past: bool = False
+    past: bool = False  # whether what the framework stops at is done as the other policy does it
+    # whether a program of promoarray is recorded, to be asked about afterwards
     recorded: bool = False
 
     def write(self, folder: str) -> dict[str, str]:
@@ -113,39 +89,21 @@ class Task:
 
 @dataclass(slots=True)
 class Findings:
-    """Findings of one process of a run.
+    """Findings of one process of a run."""
 
-    Attributes
-    ----------
-    run : str
-        The policy it ran under.
-    report : Report or None
-        Of a run that compares.
-    refusals : dict
-        From each place and operation refused to the cast applied there, in words.
-    finals : dict
-        The globals asked for at the end, by their names.
-    error, message : str
-        What stopped it, if that was an error: as a traceback ends, and in words for a table.
-    stopped : Site or None
-        The line of the program where it did.
-    bug : str
-        The traceback of what went wrong in promoarray itself while it observed.
-    files : tuple of str
-        Those of the program that it imported.
-    probed : tuple
-        What each of the task's probes has found, once the process has ended.
-    """
-
-    run: str
-    report: Report | None = None
+    run: str  # the policy it ran under
+    report: Report | None = None  # of a run that compares
+    # from each place and operation refused to the cast applied there, in words
     refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
+    # the globals asked for at the end, by their names
     finals: dict[str, Final] = field(default_factory=dict)
+    # what stopped it, if that was an error: as a traceback ends, and in words for a table
     error: str = ""
     message: str = ""
-    stopped: Site | None = None
-    bug: str = ""
-    files: tuple[str, ...] = ()
+    stopped: Site | None = None  # the line of the program where it did
+    bug: str = ""  # the traceback of what went wrong in promoarray itself while it observed
+    files: tuple[str, ...] = ()  # those of the program that it imported
+    # what each of the task's probes has found, once the process has ended
     probed: tuple[Any, ...] = ()
 
 

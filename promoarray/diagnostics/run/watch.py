@@ -30,8 +30,14 @@ from promoarray.diagnostics.model.final import final_dtypes, finals
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.casting import AutoCast
-from promoarray.diagnostics.run.ending import in_short, last_line, own_files, shorten, stopped_at
+from promoarray.diagnostics.run.ending import (
+    AutoCast,
+    in_short,
+    last_line,
+    own_files,
+    shorten,
+    stopped_at,
+)
 from promoarray.diagnostics.run.task import STARTUP, VARIABLE, Findings, Task, new_file, write
 from promoarray.promotion import in_force
 from promoarray.promotion.policy import Policy
@@ -225,8 +231,9 @@ class Watch(Observer):
             probe.begin()
             self._observers += [probe] if probe.observes else []
         self._observers += [self._casting] if task.casts else []
-        # Several hear of every operation; a shadow alone, of those that are alike but once.
-        self.repeats = self._observers[0].repeats if len(self._observers) == 1 else None
+        # Where one has to hear of every operation, all do; else of those that are alike but once.
+        alike = all(each.repeats is not None for each in self._observers)
+        self.repeats = self._observers[0].repeats if self._observers and alike else None
         self._bug, self._places, self.quiet_until = "", 0, 0.0
         self._closed = False
         self._file: str | None = None
@@ -276,8 +283,10 @@ class Watch(Observer):
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Pass it on, and say what to do with those that are alike."""
-        repeat: Repeat | None = self._tell("on_operation", event)
-        if repeat is None or self.repeats is None:
+        repeats = [self._guarded(each.on_operation, event) for each in self._observers]
+        self._guarded(self._write_if_due)
+        repeat: Repeat | None = repeats[0] if repeats else None  # of which alone something is told
+        if repeat is None or self.repeats is None or None in repeats:
             return None
         return repeat._replace(tell=partial(self._repeated, repeat.tell))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from promoarray.console import counted
 from promoarray.core.escape import Escape
-from promoarray.diagnostics.model.escapes import rows
+from promoarray.diagnostics.model.noted import rows
 from promoarray.diagnostics.render.sarif import Rule, document, result
 from promoarray.diagnostics.spans import span_of
 from promoarray.diagnostics.tracing.cast import Cast

@@ -20,7 +20,7 @@ from promoarray import cli
 from promoarray import dtypes as dt
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.bisect.ddmin import ddmin
+from promoarray.diagnostics.bisect.command import Search, Stopped, ddmin
 from promoarray.diagnostics.bisect.report import Bisection
 from promoarray.diagnostics.bisect.rules import (
     ARRAYS,
@@ -32,8 +32,7 @@ from promoarray.diagnostics.bisect.rules import (
     mixed,
     worded,
 )
-from promoarray.diagnostics.bisect.search import Search, Stopped
-from promoarray.diagnostics.bisect.value import plain, same, shown
+from promoarray.diagnostics.bisect.trial import plain, same, shown
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.run.task import Findings, Task

@@ -15,7 +15,7 @@ import promoarray as pa
 from promoarray import cli
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.diff.difference import Difference, difference
+from promoarray.diagnostics.diff.command import Difference, difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.report import Report
 from promoarray.policies import as_policy
@@ -310,3 +310,45 @@ def test_lines_fit_the_screen_and_have_no_blanks_at_their_ends(
     lines = capfd.readouterr().out.splitlines()
     assert any("×3" in line for line in lines)
     assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
+
+
+def test_operations_that_cannot_differ_are_heard_once() -> None:
+    heard = []
+
+    class Counting(Changes):
+        def on_operation(self, event: Any) -> Any:
+            heard.append(event.name)
+            return super().on_operation(event)
+
+    probe = Counting("torch")
+    probe.begin()
+    x, small = pa.asarray([1.5, 2.5], dtype=pa.float32), pa.asarray([1, 2], dtype=pa.uint8)
+    with pa.policy("numpy"), observing(probe):
+        for number in range(4):
+            x + x
+            x * 2.5
+            x += 1.0
+            small * x  # cast to float32 in another way, so that it is carried out again
+            small + number
+    assert heard.count("multiply") == 1 + 4
+    assert heard.count("add") < 4 + 4 + 4
+
+
+def test_operations_that_are_alike_are_counted(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = _written(
+        tmp_path,
+        "import promoarray as xp\n"
+        "x = xp.asarray([1.5, 2.5], dtype=xp.float32)\n"
+        "y = xp.asarray([1, 300], dtype=xp.int16)\n"
+        "for number in range(20):\n"
+        "    x = x * 1.0\n"
+        "    y / 2\n"
+        "    y.astype(xp.float8_e4m3fn) + y.astype(xp.float8_e4m3fn)\n",
+    )
+    assert cli.main(["diff", program, "--from", "numpy", "--to", "torch", "--json"]) == 1
+    data = json.loads(capfd.readouterr().out)
+    assert data["operations"] == 5 * 20
+    (division,) = [each for each in data["changes"] if each["operation"] == "int16 / Python int"]
+    assert division["count"] == 20

@@ -12,8 +12,8 @@ import pytest
 from browser import CONTRAST, NEEDED, Window, chromium
 
 import promoarray as pa
+from promoarray.diagnostics.explore.answers import SCALARS, entries, held, questions
 from promoarray.diagnostics.explore.page import explore_page
-from promoarray.diagnostics.explore.questions import SCALARS, entries, held, questions
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Rank, Refusal
 

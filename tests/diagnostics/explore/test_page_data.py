@@ -14,9 +14,15 @@ import pytest
 
 import promoarray as pa
 from promoarray import pages
-from promoarray.diagnostics.explore.answers import MARK, Marker
+from promoarray.diagnostics.explore.answers import (
+    MARK,
+    SCALARS,
+    Marker,
+    Question,
+    entries,
+    questions,
+)
 from promoarray.diagnostics.explore.page import explore_page
-from promoarray.diagnostics.explore.questions import SCALARS, Question, entries, questions
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 
@@ -166,7 +172,7 @@ def test_a_refusal_has_the_words_of_the_error_on_what_to_write() -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_every_cast_gives_the_bits_that_astype_gives(name: str) -> None:
     from promoarray.diagnostics.casts import cast_answer, cells
-    from promoarray.diagnostics.explore.casts import special_values
+    from promoarray.diagnostics.explore.answers import special_values
 
     page, policy = data(*SMALL), as_policy(name)
     stored = next(each for each in page["policies"] if each["name"] == name)["casts"]
@@ -188,7 +194,7 @@ def test_every_cast_gives_the_bits_that_astype_gives(name: str) -> None:
 
 def test_special_values_are_those_that_go_wrong() -> None:
     from promoarray.diagnostics.casts import cells
-    from promoarray.diagnostics.explore.casts import special_values
+    from promoarray.diagnostics.explore.answers import special_values
 
     given = [v.value for v in cells(special_values(pa.float32, pa.float8_e4m3fn), pa.float32)]
     assert {"inf", "-inf", "nan", "-0", "896", "0.001953125"} <= set(given)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from diagnostics.findings.programs import HALF, START, Command, write
 
-from promoarray.diagnostics.findings import baseline
+from promoarray.diagnostics.findings import classify as baseline
 
 KNOWN = ("--baseline", "known.json")
 UPDATE = (*KNOWN, "--update-baseline")

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 from diagnostics.findings.programs import HALF, START, Command, write
 
-from promoarray.diagnostics.findings.comments import Comment, comments_in
+from promoarray.diagnostics.findings.classify import Comment, comments_in
 
 COVERED = {
     "x = 1  # promoarray: ignore": [(1, 1)],

@@ -16,9 +16,8 @@ from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.classify import judge
 from promoarray.diagnostics.model.divergence import Answer, Divergence
-from promoarray.diagnostics.model.refusals import Stopped
-from promoarray.diagnostics.render.github import as_commands
-from promoarray.diagnostics.render.sarif import as_sarif
+from promoarray.diagnostics.model.noted import Stopped
+from promoarray.diagnostics.render.sarif import as_commands, as_sarif
 
 HOSTILE = "<img src=x onerror=alert(1)>\x1b[2J\u202e\n::error::[here](http://evil) `&amp;"
 """Markup, a terminal's escape, one that turns the direction, a workflow command, a link."""

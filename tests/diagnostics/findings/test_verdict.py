@@ -10,8 +10,8 @@ from diagnostics.findings.programs import HALF, START, Command, write
 
 import promoarray as pa
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.compare.targets import TARGETS, named, policies_for
 from promoarray.diagnostics.findings.verdict import verdicts
+from promoarray.diagnostics.run.frameworks import TARGETS, named, policies_for
 
 AGREE = START + "y = x + x\n"
 LEFT = START + "import numpy as np\ny = np.asarray(x)\nz = x + x\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.model.places import name_of, text_at
+from promoarray.diagnostics.spans import name_of, text_at
 
 
 def test_code_of_no_file_says_what_it_is() -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from ported import ported
 
-from promoarray.diagnostics.edits.rewriting import Unkept, rewritten
+from promoarray.diagnostics.edits.place import Wrap
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.edits.writing import Wrap
+from promoarray.diagnostics.edits.writing import Unkept, rewritten
 from promoarray.diagnostics.port import sources
-from promoarray.diagnostics.port.sources import patch, put_all
+from promoarray.diagnostics.port.sources import patch
 from promoarray.diagnostics.run.program import of_script
 from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.whole_file import put_all
 from promoarray.dtypes import BY_NAME
 
 SOURCE = (

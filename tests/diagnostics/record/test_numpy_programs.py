@@ -15,8 +15,7 @@ import pytest
 
 from promoarray import cli
 from promoarray.diagnostics.diff.change import Change
-from promoarray.diagnostics.diff.command import framework_recorded
-from promoarray.diagnostics.diff.difference import difference
+from promoarray.diagnostics.diff.command import difference, framework_recorded
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder

@@ -13,7 +13,7 @@ import promoarray as pa
 from promoarray import cli
 from promoarray.core.observers import observing
 from promoarray.diagnostics.record.block import FRAMEWORKS
-from promoarray.diagnostics.run.casting import AutoCast
+from promoarray.diagnostics.run.ending import AutoCast
 from promoarray.diagnostics.run.frameworks import framework_of, others_of
 from promoarray.diagnostics.run.program import Ended, of_script
 from promoarray.diagnostics.run.task import Task

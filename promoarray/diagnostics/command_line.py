@@ -1,0 +1,294 @@
+"""Command line of the commands that run a program: ``compare``, ``diff``, ``bisect``, ``port``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import shlex
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from promoarray.diagnostics.model.kinds import ANY, DEFAULT, INCOMPLETE, NONE, SELECTORS
+
+OF_PROGRAMS = ("compare", "diff", "bisect", "port")
+"""The commands that run a program, whose own arguments stand behind ``--``."""
+
+FORMATS = ("text", "json", "sarif", "github")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors tell options that are misspelled from arguments of the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and exit."""
+        if "SCRIPT:" in message:  # with -m MODULE, an argument of the module stands in its place
+            message += self._behind_dashes("-m MODULE", "ARGS")
+        super().error(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Say which choice a misspelled one nearly is, in place of all there are."""
+        known = () if action.choices is None else tuple(action.choices)
+        near = difflib.get_close_matches(str(value), map(str, known), n=1)
+        if near and value not in known:
+            raise argparse.ArgumentError(action, f"no {value!r}. Did you mean {near[0]}?")
+        super()._check_value(action, value)
+
+    def unrecognized(self, words: Sequence[str]) -> NoReturn:
+        """Say that nothing takes these words, and what was meant; then exit."""
+        given = shlex.join(words)
+        near = self._near(words[0].partition("=")[0])
+        hint = f". Did you mean {near}?" if near else self._behind_dashes("SCRIPT", given)
+        super().error(f"unrecognized arguments: {given}{hint}")
+
+    def _near(self, word: str) -> str:
+        """The option that a word nearly is, or whose first letter it is; "" if there is none."""
+        options = [name for name in self._option_string_actions if word.startswith("-")]
+        found = difflib.get_close_matches(word, options, n=1, cutoff=0.8)
+        found = found or [name for name in options if name.startswith(f"-{word}")]
+        return found[0] if found else ""
+
+    def _behind_dashes(self, program: str, words: str) -> str:
+        if self.prog.split()[-1] not in OF_PROGRAMS:
+            return ""
+        return f"; the program's own arguments go after --: {self.prog} {program} -- {words}"
+
+
+# -- what they have in common ---------------------------------------------------------------------
+
+
+def _program(command: argparse.ArgumentParser, script: str | None = None) -> Any:
+    """Add the program; return the group of which one is required."""
+    which = command.add_mutually_exclusive_group(required=True)
+    which.add_argument("script", metavar="SCRIPT", nargs="?", help=script)
+    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
+    return which
+
+
+def _two_policies(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--from", dest="before", metavar="POLICY", required=True, help="what it runs under now")
+    add("--to", dest="after", metavar="POLICY", required=True, help="what it is to run under")
+
+
+def _packages(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--packages",
+        metavar="NAMES",
+        type=lambda names: tuple(name.strip() for name in names.split(",")),
+        default=(),
+        help="of an unmodified program of NumPy: installed libraries in Python whose operations "
+        "are recorded, too",
+    )
+
+
+def _tolerance(command: argparse.ArgumentParser, words: str) -> None:
+    command.add_argument("--tolerance", metavar="R", type=float, default=0.0, help=words)
+
+
+def _end(command: argparse.ArgumentParser, exit_codes: str, description: str = "") -> None:
+    """Say what the command does, where the program's own arguments stand, and the exit codes."""
+    command.description = description or command.description
+    command.epilog = f"Exit codes: {exit_codes}"
+    command.usage = f"{command.format_usage().removeprefix('usage: ').strip()} [-- ARGS ...]"
+
+
+# -- compare --------------------------------------------------------------------------------------
+
+
+def compare_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray compare`` takes."""
+    add = command.add_argument
+    which = _program(
+        command,
+        "a program, a notebook, or a run that --save wrote, of which the policies are asked "
+        "without running it",
+    )
+    which.add_argument(
+        "--schema", action="store_true", help="print the JSON schema of the JSON report"
+    )
+    add(
+        "--policies",
+        metavar="A,B,C",
+        help="the policies to compare with, or all: the editions of every framework that people "
+        "have installed; default: those that programs of its framework are ported to, of one "
+        "written with promoarray all",
+    )
+    add(
+        "--run",
+        metavar="POLICY",
+        help="the policy the program runs under, whatever it sets; default: what it runs under by "
+        "itself",
+    )
+    add(
+        "--show",
+        metavar="NAMES",
+        type=lambda names: [name.strip() for name in names.split(",")],
+        help="the globals to compare between the runs under each policy; implies --run-all",
+    )
+    add(
+        "--framework",
+        metavar="NAME",
+        default="auto",
+        help="what the program is written against: promoarray, or a framework of which an "
+        "unmodified program is recorded, such as torch; default: auto, what the program imports",
+    )
+    add(
+        "--drift",
+        action="store_true",
+        help="of an unmodified program: also show where promoarray's policy of the framework "
+        "differs from the framework itself",
+    )
+    _packages(command)
+    add("--all", action="store_true", help="show the places that only inherit, too")
+    add(
+        "--save",
+        metavar="RUN.json",
+        help="also write the recorded run; promoarray compare RUN.json --policies A,B asks others",
+    )
+    add("--html", metavar="FILE", help="also write the report as one page")
+    add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
+    add("--run-all", action="store_true", help="also run the program under each policy")
+    add(
+        "--stop",
+        action="store_true",
+        help="with --run-all: stop at the first refusal instead of applying the cast it proposes",
+    )
+    add(
+        "--traceback",
+        choices=("short", "full"),
+        default="short",
+        help="what tracebacks of the program show: short ones end at its own line, without "
+        "promoarray's frames",
+    )
+    _for_ci(command.add_argument_group("for CI").add_argument)
+    _end(
+        command,
+        "0 nothing found, 1 findings that --fail-on selects and that are neither ignored nor in "
+        "the baseline, 2 usage error, 3 the program failed (its own status is told), computed "
+        "nothing, or promoarray failed, 4 nothing was found, but not all was examined, if "
+        "--fail-on has incomplete, 128 + N where signal N ended the program: 130 after Ctrl-C. "
+        "However it ended, what was found until then is reported.",
+    )
+
+
+def _for_ci(add: Callable[..., Any]) -> None:
+    add(
+        "--fail-on",
+        metavar="KINDS",
+        type=_selectors,
+        default=DEFAULT,
+        help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
+        "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
+        f"decision, {INCOMPLETE} (exit code 4), {ANY} or {NONE}; default: {','.join(DEFAULT)}",
+    )
+    add("--baseline", metavar="FILE", help="the findings that are known, which do not fail")
+    add(
+        "--update-baseline",
+        action="store_true",
+        help="write what is found into the baseline, and fail on nothing",
+    )
+    add(
+        "--format",
+        choices=FORMATS,
+        help="of the report: text, json, sarif (2.1.0, for code scanning) or github (commands "
+        "that annotate lines in a workflow); default: text. --json is --format json",
+    )
+    add("--output", metavar="FILE", help="where to write the report; default: standard output")
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
+
+
+def _selectors(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in SELECTORS:
+            meant = difflib.get_close_matches(name, SELECTORS, n=1)
+            near = f". Did you mean: {meant[0]}?" if meant else ""
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(SELECTORS)}{near}")
+    if NONE in names and len(names) > 1:
+        raise argparse.ArgumentTypeError(f"{NONE} goes with nothing else")
+    return names
+
+
+# -- diff, bisect, port ---------------------------------------------------------------------------
+
+
+def diff_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray diff`` takes."""
+    _program(command)
+    _two_policies(command)
+    _packages(command)
+    command.add_argument(
+        "--all", action="store_true", help="show the lines of which only operands differ, too"
+    )
+    _end(
+        command,
+        "0 nothing changes, 1 something does, 2 usage error, 3 the program failed (what was found "
+        "until then is reported) or computed nothing, 4 nothing changes in what was examined, and "
+        "not all was, 128 + N where signal N ended it.",
+        "Run a program under one policy and list the lines whose dtype, value or refusal changes "
+        "under another: before and after, the rules that differ, and what to write.",
+    )
+
+
+def bisect_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray bisect`` takes."""
+    _program(command)
+    _two_policies(command)
+    command.add_argument(
+        "--expr",
+        dest="expression",
+        metavar="EXPRESSION",
+        required=True,
+        help="the final value: an expression of the program's globals, such as 'float(loss)'",
+    )
+    _tolerance(
+        command,
+        "two values count as the same up to this relative difference; default: 0, every bit",
+    )
+    _end(
+        command,
+        "0 the value is the same, 1 it changes, 2 usage error, 3 the program failed, or its value "
+        "changes from run to run.",
+        "Find the smallest set of lines, and of rules there, that change a program's final value "
+        "from one policy to another. The program is run many times, and has to be deterministic.",
+    )
+
+
+def port_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray port`` takes."""
+    add = command.add_argument
+    _program(command)
+    add("--to", metavar="A,B,C", required=True, help="the policies to port to")
+    add(
+        "--run",
+        "--from",
+        metavar="POLICY",
+        help="the policy to port from, whatever the program sets; default: what it runs under by "
+        "itself. Of a NumPy program: numpy@1, which it was written for",
+    )
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--patch", metavar="FILE", help="write a patch; default: print it")
+    where.add_argument("--write", action="store_true", help="edit the files in place")
+    _tolerance(
+        command,
+        "count values as equal that differ by no more than R times the largest value of their "
+        "array; default: 0, all bits",
+    )
+    add(
+        "--python1",
+        metavar="PYTHON",
+        help="an interpreter that has NumPy 1: the program is run there, too, and the edited one "
+        "has to end with its values",
+    )
+    _end(
+        command,
+        "0 the edited program ends with the same dtypes and values under every policy, 1 it does "
+        "not, 2 usage error, 3 the program failed, 4 it does as far as it was examined, 130 after "
+        "Ctrl-C. The program is run several times, a recorded one at most four.",
+    )
