@@ -30,7 +30,14 @@ from promoarray.diagnostics.model.divergence import DefaultMade
 from promoarray.diagnostics.model.flow import CALL, DEFAULT, OPERATION
 from promoarray.diagnostics.record._seen import Carried
 from promoarray.diagnostics.record.flow import FlowRecorder, Heard
-from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport, Unexamined, Warned
+from promoarray.diagnostics.record.report import (
+    MOVE,
+    REFUSES,
+    Drift,
+    RecordedReport,
+    Unexamined,
+    Warned,
+)
 from promoarray.diagnostics.record.written import cast_at_once, ends_alike
 from promoarray.dtypes import BY_NAME, WEAK, DType, float32
 from promoarray.operations import Form
@@ -119,10 +126,10 @@ class Recorder:
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
+        self._forget_calls()  # whose counts belong to the report before
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
         self.flow = FlowRecorder(report, self.framework, self.heard)
-        self._forget_calls()
 
     def go_on(self, before: FlowRecorder) -> None:
         """Go on with an earlier flow in another report, with nothing counted."""
@@ -187,20 +194,28 @@ class Recorder:
 
     # -- what is counted and noted ----------------------------------------------------------------
 
-    def count(self, kind: str, name: str) -> None:
-        """Count a call of the framework among those of a kind."""
+    def count(self, kind: str, name: str, times: int = 1) -> None:
+        """Count calls of the framework among those of a kind."""
         with notify_lock:
-            self.report.calls[kind, name] += 1
+            self.report.calls[kind, name] += times
 
-    def count_again(self, known: Any, name: str) -> None:
+    def count_again(self, known: Any) -> None:
         """Count a call that is like another at the same place (``Known``)."""
-        with notify_lock:
-            if known.kind:
-                self.report.calls[known.kind, name] += 1
-            for operation in known.operations:
-                operation.count += 1
+        self.counted_again(known, 1)
         for tell in known.tells:
             tell()
+
+    def counted_again(self, known: Any, times: int) -> None:
+        """Count so many calls, of which was told what is told besides."""
+        with notify_lock:
+            if known.kind:
+                self.report.calls[known.kind, known.name] += times
+            for operation in known.operations:
+                operation.count += times
+
+    def moved_again(self, name: str, times: int) -> None:
+        """Count so many parts and views of arrays."""
+        self.count(MOVE, name, times)
 
     def heard_again(self) -> None:
         """Hear, once in some thousand calls that are alike, that the program goes on."""

@@ -135,7 +135,7 @@ class _Unfailing(Recorder):
         """Write down the counts from time to time."""
         self._watch.heard_again()
 
-    def count_again(self, known: Any, name: str) -> None:
+    def count_again(self, known: Any) -> None:
         """Count a call that is like another at the same place."""
-        super().count_again(known, name)
+        super().count_again(known)
         self._watch.heard_again()

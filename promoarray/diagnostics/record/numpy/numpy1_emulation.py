@@ -75,7 +75,7 @@ class Past:
         return self.policy if self.whole or (x is not None and x is self._made) else None
 
     def dtypes(
-        self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR
+        self, name: str, first: Any, x: Any, in_place: bool = False
     ) -> tuple[Any, ...] | None:
         """What NumPy 1 casts the operands of an operator to, None of what stays as it is.
 
@@ -83,9 +83,9 @@ class Past:
         """
         if name not in OPERATORS or not self._may_differ(first, x):
             return None
-        if not isinstance(first, np.ndarray):  # a scalar is not written into
-            form = Form.OPERATOR
-        found = self._decided(name, as_taken((first, x)), form_of(name, first, form))
+        written = in_place and isinstance(first, np.ndarray)  # which a scalar is not
+        form = form_of(name, first, Form.INPLACE if written else Form.OPERATOR)
+        found = self._decided(name, as_taken((first, x)), form)
         if found and form is Form.INPLACE:
             return None, found[1]  # NumPy writes into the first, or refuses to as NumPy 1 did
         return found
@@ -123,7 +123,7 @@ class Past:
             if given is not None:
                 made = given(f, args, kwargs)
             else:
-                made = self._operation(f, computes, callee, (*own, *args), kwargs)
+                made = self._operation(f, computes, callee, (*own, *args), kwargs, bool(own))
             self._made = None if made is NotImplemented else made
             return made
 
@@ -213,6 +213,7 @@ class Past:
         callee: Callee,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        of_array: bool,
     ) -> Any:
         """What NumPy 1 made of a call; NotImplemented where NumPy 2 does the same."""
         if kwargs.get("dtype") is not None:
@@ -243,7 +244,7 @@ class Past:
                 cast[key] = made
             else:
                 named[key] = made
-        if callee.owner is not None:
+        if of_array:
             return _computed(getattr(cast[0], callee.name), cast[1:], named)
         if f is pow and not isinstance(cast[0], np.ndarray):
             return self.power(*cast)

@@ -65,9 +65,9 @@ OF_LISTS = frozenset({"count", "index", "remove", "sort"})
 _RUN = frozenset({"exec", "eval"})
 """Builtins that run a text."""
 
-_CHANGES, _TESTED, _BITS = 32, 64, 7
-"""How the number of an operator says that it is in place, that its truth is asked at once, and what
-of it is the operator's (``hook.cpp``)."""
+_CHANGES, _TESTED, _OF_ATTRIBUTE, _BITS = 32, 64, 128, 8
+"""How the number of an operator says that it is in place, that its truth is asked at once, that an
+attribute is changed, and what of it is the operator's (``hook.cpp``)."""
 
 _places = count(1)
 
@@ -146,6 +146,7 @@ class _Rewriter(ast.NodeTransformer):
         self._sign = -1 if in_library else 1
         self._tested: set[ast.AST] = set()
         self._kept: set[ast.AST] = set()
+        self._class = ""
 
     # -- expressions ------------------------------------------------------------------------------
 
@@ -288,11 +289,9 @@ class _Rewriter(ast.NodeTransformer):
         target: Any = node.targets[0]
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
             return self._inside(node)
-        number, value = self._number(), self.visit(node.value)
-        self._inside(target)
-        node.value = self._hook("hold", value, number, value)
-        target.value = self._hook("target", node, number, target.value)
-        return node
+        number, value, x = self._number(), self.visit(node.value), self.visit(target.value)
+        stored = self._hook("store", node, number, value, x, self._key(target.slice))
+        return located(ast.Expr(stored), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if self.annotated:
@@ -319,29 +318,36 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        target, value = node.target, self.visit(node.value)
+        target = node.target
         if isinstance(target, ast.Name):
             old: ast.expr = located(ast.Name(target.id, ast.Load()), target)
-        elif isinstance(target, ast.Attribute):
-            self._inside(target)
-            owner = self._number()
-            kept = self._hook("hold", target.value, owner, target.value)
-            old = located(ast.Attribute(kept, target.attr, ast.Load()), target)
-            target.value = self._hook("taken", target.value, owner)
+            made = self._operation(node, node.op, old, self.visit(node.value), changes=_CHANGES)
+            return located(ast.Assign([target], made), node)
+        if isinstance(target, ast.Attribute):
+            owner, name, changes = (
+                self.visit(target.value),
+                self._mangled(target.attr),
+                _OF_ATTRIBUTE,
+            )
+            loaded = self._hook("loaded_attribute", target, owner, name)
         else:
-            old = self._item(target)
-        made = self._operation(node, node.op, old, value, changes=_CHANGES)
-        return located(ast.Assign([target], made), node)
+            owner, changes = self.visit(target.value), 0
+            loaded = self._hook("loaded_item", target, owner, self._key(target.slice))
+        kind = NAMES.index(OPERATORS[type(node.op)]) | _CHANGES | changes
+        number = (self._number() << _BITS) + kind
+        made = self._hook("augment", node, number, loaded, self.visit(node.value))
+        return located(ast.Expr(made), node)
 
-    def _item(self, target: ast.Subscript) -> ast.expr:
-        """What ``x[key]`` is before ``x[key] += 1``; both are evaluated once."""
-        owner, index = self._number(), self._number()
-        x, key = self.visit(target.value), self._key(target.slice)
-        kept = self._hook("hold", x, owner, x)
-        kept_key = self._hook("hold", key, index, key)
-        target.value = self._hook("augmenting", x, self._hook("taken", x, owner))
-        target.slice = self._hook("taken", key, index)
-        return self._hook("item", target, kept, kept_key)
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        before, self._class = self._class, node.name.lstrip("_")
+        self._inside(node)
+        self._class = before
+        return node
+
+    def _mangled(self, name: str) -> str:
+        """The name of an attribute as Python has it in a class: ``__x`` is ``_Class__x``."""
+        private = name.startswith("__") and not name.endswith("__") and self._class
+        return f"_{self._class}{name}" if private else name
 
     def _key(self, key: ast.expr) -> ast.expr:
         """A key as an expression, slices too."""

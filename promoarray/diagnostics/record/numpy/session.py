@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.record.call_cache import Known, Told
+from promoarray.diagnostics.record.call_cache import Known
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond, program_frame
@@ -19,6 +19,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     as_taken,
     flat,
+    form_of,
     operand_of,
     result_of,
     results_of,
@@ -61,18 +62,19 @@ class Session:
         self._too_deep = 0
 
     def operator(
-        self, name: str, given: list[Any], x: Any, frame: FrameType, form: Form
-    ) -> Told | None:
+        self, name: str, given: list[Any], x: Any, frame: FrameType, in_place: bool
+    ) -> Known | None:
         """Record an operator's operands and result."""
+        form = form_of(name, given[0], Form.INPLACE if in_place else Form.OPERATOR)
         return self._tell(self._operator, name, x, given, frame, form)
 
     def call(
-        self, callee: Callee, args: list[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
-    ) -> Told | None:
+        self, callee: Callee, args: Sequence[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
+    ) -> Known | None:
         """Record a call's arguments, of a method the array first, and result."""
         return self._tell(self._call, callee.name, x, callee, args, kwargs, frame)
 
-    def assigned(self, target: Any, value: Any, frame: FrameType) -> Told | None:
+    def assigned(self, target: Any, value: Any, frame: FrameType) -> Known | None:
         """Record ``target[...] = value``."""
         return self._tell(self._assigned, "__setitem__", None, target, value, program_frame(frame))
 
@@ -111,8 +113,8 @@ class Session:
 
     # -- whatever comes of it, the program goes on ------------------------------------------------
 
-    def _tell(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Told | None:
-        """Record what was seen; answer what is told of what is like it, None if nothing is.
+    def _tell(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Known | None:
+        """Record what was seen; answer what is known of what is like it, None if nothing is.
 
         Parameters
         ----------
@@ -124,8 +126,8 @@ class Session:
         *seen
             What ``what`` takes besides the name and the result.
         """
-        told: Told | None = self._guarded(self._recorded, what, name, x, *seen)
-        return told
+        known: Known | None = self._guarded(self._recorded, what, name, x, *seen)
+        return known
 
     def _guarded(self, what: Callable[..., Any], *seen: Any) -> Any:
         """Record; answer None where that went wrong."""
@@ -146,16 +148,16 @@ class Session:
 
     # -- what is recorded -------------------------------------------------------------------------
 
-    def _recorded(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Told | None:
+    def _recorded(self, what: Callable[..., str], name: str, x: Any, *seen: Any) -> Known | None:
         recorder = self.recorder
         recorder.heard.begin()
         recorder.noted = False
         kind = what(name, x, *seen)
-        known = Known.of(recorder, kind, _made(x), _kind, by_values=True) if kind else None
+        known = Known.of(recorder, (kind, name), _made(x), _kind, by_values=True) if kind else None
         part = self.past is not None and not self.past.whole
         if known is None or (part and recorder.noted):
             return None  # who did it, NumPy 2 or the past, is seen at each call
-        return known.called(name)
+        return known
 
     def _operator(self, name: str, x: Any, given: list[Any], frame: FrameType, form: Form) -> str:
         recorder, result = self.recorder, result_of(x)
@@ -182,7 +184,7 @@ class Session:
         name: str,
         x: Any,
         callee: Callee,
-        args: list[Any],
+        args: Sequence[Any],
         kwargs: dict[str, Any],
         frame: FrameType,
     ) -> str:
