@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterator, Set
 from functools import cache
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.calls import jax, paddle, pytorch
-from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain
+from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain, words
 from promoarray.diagnostics.calls.tables import names
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
@@ -158,8 +157,8 @@ def _meant(name: str) -> str:
 def _operations() -> dict[str, str]:
     """From names to operations; a name that two frameworks have is PyTorch's."""
     found: dict[str, str] = {}
-    for words in (pytorch.words(), paddle.words(), jax.words()):
-        found = words.operations | found
+    for framework in ("torch", "paddle", "jax"):
+        found = words(framework).operations | found
     return found
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch.overrides import resolve_name
 
-from promoarray.diagnostics.calls.common import plain
-from promoarray.diagnostics.calls.pytorch import words as of_pytorch
+from promoarray.diagnostics.calls.common import plain, words
 from promoarray.diagnostics.calls.tables import names
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.call import dtypes_in, flat
@@ -41,7 +40,7 @@ class Call(AnyCall):
     """One call of PyTorch's."""
 
     tensor = torch.Tensor
-    words = of_pytorch()
+    words = words("torch")
     dtypes = dtypes_in(torch, torch.dtype)  # complex32 is one that promoarray does not have
     names_of_dtypes = (torch.dtype,)
 
@@ -119,7 +118,7 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
         if name in ("real", "imag"):
             return name, compute
-        return name, move if name in of_pytorch().moves and func.__name__ == "__get__" else None
+        return name, move if name in Call.words.moves and func.__name__ == "__get__" else None
     if name in _UNSEEN:
         return name, unseen
     if name in _ASKS:
@@ -128,7 +127,7 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         return name, _extreme
     if name.startswith("_foreach_"):
         return name, _each
-    return name, handler_in(of_pytorch(), name) or other
+    return name, handler_in(Call.words, name) or other
 
 
 _UNSEEN = names("backward grad run_backward")
