@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from promoarray.diagnostics.calls.common import OF_ANY, STRUCTURE, plain, words
-from promoarray.diagnostics.calls.tables import names
+from promoarray.diagnostics.calls.tables import names, synonyms, text_of
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.plan import Operand, Rank
@@ -150,7 +150,13 @@ def _meant(name: str) -> str:
     for each in (name, plain(name, known)):
         if each in known:
             return known[each]
-    return _SPELT.get(name) or plain(name.rpartition(".")[2], known)
+    return _spelt().get(name) or plain(name.rpartition(".")[2], known)
+
+
+@cache
+def _spelt() -> dict[str, str]:
+    """Names that are told by no table of operations."""
+    return synonyms(text_of("any", "meanings"))
 
 
 @cache
@@ -160,24 +166,6 @@ def _operations() -> dict[str, str]:
     for framework in ("torch", "paddle", "jax"):
         found = words(framework).operations | found
     return found
-
-
-_SPELT = {
-    "lax.top_k": "topk",
-    "nn.hard_swish": "hardswish",
-    "nn.hard_sigmoid": "hardsigmoid",
-    "nn.hard_tanh": "hardtanh",
-    "nn.log_sigmoid": "logsigmoid",
-    "nn.soft_sign": "softsign",
-    "nn.dot_product_attention": "scaled_dot_product_attention",
-    "to_tensor": "tensor",
-    "array": "tensor",
-    "as_tensor": "tensor",
-    "lax.full": "full",
-    "lax.complex": "complex",
-    "lax.cumlogsumexp": "logcumsumexp",
-}
-"""Names that are told by no table of operations."""
 
 
 _KINDS = {"integers": {*INTEGERS, Kind.BOOL}, "complex": {Kind.COMPLEX}}

@@ -1,6 +1,8 @@
 #include "dtype_map.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <utility>
 #include <vector>
@@ -33,7 +35,7 @@ struct Entry {
 };
 
 // Beyond so many entries those are let go of whose arrays are dead, or held by nobody else; if that
-// is not half of them, the next time is later; and of more than the second number the oldest go.
+// is not half of them, the next time is later; and of more than the second number the older half goes.
 constexpr std::size_t FEW = 256, MOST = 1 << 18;
 
 struct Tables {
@@ -95,13 +97,11 @@ Entry *find(Tables &tables, PyObject *array) {
 // Let go of what nobody needs, and return it: the caller drops it once no lock is held.
 std::vector<Entry> swept(Tables &tables) {
     std::vector<Entry> kept, gone;
-    std::size_t needed = 0;
-    for (const Entry &entry : tables.entries) needed += is_needed(entry);
-    for (Entry &entry : tables.entries) {
-        const bool is_old = needed > MOST;
-        if (is_needed(entry) && !is_old) kept.push_back(std::move(entry));
-        else if (is_needed(entry)) --needed, gone.push_back(std::move(entry));
-        else gone.push_back(std::move(entry));
+    for (Entry &entry : tables.entries) (is_needed(entry) ? kept : gone).push_back(std::move(entry));
+    if (kept.size() > MOST) {
+        const auto newer = kept.end() - MOST / 2;
+        std::move(kept.begin(), newer, std::back_inserter(gone));
+        kept.erase(kept.begin(), newer);
     }
     tables.limit = 2 * kept.size() > FEW ? 2 * kept.size() : FEW;
     std::size_t size = 2 * FEW;

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import resolve_name
 
 from promoarray.diagnostics.calls.common import plain, words
-from promoarray.diagnostics.calls.tables import names
+from promoarray.diagnostics.calls.tables import names_of
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.call import dtypes_in, flat
 from promoarray.diagnostics.record.handlers import (
@@ -119,28 +119,15 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         if name in ("real", "imag"):
             return name, compute
         return name, move if name in Call.words.moves and func.__name__ == "__get__" else None
-    if name in _UNSEEN:
+    if name in names_of("torch", "unseen"):
         return name, unseen
-    if name in _ASKS:
+    if name in names_of("torch", "asks"):
         return name, None
     if name in ("max", "min"):
         return name, _extreme
     if name.startswith("_foreach_"):
         return name, _each
     return name, handler_in(Call.words, name) or other
-
-
-_UNSEEN = names("backward grad run_backward")
-"""Functions by which PyTorch computes gradients, in C++."""
-
-_ASKS = names("""
-    __bool__ __contains__ __float__ __format__ __index__ __int__ __len__ __repr__ _is_view
-    _record_function_enter_new _record_function_exit _record_function_exit._RecordFunction
-    _set_grad_enabled allclose data_ptr dim element_size get_device is_complex is_contiguous
-    is_floating_point is_same_size item ndimension nelement numel register_hook size
-    storage_offset stride tolist untyped_storage
-""")
-"""Functions that make no tensor: they ask, or set what is not about dtypes."""
 
 
 def _extreme(call: AnyCall) -> None:
