@@ -424,21 +424,4 @@ void forget_calls(FastHook *self) {
     for (const auto &each : codes) Py_DECREF(each.first);
 }
 
-int traverse(const Cache &cache, visitproc visit, void *arg) {
-    for (const auto &each : cache.is_library) Py_VISIT(each.first);
-    for (const auto &places : cache.places)
-        for (const auto &here : places)
-            for (const Entry &entry : here) {
-                for (const std::uintptr_t word : entry.key)
-                    if ((word & 1U) == 0) Py_VISIT(reinterpret_cast<PyObject *>(word));
-                const Told &told = *entry.told;
-                for (const Ref *part : {&told.known, &told.tells, &told.dtypes}) Py_VISIT(part->get());
-                for (const Told::Made &made : told.made) {
-                    Py_VISIT(made.dtype.get());
-                    Py_VISIT(made.slot.get());
-                }
-            }
-    return 0;
-}
-
 }  // namespace promoarray

@@ -131,6 +131,5 @@ bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part);
 // Tell the recorder how often calls were told again.
 bool flush(FastHook *self);
 void forget_calls(FastHook *self);
-int traverse(const Cache &cache, visitproc visit, void *arg);
 
 }  // namespace promoarray

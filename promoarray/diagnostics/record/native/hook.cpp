@@ -197,6 +197,14 @@ PyObject *part_of(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     return made && IS_KEPT ? PyTuple_Pack(3, args[0], args[1], made.get()) : made.release();
 }
 
+// Whether an array is of NumPy's own class, and holds what was made as it is.
+bool has_dtype_of(const FastHook *self, PyObject *array, PyObject *made) {
+    const ArrayFields *fields = fields_of(array), *stored = fields_of(made);
+    if (fields == nullptr) return false;
+    PyObject *dtype = stored != nullptr ? reinterpret_cast<PyObject *>(stored->dtype) : class_of(self, made).dtype;
+    return dtype == reinterpret_cast<PyObject *>(fields->dtype);
+}
+
 // `x[key] += y` and `x.name += y`, of what was loaded with its owner and key.
 PyObject *augment(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     FastHook *self = hook_of(object);
@@ -209,7 +217,8 @@ PyObject *augment(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     if (!made) return nullptr;
     Ref target = Ref::to(owner);
     const bool is_attribute = (given & OF_ATTRIBUTE) != 0, stores_otherwise = self->past != Py_None && !self->refuses;
-    if (!is_attribute && stores_otherwise && class_of(self, owner).sort == Sort::ARRAY)
+    if (!is_attribute && stores_otherwise && class_of(self, owner).sort == Sort::ARRAY &&
+        !has_dtype_of(self, owner, made.get()))
         target = Ref(PyObject_CallMethod(object, "storing", "(O)", owner));
     const int failed = !target ? -1
                        : is_attribute ? PyObject_SetAttr(owner, key, made.get())
@@ -319,22 +328,18 @@ PyObject *hook_forget_calls(PyObject *object, PyObject *) {
     Py_RETURN_NONE;
 }
 
-int hook_traverse(PyObject *object, visitproc visit, void *arg) {
-    FastHook *self = hook_of(object);
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : self->parts) Py_VISIT(part);
-    for (PyObject *part : {self->session, self->past, self->recorder, self->carried, self->kinds}) Py_VISIT(part);
-    return self->cache == nullptr ? 0 : traverse(*self->cache, visit, arg);
-}
-
-int hook_release(PyObject *object) {
+// It lives as long as Python does, and refers to nothing once nothing is recorded: the collector of
+// garbage need not look through all calls that are known.
+void hook_dealloc(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
     FastHook *self = hook_of(object);
     delete self->cache;
     self->cache = nullptr;
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (PyObject *&name : self->names) Py_CLEAR(name);
     for (PyObject **part : {&self->session, &self->past, &self->recorder, &self->carried, &self->kinds}) Py_CLEAR(*part);
-    return 0;
+    reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
 }
 
 template <PyObject *(*function)(PyObject *, PyObject *const *, Py_ssize_t)>
@@ -369,8 +374,7 @@ PyType_Slot hook_slots[] = {
     {Py_tp_new, reinterpret_cast<void *>(hook_new)},
     {Py_tp_methods, hook_methods},
     {Py_tp_getset, hook_getset},
-    {Py_tp_traverse, reinterpret_cast<void *>(hook_traverse)},
-    {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<hook_release>)},
+    {Py_tp_dealloc, reinterpret_cast<void *>(hook_dealloc)},
     {0, nullptr}};
 
 }  // namespace
@@ -394,6 +398,6 @@ bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_
 }
 
 PyType_Spec hook_spec = {"promoarray.diagnostics.record._seen.FastHook", sizeof(FastHook), 0,
-                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, hook_slots};
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, hook_slots};
 
 }  // namespace promoarray
