@@ -134,8 +134,3 @@ class _Unfailing(Recorder):
     def heard_again(self) -> None:
         """Write down the counts from time to time."""
         self._watch.heard_again()
-
-    def count_again(self, known: Any) -> None:
-        """Count a call that is like another at the same place."""
-        super().count_again(known)
-        self._watch.heard_again()

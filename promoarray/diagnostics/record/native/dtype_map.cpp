@@ -75,7 +75,10 @@ bool is_dead(PyObject *weak) {
     PyWeakref_GetRef(weak, &found);
     Py_XDECREF(found);
     return found == nullptr;
-#else
+#else  // what 3.13 has instead is not in the limited API of 3.12
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
     return PyWeakref_GetObject(weak) == Py_None;
 #endif
 }
