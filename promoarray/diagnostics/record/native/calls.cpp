@@ -74,7 +74,9 @@ bool resolve(FastHook *self, Call *begun) {
         PyErr_Clear();
         return true;
     }
-    const Ref key = PyTuple_Check(kind.get()) ? Ref::to(kind.get()) : Ref(PyLong_FromVoidPtr(kind.get()));
+    // Code that is equal is called alike, too, but has the slowest of hashes: its address stands for it.
+    const bool is_code = !PyTuple_Check(kind.get()) && PyCallable_Check(kind.get()) == 0;
+    const Ref key = is_code ? Ref(PyLong_FromVoidPtr(kind.get())) : Ref::to(kind.get());
     PyObject *known = key ? PyDict_GetItemWithError(self->kinds, key.get()) : nullptr;
     if (known == nullptr) {
         if (PyErr_Occurred()) return false;

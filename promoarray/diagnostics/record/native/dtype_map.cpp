@@ -36,7 +36,7 @@ struct Entry {
 
 // Beyond so many entries those are let go of whose arrays are dead, or held by nobody else; if that
 // is not half of them, the next time is later; and of more than the second number the older half goes.
-constexpr std::size_t FEW = 256, MOST = 1 << 18;
+constexpr std::size_t FEW = 64, MOST = 1 << 18;
 
 struct Tables {
     std::vector<Entry> entries;         // the oldest first
@@ -168,7 +168,9 @@ PyObject *carried_get(PyObject *self, PyObject *args) {
 
 PyObject *carried_put(PyObject *self, PyObject *args) {
     PyObject *array, *slot;
-    if (!PyArg_ParseTuple(args, "OO", &array, &slot) || !put_slot(self, array, slot)) return nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &array, &slot)) return nullptr;
+    auto *dtypes = reinterpret_cast<PyTypeObject *>(carried_of(self)->dtype_class);
+    if (!put_slot(self, array, PyObject_TypeCheck(slot, dtypes) ? Py_None : slot)) return nullptr;
     Py_RETURN_NONE;
 }
 
@@ -249,10 +251,8 @@ Ref slot_of(PyObject *carried, PyObject *array) {
 }
 
 bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
-    Carried *self = carried_of(carried);
-    Tables &tables = *self->tables;
-    const bool differs = slot != Py_None && !PyObject_TypeCheck(
-        slot, reinterpret_cast<PyTypeObject *>(self->dtype_class));
+    Tables &tables = *carried_of(carried)->tables;
+    const bool differs = slot != Py_None;
     Entry entry{array, Ref(nullptr), Ref(nullptr), false};
     Entry gone_one{nullptr, Ref(nullptr), Ref(nullptr), false};
     std::vector<Entry> gone;

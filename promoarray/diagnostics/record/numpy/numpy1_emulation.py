@@ -20,6 +20,7 @@ from promoarray.core.call_site import of_promoarray
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.calls.numpy import OPERANDS, STORES, expansions, operations
 from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.record._seen import OPERATORS as NAMES
 from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
@@ -34,14 +35,7 @@ from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 
-OPERATORS = frozenset(
-    {
-        *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor"),
-        *("bitwise_left_shift", "bitwise_right_shift"),
-        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-    }
-)
+OPERATORS = frozenset(NAMES) - {"matmul", "negative", "positive", "bitwise_invert"}
 """Those of two operands that NumPy 1 may compute otherwise."""
 
 _MOST_KNOWN = 1 << 14

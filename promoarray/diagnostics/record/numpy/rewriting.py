@@ -9,6 +9,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import builtins
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,40 +19,21 @@ from typing import Any, TypeVar
 
 from promoarray.core.call_site import is_library
 from promoarray.diagnostics.record._seen import OPERATORS as NAMES
-from promoarray.diagnostics.record.numpy.skip_list import LOOK_AROUND, left_alone
 
 Located = TypeVar("Located", bound=ast.expr | ast.stmt)
 
 RESERVED = "__promoarray__"
 """The hook's name, among the builtins."""
 
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "divide",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.Pow: "pow",
-    ast.MatMult: "matmul",
-    ast.BitAnd: "bitwise_and",
-    ast.BitOr: "bitwise_or",
-    ast.BitXor: "bitwise_xor",
-    ast.LShift: "bitwise_left_shift",
-    ast.RShift: "bitwise_right_shift",
-    ast.Eq: "equal",
-    ast.NotEq: "not_equal",
-    ast.Lt: "less",
-    ast.LtE: "less_equal",
-    ast.Gt: "greater",
-    ast.GtE: "greater_equal",
-    ast.USub: "negative",
-    ast.UAdd: "positive",
-    ast.Invert: "bitwise_invert",
+_KINDS = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
+    *(ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.USub, ast.UAdd, ast.Invert),
+)
+OPERATORS: dict[type[ast.AST], int] = {
+    kind: number for number, (kind, _) in enumerate(zip(_KINDS, NAMES, strict=True))
 }
-
-JOINERS = frozenset({"r_", "c_"})
-"""What joins the parts of its key."""
+"""The numbers by which the hook knows operators (``hook.cpp``), of which each has a name there."""
 
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
 """Attributes that are views of an array, or parts of it."""
@@ -61,6 +43,13 @@ EXPORTS = frozenset({"ctypes", "__array_interface__"})
 
 OF_LISTS = frozenset({"count", "index", "remove", "sort"})
 """Methods by which lists compare what they hold."""
+
+_BUILTIN = frozenset(dir(builtins))
+_NUMERIC = frozenset(
+    {"abs", "pow", "divmod", "round", "sum", "min", "max", "sorted", "map", "filter"}
+)
+LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
+"""Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
 
 _RUN = frozenset({"exec", "eval"})
 """Builtins that run a text."""
@@ -102,7 +91,7 @@ def rewritten(
         with _warned_already():
             tree = compile(source, path, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             nodes = list(ast.walk(tree))
-            calls = left_alone(tree, nodes) if whole else LOOK_AROUND
+            calls = _left_alone(tree, nodes) if whole else LOOK_AROUND
             rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
             rewriter.annotated &= not flags & __future__.annotations.compiler_flag
             code: CodeType = compile(rewriter.visit(tree), path, mode, flags, dont_inherit=True)
@@ -162,7 +151,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _operation(self, node: ast.AST, op: ast.AST, *operands: ast.expr, changes: int = 0) -> Any:
         tested = _TESTED if node in self._tested else 0
-        kind = NAMES.index(OPERATORS[type(op)]) | changes | tested
+        kind = OPERATORS[type(op)] | changes | tested
         return self._hook("operate", node, (self._number() << _BITS) + kind, *operands)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -333,7 +322,7 @@ class _Rewriter(ast.NodeTransformer):
         else:
             owner, changes = self.visit(target.value), 0
             loaded = self._hook("loaded_item", target, owner, self._key(target.slice))
-        kind = NAMES.index(OPERATORS[type(node.op)]) | _CHANGES | changes
+        kind = OPERATORS[type(node.op)] | _CHANGES | changes
         number = (self._number() << _BITS) + kind
         made = self._hook("augment", node, number, loaded, self.visit(node.value))
         return located(ast.Expr(made), node)
@@ -382,6 +371,17 @@ def located(node: Located, at: Any) -> Located:
     node.lineno, node.col_offset = at.lineno, at.col_offset
     node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
     return node
+
+
+def _left_alone(tree: ast.Module, nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """The names of functions that are called as they are: builtins, and those of the file."""
+    own = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and type(n.ctx) is ast.Store}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = {alias.asname or alias.name for alias in node.names}
+            bound |= _BUILTIN | own if "*" in names else names
+    return (_BUILTIN - bound - _NUMERIC) | (own - bound) | LOOK_AROUND
 
 
 def _computes_annotations(nodes: Sequence[ast.AST]) -> bool:
