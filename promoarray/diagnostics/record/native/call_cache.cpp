@@ -289,12 +289,13 @@ Class class_of(const FastHook *self, PyObject *x) {
     if (!KNOWS_CALLS) return classify(self, x);
     PyTypeObject *type = Py_TYPE(x);
     Cache::Met &met = self->cache->classes[reinterpret_cast<std::uintptr_t>(type) * 0x9E3779B97F4A7C15u >> 56];
-    if (met.type != type) {
-        const Class made = classify(self, x);
-        Py_INCREF(reinterpret_cast<PyObject *>(type));  // for good: who has read what was here may still use it
-        met = {type, made};
-    }
-    return met.known;
+    if (met.type == type) return met.known;
+    const Class made = classify(self, x);
+    Py_INCREF(reinterpret_cast<PyObject *>(type));
+    PyObject *old = reinterpret_cast<PyObject *>(std::exchange(met.type, type));
+    met.known = made;
+    Py_XDECREF(old);
+    return made;
 }
 
 Ref number_class(const FastHook *self, PyObject *x) {

@@ -86,7 +86,7 @@ struct Cache {
     unsigned counted = 0, turn = 0;
     std::unordered_map<PyObject *, bool> is_library;     // of code, which is held
     struct Met {
-        PyTypeObject *type;  // null, or held, as is what is known of it
+        PyTypeObject *type;  // null, or held; dtypes are for good, who has read one may still use it
         Class known;
     } classes[256] = {};  // by the address, each in the place of one before
     std::unordered_map<PyObject *, long long> moved;     // how often by each name, which is held
