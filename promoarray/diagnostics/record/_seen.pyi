@@ -91,7 +91,13 @@ class FastHook:
         """An item, with its owner and its key."""
     def loaded_attribute(self, x: Any, name: str, /) -> tuple[Any, str, Any]:
         """An attribute, with its owner and its name."""
-    def augment(self, number: int, loaded: tuple[Any, Any, Any], value: Any, /) -> None:
-        """Carry out an operation in place on what was loaded, and store the result there."""
-    def store(self, number: int, value: Any, x: Any, key: Any, /) -> None:
-        """``x[key] = value``."""
+    def augment(
+        self, number: int, loaded: tuple[Any, Any, Any], value: Any, /
+    ) -> tuple[Any, Any, Any]:
+        """Carry out an operation in place on what was loaded: what is to be stored, and where."""
+    def store(self, number: int, value: Any, x: Any, key: Any, /) -> tuple[Any, Any, Any]:
+        """Tell of ``x[key] = value``, which is about to be stored."""
+    def put(self, what: tuple[Any, Any, Any], /) -> None:
+        """Store it."""
+    def put_attribute(self, what: tuple[Any, Any, Any], /) -> None:
+        """Store it as an attribute."""

@@ -946,3 +946,20 @@ def test_classes_of_the_program_are_let_go_of_and_need_no_module(tmp_path: Path)
     )
     assert output == "True float32\nC\n"
     assert not report.unexamined
+
+
+def test_an_array_is_resized_after_a_chain_of_its_views_that_failed(tmp_path: Path) -> None:
+    _, output = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.arange(4)
+        try:
+            0 < x[1:] < 2 < 9
+        except ValueError:
+            pass
+        x.resize(2)
+        print(x)
+        """,
+    )
+    assert output == "[0 1]\n"

@@ -102,3 +102,27 @@ def test_what_is_stored_is_evaluated_once_and_in_order(source: str) -> None:
         return heard
 
     assert run(rewritten(source, "a.py")) == run(compile(source, "a.py", "exec"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a[9] = (\n    1)",
+        "a[a > 1] = (\n    [1, 2, 3, 4])",
+        "a[0] = None",
+        "a[9] += 1",
+        "a[:2] += [1, 2, 3]",
+        "a[0] += None",
+        "a.shape += (\n    2,)",
+        "(\n    a\n    .size) += 1",
+        "a.missing += 1",
+    ],
+)
+def test_an_error_of_what_is_stored_stands_where_python_says(source: str) -> None:
+    def position(code: CodeType) -> tuple[str, Any]:
+        with pytest.raises((ValueError, IndexError, TypeError, AttributeError)) as caught:
+            exec(code, {"a": np.arange(3), "np": np})
+        tb = caught.traceback[-1]._rawentry
+        return str(caught.value), list(tb.tb_frame.f_code.co_positions())[tb.tb_lasti // 2]
+
+    assert position(rewritten(source, "a.py")) == position(compile(source, "a.py", "exec"))

@@ -205,7 +205,8 @@ bool has_dtype_of(const FastHook *self, PyObject *array, PyObject *made) {
     return dtype == reinterpret_cast<PyObject *>(fields->dtype);
 }
 
-// `x[key] += y` and `x.name += y`, of what was loaded with its owner and key.
+// `x[key] += y` and `x.name += y`, of what was loaded with its owner and key: what is to be stored,
+// where and as what.
 PyObject *augment(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     FastHook *self = hook_of(object);
     long given;
@@ -220,10 +221,7 @@ PyObject *augment(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     if (!is_attribute && stores_otherwise && class_of(self, owner).sort == Sort::ARRAY &&
         !has_dtype_of(self, owner, made.get()))
         target = Ref(PyObject_CallMethod(object, "storing", "(O)", owner));
-    const int failed = !target ? -1
-                       : is_attribute ? PyObject_SetAttr(owner, key, made.get())
-                                      : PyObject_SetItem(target.get(), key, made.get());
-    return failed != 0 ? nullptr : Py_NewRef(Py_None);
+    return target ? PyTuple_Pack(3, target.get(), key, made.get()) : nullptr;
 }
 
 // What a value is stored in by `x[key] = value`, of which the session is told; null with the error.
@@ -245,12 +243,19 @@ Ref told_target(FastHook *self, long place, PyObject *x, PyObject *value) {
     return Ref(PyObject_CallMethod(self->past, "target", "OO", x, value));
 }
 
-// `x[key] = value`, whose parts come in the order in which Python evaluates them.
+// `x[key] = value`, whose parts come in the order in which Python evaluates them: the same of it.
 PyObject *store(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     long place;
     if (!read_place("store", args, count, 4, &place)) return nullptr;
     const Ref target = told_target(hook_of(object), place, args[2], args[1]);
-    if (!target || PyObject_SetItem(target.get(), args[3], args[1]) != 0) return nullptr;
+    return target ? PyTuple_Pack(3, target.get(), args[3], args[1]) : nullptr;
+}
+
+// Store what was told, of which an error stands at the target.
+template <int (*stored)(PyObject *, PyObject *, PyObject *)>
+PyObject *put(PyObject *, PyObject *what) {
+    PyObject *target, *key, *value;
+    if (!PyArg_ParseTuple(what, "OOO", &target, &key, &value) || stored(target, key, value) != 0) return nullptr;
     Py_RETURN_NONE;
 }
 
@@ -357,8 +362,10 @@ PyMethodDef hook_methods[] = {
     method_def<part_of<attribute_of, false>>("attribute", "An attribute that is a part or a view of an array."),
     method_def<part_of<item_of, true>>("loaded_item", "An item, with its owner and its key."),
     method_def<part_of<plain_attribute_of, true>>("loaded_attribute", "An attribute, with its owner and its name."),
-    method_def<augment>("augment", "Carry out an operation in place on what was loaded, and store it there."),
-    method_def<store>("store", "Store a value."),
+    method_def<augment>("augment", "Carry out an operation in place on what was loaded."),
+    method_def<store>("store", "Tell of a value that is about to be stored."),
+    {"put", put<PyObject_SetItem>, METH_O, "Store it."},
+    {"put_attribute", put<PyObject_SetAttr>, METH_O, "Store it as an attribute."},
     method_def<contains>("contains", "Whether a value is among others."),
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_function)), METH_FASTCALL | METH_KEYWORDS,
      "Call a function."},

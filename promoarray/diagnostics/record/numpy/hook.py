@@ -100,8 +100,9 @@ class Hook(FastHook):
 
     def _resized(self, x: np.ndarray[Any, Any]) -> None:
         """Let go of an array that is about to be resized, which other references stop."""
-        for key in [key for key, each in self._held.items() if each is x]:
-            del self._held[key]
+        for key, each in tuple(self._held.items()):  # of chains that an error has ended
+            if each is x or getattr(each, "base", None) is x:
+                del self._held[key]
         self.session.forget(x)
 
     # -- what Python's own code does with NumPy's values ------------------------------------------

@@ -279,8 +279,8 @@ class _Rewriter(ast.NodeTransformer):
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
             return self._inside(node)
         number, value, x = self._number(), self.visit(node.value), self.visit(target.value)
-        stored = self._hook("store", node, number, value, x, self._key(target.slice))
-        return located(ast.Expr(stored), node)
+        told = self._hook("store", node, number, value, x, self._key(target.slice))
+        return located(ast.Expr(self._hook("put", target, told)), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if self.annotated:
@@ -325,7 +325,11 @@ class _Rewriter(ast.NodeTransformer):
         kind = OPERATORS[type(node.op)] | _CHANGES | changes
         number = (self._number() << _BITS) + kind
         made = self._hook("augment", node, number, loaded, self.visit(node.value))
-        return located(ast.Expr(made), node)
+        place = located(ast.Constant(None), target)
+        for name, at in _of_method(target, target).items():
+            setattr(place, name, at)
+        stored = self._hook("put_attribute" if changes else "put", place, made)
+        return located(ast.Expr(stored), node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         before, self._class = self._class, node.name.lstrip("_")
@@ -435,8 +439,8 @@ def _text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (_constant(node) and isinstance(value, (str, bytes)))
 
 
-def _of_method(node: ast.Call, function: ast.expr) -> dict[str, int]:
-    """Where Python says that a method is called: on the line of its name, not of its object."""
+def _of_method(node: ast.expr, function: ast.expr) -> dict[str, int]:
+    """Where Python says that a method is called, or an attribute set: on the line of its name."""
     line, column = function.end_lineno, function.end_col_offset
     if not isinstance(function, ast.Attribute) or line is None or column is None:
         return {}
