@@ -66,9 +66,9 @@ class Asked(NamedTuple):
 def torch() -> Asked:
     """PyTorch."""
     module = import_module("torch")
-    calls = import_module("promoarray.diagnostics.calls.pytorch")
+    calls = import_module("promoarray.diagnostics.calls.common")
     return Asked(
-        calls.words().operations,
+        calls.operations("torch"),
         {
             "": [module, module.Tensor],
             "linalg_": [module.linalg],
@@ -82,9 +82,9 @@ def torch() -> Asked:
 def paddle() -> Asked:
     """Paddle."""
     module = import_module("paddle")
-    calls = import_module("promoarray.diagnostics.calls.paddle")
+    calls = import_module("promoarray.diagnostics.calls.common")
     return Asked(
-        calls.words().operations,
+        calls.operations("paddle"),
         {"": [module, module.linalg, module.fft, module.Tensor]},
         lambda dtype, shape: module.ones(shape, "float32").astype(dtype),
         ANY,
@@ -95,10 +95,10 @@ def jax() -> Asked:
     """JAX, in the mode that it is in; functions are traced, and not compiled."""
     module = import_module("jax")
     jnp = module.numpy
-    calls = import_module("promoarray.diagnostics.calls.jax")
+    calls = import_module("promoarray.diagnostics.calls.common")
     wrapping = import_module("promoarray.diagnostics.record.jax.wrapping")
     return Asked(
-        calls.operations(),
+        calls.operations("jax"),
         {name: [found] for name, found in wrapping.MODULES.items()},
         lambda dtype, shape: jnp.ones(shape, dtype),
         f"{ANY} {UNSIGNED}" if module.config.jax_enable_x64 else X32,

@@ -12,15 +12,15 @@ from collections.abc import Collection, Iterator, Set
 from functools import cache
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.calls import jax, paddle, pytorch
 from promoarray.diagnostics.calls.common import (
     FILLS,
     MADE_OF_DTYPE,
     OF_ANY,
     STRUCTURE,
     plain,
+    words,
 )
-from promoarray.diagnostics.calls.tables import names
+from promoarray.diagnostics.calls.tables import names, synonyms, text_of
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.answers import Answers
@@ -178,37 +178,22 @@ def _meant(name: str) -> str:
     for each in (name, plain(name, known)):
         if each in known:
             return known[each]
-    return _SPELT.get(name) or plain(name.rpartition(".")[2], known)
+    return _spelt().get(name) or plain(name.rpartition(".")[2], known)
+
+
+@cache
+def _spelt() -> dict[str, str]:
+    """Names that are told by no table of operations."""
+    return synonyms(text_of("any", "meanings"))
 
 
 @cache
 def _operations() -> dict[str, str]:
     """From names to operations; a name that two frameworks have is PyTorch's."""
     found: dict[str, str] = {}
-    for words in (pytorch.words(), paddle.words(), jax.words()):
-        found = words.operations | found
+    for framework in ("torch", "paddle", "jax"):
+        found = words(framework).operations | found
     return found
-
-
-_SPELT = {
-    "lax.top_k": "topk",
-    "random.normal": "randn",
-    "random.uniform": "rand",
-    "random.randint": "randint",
-    "nn.hard_swish": "hardswish",
-    "nn.hard_sigmoid": "hardsigmoid",
-    "nn.hard_tanh": "hardtanh",
-    "nn.log_sigmoid": "logsigmoid",
-    "nn.soft_sign": "softsign",
-    "nn.dot_product_attention": "scaled_dot_product_attention",
-    "to_tensor": "tensor",
-    "array": "tensor",
-    "as_tensor": "tensor",
-    "lax.full": "full",
-    "lax.complex": "complex",
-    "lax.cumlogsumexp": "logcumsumexp",
-}
-"""Names that are told by no table of operations."""
 
 
 _KINDS = {"integers": {*INTEGERS, Kind.BOOL}, "complex": {Kind.COMPLEX}}

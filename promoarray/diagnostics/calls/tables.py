@@ -1,8 +1,10 @@
-"""Format of an adapter's tables: names of a framework beside those of operations."""
+"""Tables of the frameworks' functions, as ``functions.txt`` has them."""
 
 from __future__ import annotations
 
+import os.path
 import re
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -25,12 +27,38 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+@cache
+def text_of(framework: str, kind: str) -> str:
+    """Return what the tables have of a kind for a framework, one section after the other."""
+    found = (body for head, body in _sections() if kind == head[-1] and framework in head[:-1])
+    return "\n".join(found)
+
+
+@cache
+def names_of(framework: str, kind: str) -> frozenset[str]:
+    """Return the names that a framework has of a kind."""
+    return names(text_of(framework, kind))
+
+
+@cache
+def _sections() -> list[tuple[list[str], str]]:
+    path = os.path.join(os.path.dirname(__file__), "functions.txt")
+    with open(path, encoding="utf-8") as file:
+        _, *parts = re.split(r"^\[(.+)\]\n", file.read(), flags=re.MULTILINE)
+    heads = (head.replace(":", "").split() for head in parts[::2])
+    return list(zip(heads, map(str.strip, parts[1::2]), strict=True))
+
+
 def synonyms(text: str) -> dict[str, str]:
-    """Read lines of an operation and the names it has besides: from each of them to it."""
+    """Read lines of an operation and the names it has besides: from each of them to it.
+
+    After ``prefix*`` stand operations whose names are their own behind the prefix.
+    """
     found: dict[str, str] = {}
-    for line in text.strip().splitlines():
-        name, *others = line.split()
-        found |= dict.fromkeys(others, name)
+    for row in _ROW.split(text.strip()):
+        name, *others = row.split() or [""]
+        prefix = name[:-1] if name.endswith("*") else ""
+        found |= {prefix + each: each if prefix else name for each in others}
     return found
 
 

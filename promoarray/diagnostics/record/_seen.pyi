@@ -1,6 +1,5 @@
 """What is seen of recorded programs, told without a frame of Python's where it was told before."""
 
-from collections.abc import Callable, Hashable
 from typing import Any, Self, final
 
 from typing_extensions import disjoint_base
@@ -14,7 +13,8 @@ class Carried:
 
     Another framework's arrays have no room for it. Only those on which some policy has another
     dtype are held, weakly, so that a program on which all agree costs nothing; of objects that
-    cannot be referred to weakly, such as NumPy's scalars, 256 are kept alive.
+    cannot be referred to weakly, such as NumPy's scalars, some hundred are kept alive that the
+    program has no more.
     """
 
     def __new__(cls, dtype_class: type[DType], /) -> Self: ...
@@ -46,30 +46,19 @@ class FastHook:
 
     def __new__(
         cls,
-        *,
-        ndarray: type,
-        generic: type,
-        dtype: type,
-        plain: frozenset[type],
-        inplace: object,
-        operator: object,
-        function: object,
-        callee_of: Callable[[Any], Any],
-        function_type: type,
-        method_type: type,
-        ufunc: type,
-        dispatcher: type,
-        stand_in: Callable[[Any], Any],
-        otherwise: type,
-        scalar_class: Callable[[Any], Hashable],
-        is_library: Callable[[str], bool],
-        move: str,
-        kinds: str,
+        parts: tuple[Any, ...],
         floats: list[tuple[float, float]],
         ints: list[tuple[int, int]],
-    ) -> Self: ...
-    def __len__(self) -> int:
-        """In how many frames values are held."""
+        /,
+    ) -> Self:
+        """Make a hook of the classes that it knows, and of the functions that it asks.
+
+        The classes are NumPy's arrays, scalars, dtypes, ufuncs and dispatched functions, Python's
+        functions and methods, ``Callee`` and ``Otherwise``. Then come the classes that have nothing
+        to do with NumPy; what answers what is called in the place of a function, the class of a
+        number, and whether a file is a library's. Between two numbers of the lists no policy tells
+        values apart.
+        """
     @property
     def session(self) -> Any:
         """Who is told; None while nothing is recorded."""
@@ -98,13 +87,17 @@ class FastHook:
         """
     def result(self, bound: Bound, /) -> Any:
         """That result."""
-    def target(self, number: int, x: Any, /) -> Any:
-        """The array of ``x[key] = value``, whose value is held."""
-    def hold(self, number: int, x: Any, /) -> Any:
-        """A value that is needed again."""
-    def taken(self, number: int, /) -> Any:
-        """That value."""
-    def released(self, x: Any, /, *numbers: int) -> Any:
-        """The end of a chain of comparisons, which may have stopped before all were needed."""
-    def forget(self, x: Any, /) -> None:
-        """Forget what is held of an array and its views."""
+    def loaded_item(self, x: Any, key: Any, /) -> tuple[Any, Any, Any]:
+        """An item, with its owner and its key."""
+    def loaded_attribute(self, x: Any, name: str, /) -> tuple[Any, str, Any]:
+        """An attribute, with its owner and its name."""
+    def augment(
+        self, number: int, loaded: tuple[Any, Any, Any], value: Any, /
+    ) -> tuple[Any, Any, Any]:
+        """Carry out an operation in place on what was loaded: what is to be stored, and where."""
+    def store(self, number: int, value: Any, x: Any, key: Any, /) -> tuple[Any, Any, Any]:
+        """Tell of ``x[key] = value``, which is about to be stored."""
+    def put(self, what: tuple[Any, Any, Any], /) -> None:
+        """Store it."""
+    def put_attribute(self, what: tuple[Any, Any, Any], /) -> None:
+        """Store it as an attribute."""

@@ -252,12 +252,19 @@ class Call:
         first, *more = results
         return self.recorder.saw(operation, operands, first, self.frame, more=more, **how)
 
-    def step(self, operation: str, operands: Sequence[Any]) -> AbstractArray:
-        """Record a step of something greater, whose result no variable has."""
+    def step(
+        self, operation: str, operands: Sequence[Any], *, edited: bool = False
+    ) -> AbstractArray:
+        """Record a step of something greater, whose result no variable has.
+
+        If it is all of it, as far as dtypes go, its operands are those of the call, and can be cast
+        there (``edited``).
+        """
         ndim = max((x.ndim for x in operands if isinstance(x, AbstractArray)), default=0)
-        dtype = self.predicted(operation, operands) or self.results()[0].dtype
-        made = Result(None, dtype, ndim)
-        return self.saw(operation, operands, [made], exact=False, part_of=self.name)
+        whole = self.results()[0].dtype
+        dtype = self.predicted(operation, operands) or whole
+        how: Any = {"exact": False, "edited": edited and dtype is whole, "part_of": self.name}
+        return self.saw(operation, operands, [Result(None, dtype, ndim)], **how)
 
     def predicted(
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR

@@ -30,7 +30,14 @@ from promoarray.diagnostics.model.divergence import DefaultMade
 from promoarray.diagnostics.model.flow import CALL, DEFAULT, OPERATION
 from promoarray.diagnostics.record._seen import Carried
 from promoarray.diagnostics.record.flow import FlowRecorder, Heard
-from promoarray.diagnostics.record.report import REFUSES, Drift, RecordedReport, Unexamined, Warned
+from promoarray.diagnostics.record.report import (
+    MOVE,
+    REFUSES,
+    Drift,
+    RecordedReport,
+    Unexamined,
+    Warned,
+)
 from promoarray.diagnostics.record.written import cast_at_once, ends_alike
 from promoarray.dtypes import BY_NAME, WEAK, DType, float32
 from promoarray.operations import Form
@@ -119,10 +126,10 @@ class Recorder:
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
+        self._forget_calls()  # whose counts belong to the report before
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
         self.flow = FlowRecorder(report, self.framework, self.heard)
-        self._forget_calls()
 
     def go_on(self, before: FlowRecorder) -> None:
         """Go on with an earlier flow in another report, with nothing counted."""
@@ -187,34 +194,37 @@ class Recorder:
 
     # -- what is counted and noted ----------------------------------------------------------------
 
-    def count(self, kind: str, name: str) -> None:
-        """Count a call of the framework among those of a kind."""
+    def count(self, kind: str, name: str, times: int = 1) -> None:
+        """Count calls of the framework among those of a kind."""
         with notify_lock:
-            self.report.calls[kind, name] += 1
+            self.report.calls[kind, name] += times
 
-    def count_again(self, known: Any, name: str) -> None:
+    def count_again(self, known: Any) -> None:
         """Count a call that is like another at the same place (``Known``)."""
-        with notify_lock:
-            if known.kind:
-                self.report.calls[known.kind, name] += 1
-            for operation in known.operations:
-                operation.count += 1
+        self.counted_again(known, 1)
         for tell in known.tells:
             tell()
+        self.heard_again()
+
+    def counted_again(self, known: Any, times: int) -> None:
+        """Count so many calls, of which was told what is told besides."""
+        with notify_lock:
+            if known.kind:
+                self.report.calls[known.kind, known.name] += times
+            for operation in known.operations:
+                operation.count += times
+
+    def moved_again(self, name: str, times: int) -> None:
+        """Count so many parts and views of arrays."""
+        self.count(MOVE, name, times)
 
     def heard_again(self) -> None:
-        """Hear, once in some thousand calls that are alike, that the program goes on."""
+        """Hear that the program goes on: of NumPy's calls once in some thousand that are alike."""
 
     def unexamined(self, what: str, why: str, frame: FrameType, *, called: bool = False) -> None:
         """Note what was computed, or may have been, and that no policy is asked about.
 
-        Parameters
-        ----------
-        what, why : str
-        frame : FrameType
-            Where the program, or a library, did it.
-        called : bool
-            Whether it is the call in hand, so that those that are like it count, too.
+        If it is the call in hand (``called``), those that are like it count, too.
         """
         with standing_at(frame):
             left = Unexamined(what, why, *sites())
@@ -274,19 +284,16 @@ class Recorder:
         policy: Policy | None = None,
         more: Sequence[Result] = (),
     ) -> AbstractArray:
-        """Record an operation.
+        """Record an operation, and return its result, to go on with.
 
         Parameters
         ----------
-        name : str
-            One of ``operations.OPERATIONS``.
-        operands : sequence of AbstractArray and Python scalars
-        result : Result
+        name, operands, form, options
+            As a policy is asked about it.
+        result, more
+            What it made, and what besides, such as the factors of a decomposition.
         frame : FrameType
             Where the program, or a library, did it.
-        form : Form
-        options : mapping
-            What the operation takes besides.
         exact : bool
             Whether the framework did just this; False of a step that stands for a part of
             something greater, of which its own dtype is no evidence.
@@ -297,13 +304,6 @@ class Recorder:
             The framework's function that it is a step of.
         policy : Policy, optional
             What it was done by, if not by the framework itself.
-        more : sequence of Result
-            What it made besides, such as the factors of a decomposition.
-
-        Returns
-        -------
-        AbstractArray
-            The result, to go on with.
         """
         given, home = tuple(operands), policy or self.home
         name = name if more else _ALONE.get(name, name)
@@ -391,17 +391,8 @@ class Recorder:
     ) -> None:
         """Record a call by its name, for what else than promotion frameworks do otherwise.
 
-        Parameters
-        ----------
-        name : str
-            The function, as the framework has it.
-        operand : AbstractArray or None
-            The array that it takes first.
-        keywords : collection of str
-            The parameters that the call names.
-        ruled : bool
-            Whether it is recorded as an operation, of which a rule says what is refused.
-        frame : FrameType
+        Told are the array that it takes first, the parameters that it names, and whether it is
+        recorded as an operation, of which a rule says what is refused.
         """
         given = () if operand is None else (operand,)
         options = {"keywords": sorted(keywords), "ruled": ruled}

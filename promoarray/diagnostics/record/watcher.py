@@ -91,7 +91,7 @@ class Watcher:
             if not known.checked:
                 self.recorder.count(known.kind, name)
                 return result
-            if guarded(self._again, known, name, result):
+            if guarded(self._again, known, result):
                 return result
             call = guarded(self._looked_at, *looked)  # it made others than those that are alike
         if call is not None:
@@ -105,13 +105,13 @@ class Watcher:
         call.look()
         return call
 
-    def _again(self, known: Known, name: str, result: Any) -> bool:
+    def _again(self, known: Known, result: Any) -> bool:
         """Count a call that is like another, if it made the same."""
         kind = self.kind
         made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
         if not known.carried_on(self.recorder, made, kind.kind_of):
             return False
-        self.recorder.count_again(known, name)
+        self.recorder.count_again(known)
         return True
 
     def _tensors(self, result: Any) -> tuple[Any, ...]:
@@ -125,7 +125,7 @@ class Watcher:
         if key is None:
             return
         result = self._tensors(call.result)
-        made = Known.of(self.recorder, call.kind, result, self.kind.kind_of, held)
+        made = Known.of(self.recorder, (call.kind, call.name), result, self.kind.kind_of, held)
         if made is None:
             return
         if len(known) >= MOST:

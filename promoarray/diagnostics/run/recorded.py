@@ -108,9 +108,11 @@ class RecordingWatch(Watch):
         stopped = self._report.stopped
         if stopped is None or stopped.refused is None or stopped.site is None:
             return
-        # NumPy's operators are heard of as their operands are, and the error has the whole.
+        # NumPy's operators are heard of as their operands are, and the error has the whole; of an
+        # assignment it has the target alone.
         place, at = stopped.refused.place, stopped.site
-        if (place.program.file, place.program.line) == (at.file, at.line) and not place.part_of:
+        whole = place.name != "setitem" and not place.part_of
+        if (place.program.file, place.program.line) == (at.file, at.line) and whole:
             place.site = place.program = at
 
     def begin_again(self) -> None:
@@ -133,9 +135,4 @@ class _Unfailing(Recorder):
 
     def heard_again(self) -> None:
         """Write down the counts from time to time."""
-        self._watch.heard_again()
-
-    def count_again(self, known: Any, name: str) -> None:
-        """Count a call that is like another at the same place."""
-        super().count_again(known, name)
         self._watch.heard_again()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from promoarray.diagnostics.calls import jax as calls
-from promoarray.diagnostics.calls.common import is_reflected
+from promoarray.diagnostics.calls.common import expansions, is_reflected, operations
 from promoarray.operations import OPERATIONS, STANDS_FOR
 
 
 def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
-    for name, expansion in calls.expansions().items():
-        assert name not in calls.operations(), name
+    for name, expansion in expansions("jax").items():
+        assert name not in operations("jax"), name
         assert expansion.steps, name
         for number, step in enumerate(expansion.steps):
             assert step.operation in {*OPERATIONS, *STANDS_FOR}, name
@@ -20,15 +20,15 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters() -> None:
 
 def test_no_name_has_two_meanings() -> None:
     groups = [calls.MOVES, calls.CASTS, calls.MAKES, calls.DEFAULTS, calls.UPDATES, calls.UNSEEN]
-    groups += [frozenset(calls.operations()), frozenset(calls.expansions())]
+    groups += [frozenset(operations("jax")), frozenset(expansions("jax"))]
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:
             assert not set(names) & set(others)
-    assert set(calls.operations().values()) <= {*OPERATIONS, *STANDS_FOR}
+    assert set(operations("jax").values()) <= {*OPERATIONS, *STANDS_FOR}
 
 
 def test_every_operator_and_method_has_a_meaning() -> None:
-    known = {*calls.operations(), *calls.expansions(), *calls.MOVES, *calls.CASTS, *calls.MAKES}
+    known = {*operations("jax"), *expansions("jax"), *calls.MOVES, *calls.CASTS, *calls.MAKES}
     assert known >= calls.OPERATORS | calls.METHODS
     assert is_reflected("__rsub__")
     assert is_reflected("__rrshift__")

@@ -923,3 +923,43 @@ def test_what_numpy_warns_of_in_the_past_names_the_programs_line(tmp_path: Path)
         warnings.simplefilter("always")
         recorded(tmp_path, source, "numpy@1", past=True)
     assert [(Path(w.filename).name, w.lineno) for w in caught] == [("program.py", 3)]
+
+
+def test_classes_of_the_program_are_let_go_of_and_need_no_module(tmp_path: Path) -> None:
+    report, output = recorded(
+        tmp_path,
+        """
+        import gc, weakref
+        import numpy as np
+        alive = []
+        for n in range(1000):
+            made = type("C", (), {"__add__": lambda s, x: np.float32(x)})
+            x = object.__new__(made) + n
+            alive.append(weakref.ref(made))
+        del made
+        gc.collect()
+        print(sum(each() is not None for each in alive) < 500, x.dtype)
+        names = {}
+        exec("class C: pass", names)
+        print(type(names["C"]()).__name__)
+        """,
+    )
+    assert output == "True float32\nC\n"
+    assert not report.unexamined
+
+
+def test_an_array_is_resized_after_a_chain_of_its_views_that_failed(tmp_path: Path) -> None:
+    _, output = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        x = np.arange(4)
+        try:
+            0 < x[1:] < 2 < 9
+        except ValueError:
+            pass
+        x.resize(2)
+        print(x)
+        """,
+    )
+    assert output == "[0 1]\n"

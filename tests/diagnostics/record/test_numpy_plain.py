@@ -67,3 +67,62 @@ def test_an_error_in_a_condition_stands_where_python_says(source: str) -> None:
         return str(caught.value), list(tb.tb_frame.f_code.co_positions())[tb.tb_lasti // 2]
 
     assert position(rewritten(source, "a.py")) == position(compile(source, "a.py", "exec"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "xs[said(0)] = said(xs)[0]",
+        "said(xs)[said(0)] += said(2)",
+        "said(one).n += said(2)",
+        "class A:\n    __n = 1\n    def f(self): self.__n += said(1); said(self.__n)\nA().f()",
+        "class _A:\n    def f(self): self.__n = 1; self.__n *= 3; said(self.__n)\n_A().f()",
+        "xs[0:1] += [said(4)]\nsaid(xs)",
+        "one.xs[said(0)] -= said(one.xs)[0]\nsaid(one.xs)",
+        "xs[said(9)] = said(1)",
+        "xs[said(9)] += said(1)",
+        "one.missing += said(1)",
+    ],
+)
+def test_what_is_stored_is_evaluated_once_and_in_order(source: str) -> None:
+    def run(code: CodeType) -> list[str]:
+        heard: list[str] = []
+
+        def said(x: Any) -> Any:
+            heard.append(repr(x) if not isinstance(x, One) else "one")
+            return x
+
+        class One:
+            n, xs = 1, [3]
+
+        try:
+            exec(code, {"said": said, "xs": [1], "one": One()})
+        except (IndexError, AttributeError) as error:
+            heard.append(str(error))
+        return heard
+
+    assert run(rewritten(source, "a.py")) == run(compile(source, "a.py", "exec"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a[9] = (\n    1)",
+        "a[a > 1] = (\n    [1, 2, 3, 4])",
+        "a[0] = None",
+        "a[9] += 1",
+        "a[:2] += [1, 2, 3]",
+        "a[0] += None",
+        "a.shape += (\n    2,)",
+        "(\n    a\n    .size) += 1",
+        "a.missing += 1",
+    ],
+)
+def test_an_error_of_what_is_stored_stands_where_python_says(source: str) -> None:
+    def position(code: CodeType) -> tuple[str, Any]:
+        with pytest.raises((ValueError, IndexError, TypeError, AttributeError)) as caught:
+            exec(code, {"a": np.arange(3), "np": np})
+        tb = caught.traceback[-1]._rawentry
+        return str(caught.value), list(tb.tb_frame.f_code.co_positions())[tb.tb_lasti // 2]
+
+    assert position(rewritten(source, "a.py")) == position(compile(source, "a.py", "exec"))

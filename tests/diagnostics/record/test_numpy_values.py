@@ -256,3 +256,19 @@ def test_what_makes_arrays_of_arrays_is_in_a_table_or_not_examined(
     missing = {n for n, line in made.items() if n not in counted and line not in said}
     aliases = {getattr(every[n], "__name__", n) for n in missing}
     assert aliases - counted <= ({"outer"} if room == "np.add" else set())  # counted as ``add``
+
+
+def test_methods_compute_in_the_dtype_of_numpy_1(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        textwrap.dedent("""
+        import numpy as np
+        data = np.array([1, 300], np.int16)
+        beyond, below = data.clip(0, 70000), data.clip(max=70000)
+        """)
+    )
+    recorder = Recorder(as_policy("numpy@2"), (OLD,))
+    recorded_run(str(script), recorder, past=OLD)
+    calls = [each for each in recorder.flow.flow.operations if each.name == "clip"]
+    assert [each.results for each in calls] == [("i32",), ("i32",)]
+    assert not recorder.report.unexamined

@@ -13,8 +13,7 @@ import pytest
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.diagnostics.calls.common import Words, is_reflected
-from promoarray.diagnostics.calls.paddle import words as of_paddle
-from promoarray.diagnostics.calls.pytorch import words as of_torch
+from promoarray.diagnostics.calls.common import words as words_of
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.block import FRAMEWORKS
 from promoarray.diagnostics.record.recorder import Recorder, Result
@@ -186,7 +185,7 @@ def test_reports_of_several_processes_are_merged(recorder: Recorder) -> None:
     assert "Not examined: mystery (the call is not understood)" in str(other.report)
 
 
-@pytest.mark.parametrize("words", [of_torch(), of_paddle()], ids=["torch", "paddle"])
+@pytest.mark.parametrize("words", [words_of("torch"), words_of("paddle")], ids=["torch", "paddle"])
 def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Words) -> None:
     for name, expansion in words.expansions.items():
         assert name not in words.operations, name
@@ -198,7 +197,7 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Wor
             assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
 
 
-@pytest.mark.parametrize("words", [of_torch(), of_paddle()], ids=["torch", "paddle"])
+@pytest.mark.parametrize("words", [words_of("torch"), words_of("paddle")], ids=["torch", "paddle"])
 def test_no_name_has_two_meanings(words: Words) -> None:
     groups = [words.moves, words.casts, words.makes, words.defaults, words.expansions]
     for number, names in enumerate(groups):

@@ -10,8 +10,8 @@ import jax
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.diagnostics.calls.common import words
 from promoarray.diagnostics.calls.jax import RENAMED, UPDATES
-from promoarray.diagnostics.calls.jax import words as of_jax
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.recorder import Recorder, Result
@@ -59,7 +59,7 @@ class Call(call.Call):
     """One call of JAX's."""
 
     tensor = (jax.Array, np.ndarray, np.generic)
-    words = of_jax()
+    words = words("jax")
     names_of_dtypes = type, np.dtype
     renamed = RENAMED
 
@@ -106,7 +106,7 @@ class Call(call.Call):
 @cache
 def handler_of(name: str) -> Handler:
     """What to do with calls of a name."""
-    return _update if name in UPDATES else handler_in(of_jax(), name) or other
+    return _update if name in UPDATES else handler_in(Call.words, name) or other
 
 
 def _update(call: call.Call) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from jax.tree_util import tree_leaves
 
-from promoarray.diagnostics.calls.common import is_reflected
-from promoarray.diagnostics.calls.jax import DEFAULTS, words
+from promoarray.diagnostics.calls.common import is_reflected, words
+from promoarray.diagnostics.calls.jax import DEFAULTS
 from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.handlers import Handler, cast, make
 from promoarray.diagnostics.record.recorder import Entering
@@ -40,8 +40,8 @@ def into_call(home: Policy, name: str, handler: Handler, given: Arguments) -> Se
         return ()
     if DEFAULTS.get(name) is not None or _dtype_named(args, kwargs) is not None:
         return ()
-    if name in words().moves:  # what else it takes are places
-        first = words().argument.get(name, 0)
+    if name in words("jax").moves:  # what else it takes are places
+        first = words("jax").argument.get(name, 0)
         args, kwargs = args[: first + 1], {}
     parts = args[0] if args and isinstance(args[0], (list, tuple)) else args
     found = [each for i, x in enumerate(parts) for each in _wide(home, flat((x,)), _index(name, i))]

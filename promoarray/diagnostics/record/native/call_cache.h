@@ -4,15 +4,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
-#include "flat_map.h"
-#include "guard.h"
 #include "ref.h"
 
 namespace promoarray {
 
 struct FastHook;
+
+#ifdef Py_GIL_DISABLED  // no call is known as another: the recorder has a lock
+constexpr bool KNOWS_CALLS = false;
+#else
+constexpr bool KNOWS_CALLS = true;
+#endif
 
 // What calls that are alike have in common: objects, each known by identity, and numbers.
 class Key {
@@ -36,18 +41,24 @@ class Key {
     std::size_t size_ = 0;
 };
 
-// What was told of a call: a Told (call_cache.py), and how often it was told again since.
+// What was told of a call: a Known (call_cache.py), and how often it was told again since.
 struct Told {
     struct Made {
         Ref dtype, slot;
         Py_ssize_t ndim;
     };
-    Ref counted{nullptr}, operations{nullptr}, tells{nullptr};
-    Ref dtypes{nullptr};  // what the past casts the operands to; null if to nothing
+    Ref known{nullptr}, tells{nullptr};
+    Ref dtypes{nullptr};  // what the past casts the operands to; None if to nothing
     std::vector<Made> made;
     long long again = 0;
-    bool by_values = false;     // whether what is cast has to be whole within these
+    bool by_values = false;  // whether what is cast has to be whole within these
     double least = 0, most = 0;
+};
+
+// What was found before a call: of use after it only if nothing was forgotten meanwhile.
+struct Found {
+    Told *told = nullptr;
+    unsigned turn = 0;
 };
 
 // What the class of an object says of it.
@@ -59,15 +70,10 @@ struct Class {
     Read read = Read::ITEM;
 };
 
-struct Code {
-    Ref held;
-    bool is_library = false;
-};
-
 struct Entry {
     std::vector<std::uintptr_t> key;
-    std::shared_ptr<Told> told;
-    Entry(std::vector<std::uintptr_t> &&words, std::shared_ptr<Told> known)
+    std::unique_ptr<Told> told;
+    Entry(std::vector<std::uintptr_t> &&words, std::unique_ptr<Told> known)
         : key(std::move(words)), told(std::move(known)) {}
     Entry(Entry &&) = default;
     Entry &operator=(Entry &&) = default;
@@ -75,15 +81,19 @@ struct Entry {
 };
 
 struct Cache {
-    FlatMap<long, std::vector<Entry>> places;
+    std::vector<std::vector<Entry>> places[2];  // by number: of the program, and of libraries
     std::size_t size = 0;
-    unsigned counted = 0;
-    FlatMap<PyObject *, Code> codes;         // that were met
-    FlatMap<PyTypeObject *, Class> classes;  // which are held
+    unsigned counted = 0, turn = 0;
+    std::unordered_map<PyObject *, bool> is_library;     // of code, which is held
+    struct Met {
+        PyTypeObject *type;  // null, or held; dtypes are for good, who has read one may still use it
+        Class known;
+    } classes[256] = {};  // by the address, each in the place of one before
+    std::unordered_map<PyObject *, long long> moved;     // how often by each name, which is held
     // Between two of these numbers no policy tells values apart: the nearest from below and above.
     std::vector<double> floats_below, floats_above;
     std::vector<std::uint64_t> ints_below, ints_above;
-    Lock lock;
+    ~Cache();
 };
 
 // Read pairs of numbers, sorted, that are nearest to where policies tell values apart.
@@ -97,33 +107,29 @@ Ref number_class(const FastHook *self, PyObject *x);
 // Add what an operand has in common with those that no policy tells apart from it; if values count,
 // of an array without axes its own. False, without an error, of what is like no other.
 bool add_operand(const FastHook *self, Key *key, PyObject *x, const Class &known, bool values);
-inline bool add_operand(const FastHook *self, Key *key, PyObject *x, bool values) {
-    return add_operand(self, key, x, class_of(self, x), values);
-}
 
 // Add where the program stands, of a place in a library the calls that led to it.
 bool add_place(const FastHook *self, Key *key, long place);
 
-// What was told of a call like this one, or null.
-std::shared_ptr<Told> find(const FastHook *self, long place, const Key &key);
+// What was told of a call like this one, if anything was.
+Found find(const FastHook *self, long place, const Key &key);
 
-// What was told, if it was told of all values of what is cast, or of those that this array has.
-std::shared_ptr<Told> of_values(const std::shared_ptr<Told> &told, PyObject *cast);
+// What was told, if it still holds, of all values of what is cast or of those that this array has.
+Told *holding(const FastHook *self, const Found &found, PyObject *cast = nullptr);
 
 // Count a call that is like another, if it made the same. False if it has to be recorded, with the
 // error if there is one.
-bool count_again(FastHook *self, const std::shared_ptr<Told> &told, PyObject *made);
+bool count_again(FastHook *self, Told *told, PyObject *made);
 
-// Keep what was told of a call: a Told, or None.
+// Keep what was told of a call: a Known, or None.
 bool keep(FastHook *self, long place, Key *key, PyObject *known, Ref &&dtypes);
 
 // Have a part of an array carry what the array does, and count it among what is moved. False if it
 // has to be recorded.
 bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part);
 
-// Tell the report how often calls were told again.
+// Tell the recorder how often calls were told again.
 bool flush(FastHook *self);
 void forget_calls(FastHook *self);
-int traverse(const Cache &cache, visitproc visit, void *arg);
 
 }  // namespace promoarray

@@ -10,47 +10,11 @@ namespace {
 constexpr Py_ssize_t MOST_KINDS = 4096;  // of functions, whose code and classes are kept alive
 
 bool is_of_numpy(const FastHook *self, PyObject *x) {
-    const Ref module(PyObject_GetAttr(x, self->names[MODULE]));
+    const Ref module = attribute(self, x, MODULE);
     if (!module) PyErr_Clear();
-    static const char NUMPY[] = "numpy";
-    const Ref prefix(module && PyUnicode_Check(module.get()) ? PyUnicode_FromString(NUMPY) : nullptr);
-    return prefix && PyUnicode_Tailmatch(module.get(), prefix.get(), 0, PY_SSIZE_T_MAX, -1) == 1;
-}
-
-// Whether a function is none of NumPy's, as far as that is seen at once.
-bool is_other(const FastHook *self, PyObject *function) {
-    const PyTypeObject *type = Py_TYPE(function);
-    if (type == type_in(self, FUNCTION_TYPE)) return !is_of_numpy(self, function);
-    if (type == type_in(self, METHOD_TYPE)) {
-        const Ref owner(PyObject_GetAttr(function, self->names[SELF]));
-        if (!owner) PyErr_Clear();
-        return owner && !is_array(self, owner.get()) &&
-               !is_of_numpy(self, reinterpret_cast<PyObject *>(Py_TYPE(owner.get())));
-    }
-    if (!PyCFunction_CheckExact(function)) return false;
-    PyObject *owner = PyCFunction_GetSelf(function);
-    if (owner == nullptr) PyErr_Clear();
-    return owner != nullptr && is_plain(class_of(self, owner).sort);
-}
-
-// Whether a function may be kept: it is none that the program makes, nor holds what is the program's.
-bool may_be_kept(const FastHook *self, PyObject *function) {
-    const PyTypeObject *type = Py_TYPE(function);
-    if (PyCFunction_CheckExact(function)) {
-        PyObject *owner = PyCFunction_GetSelf(function);
-        if (owner == nullptr) PyErr_Clear();
-        return owner == nullptr || PyModule_Check(owner) || Py_TYPE(owner) == type_in(self, UFUNC);
-    }
-    return type == type_in(self, UFUNC) || type == type_in(self, FUNCTION_TYPE) ||
-           type == type_in(self, DISPATCHER) || PyType_CheckExact(function);
-}
-
-// The one Callee that is equal to another.
-Ref the_one(const FastHook *self, const Ref &callee) {
-    PyObject *known = PyDict_GetItemWithError(self->callees, callee.get());
-    if (known != nullptr) return Ref::to(known);
-    if (PyErr_Occurred() || PyDict_SetItem(self->callees, callee.get(), callee.get()) != 0) return Ref(nullptr);
-    return Ref::to(callee.get());
+    static PyObject *const numpy = PyUnicode_InternFromString("numpy");
+    return module && PyUnicode_Check(module.get()) &&
+           PyUnicode_Tailmatch(module.get(), numpy, 0, PY_SSIZE_T_MAX, -1) == 1;
 }
 
 // One call, as it is given: the arguments by position, and those by name behind them.
@@ -59,51 +23,77 @@ struct Call {
     PyObject *function, *const *args, *names;
     Py_ssize_t count;
     Ref callee{nullptr}, owner{nullptr};  // a Callee of NumPy's, and the array whose method it is
+    Ref maker{nullptr};                   // or what makes the stand-in of what is none
 
     Py_ssize_t named() const { return names == nullptr ? 0 : PyTuple_Size(names); }
+    PyObject *first() const { return owner ? owner.get() : count > 0 ? args[0] : nullptr; }
 };
 
-// What of NumPy's is called, and the array whose method it is; false with the error.
-bool find_callee(const FastHook *self, Call *begun) {
-    PyObject *function = begun->function;
-    const bool kept = may_be_kept(self, function);
-    if (kept) {
-        PyObject *known = PyDict_GetItemWithError(self->functions, function);
-        if (known == nullptr && PyErr_Occurred()) return false;
-        if (known != nullptr) {
-            if (known != Py_None) begun->callee = Ref::to(known);
-            return true;
-        }
+// The object that a method is of, if it is one of NumPy's: an array, a ufunc, what draws numbers.
+PyObject *owner_of(const FastHook *self, PyObject *function) {
+    if (!PyCFunction_CheckExact(function) && Py_TYPE(function) != type_in(self, METHOD_TYPE)) return nullptr;
+    const Ref owner(PyObject_GetAttrString(function, "__self__"));  // which the function holds
+    if (!owner || PyModule_Check(owner.get()) || owner.get() == Py_None) {
+        PyErr_Clear();
+        return nullptr;
     }
-    if (is_other(self, function)) return true;
-    const Ref callee = call(self->parts[CALLEE_OF], function);
-    if (!callee) return false;
-    if (callee.get() == Py_None) {
-        if (PyDict_Size(self->functions) >= MOST_KINDS) PyDict_Clear(self->functions);
-        return !kept || PyDict_SetItem(self->functions, function, Py_None) == 0;
-    }
-    Ref owner(PyObject_GetAttr(callee.get(), self->names[OWNER]));
-    const Ref alone = owner ? Ref(PyObject_GetAttr(callee.get(), self->names[WITHOUT_OWNER])) : Ref(nullptr);
-    if (!alone) return false;
-    begun->callee = the_one(self, alone);
-    if (owner.get() != Py_None) begun->owner = std::move(owner);
-    else if (kept && begun->callee && PyDict_SetItem(self->functions, function, begun->callee.get()) != 0)
-        return false;
-    return static_cast<bool>(begun->callee);
+    PyObject *type = reinterpret_cast<PyObject *>(Py_TYPE(owner.get()));
+    return is_array(self, owner.get()) || is_of_numpy(self, type) ? owner.get() : nullptr;
 }
 
-// What functions have in common that have stand-ins alike, or none: the code of those in Python, a
-// function of a module or a class itself, and of what else is called its class, or its owner's.
-Ref kind_of(const FastHook *self, PyObject *function) {
+// What functions have in common that are called alike: the name of a method, beside what it is of;
+// the code of a function in Python; a function of a module, one of NumPy's or a class itself; and of
+// what else is called its class, or its owner's. Null with the error.
+Ref kind_of(const FastHook *self, PyObject *function, PyObject *owner) {
     const PyTypeObject *type = Py_TYPE(function);
-    if (type == type_in(self, FUNCTION_TYPE)) return Ref(PyObject_GetAttr(function, self->names[CODE]));
-    if (type == type_in(self, METHOD_TYPE)) {
-        const Ref own(PyObject_GetAttr(function, self->names[FUNC]));
-        return own ? kind_of(self, own.get()) : Ref(nullptr);
+    if (owner != nullptr) {
+        const Ref name = attribute(self, function, NAME);
+        PyObject *of = reinterpret_cast<PyObject *>(Py_TYPE(owner));
+        return name ? Ref(PyTuple_Pack(2, Py_TYPE(owner) == type_in(self, UFUNC) ? owner : of, name.get())) : Ref(nullptr);
     }
-    if (may_be_kept(self, function)) return Ref::to(function);
-    if (!PyCFunction_CheckExact(function)) return Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(function)));
-    return Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(PyCFunction_GetSelf(function))));
+    if (type == type_in(self, METHOD_TYPE)) {
+        const Ref own = attribute(self, function, OF_METHOD);
+        return own ? kind_of(self, own.get(), nullptr) : Ref(nullptr);
+    }
+    if (type == type_in(self, FUNCTION_TYPE) && !is_of_numpy(self, function)) return attribute(self, function, CODE);
+    PyObject *of = PyCFunction_CheckExact(function) ? PyCFunction_GetSelf(function) : nullptr;
+    const bool is_one = PyCFunction_CheckExact(function)
+                            ? of == nullptr || of == Py_None || PyModule_Check(of)
+                            : PyType_Check(function) || type == type_in(self, FUNCTION_TYPE) ||
+                                  type == type_in(self, UFUNC) || type == type_in(self, DISPATCHER);
+    if (is_one) return Ref::to(function);
+    return Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(of != nullptr ? of : function)));
+}
+
+// Find out what of NumPy's is called, or what makes the stand-in of another function. False with the
+// error.
+bool resolve(FastHook *self, Call *begun) {
+    PyObject *owner = owner_of(self, begun->function);
+    const Ref kind = kind_of(self, begun->function, owner);
+    if (!kind) {  // it is called nonetheless
+        PyErr_Clear();
+        return true;
+    }
+    // Code that is equal is called alike, too, but has the slowest of hashes: its address stands for it.
+    const bool is_code = !PyTuple_Check(kind.get()) && PyCallable_Check(kind.get()) == 0;
+    const Ref key = is_code ? Ref(PyLong_FromVoidPtr(kind.get())) : Ref::to(kind.get());
+    PyObject *known = key ? PyDict_GetItemWithError(self->kinds, key.get()) : nullptr;
+    if (known == nullptr) {
+        if (PyErr_Occurred()) return false;
+        const Ref answer = call(self->parts[RESOLVE], begun->function);
+        const Ref both(answer ? PyTuple_Pack(2, kind.get(), answer.get()) : nullptr);
+        if (PyDict_Size(self->kinds) >= MOST_KINDS) PyDict_Clear(self->kinds);
+        if (!both || PyDict_SetItem(self->kinds, key.get(), both.get()) != 0) return false;
+        known = both.get();  // which the dict holds
+    }
+    PyObject *answer = PyTuple_GetItem(known, 1);
+    if (Py_TYPE(answer) == type_in(self, CALLEE)) {
+        begun->callee = Ref::to(answer);
+        if (owner != nullptr && is_array(self, owner)) begun->owner = Ref::to(owner);
+    } else if (answer != Py_None) {
+        begun->maker = Ref::to(answer);
+    }
+    return true;
 }
 
 // The folder of the file whose code a traceback begins in; empty if that is not known.
@@ -188,91 +178,68 @@ Ref called_otherwise(const FastHook *self, const Call &call, PyObject *function,
     return answer;
 }
 
-// What is called in the place of a function that is none of NumPy's; null with the error.
-Ref stand_in(FastHook *self, PyObject *function) {
-    const Ref kind = kind_of(self, function);
-    if (!kind) {  // it is called nonetheless
-        PyErr_Clear();
-        return Ref::to(function);
-    }
-    const Maker *known = self->stand_ins->find(kind.get());
-    Ref maker = known != nullptr ? Ref::to(known->maker.get()) : Ref(nullptr);
-    if (!maker) {
-        maker = call(self->parts[STAND_IN], function);
-        if (!maker) return maker;
-        if (self->stand_ins->size() < MOST_KINDS)
-            (*self->stand_ins)[kind.get()] = {Ref::to(kind.get()), Ref::to(maker.get())};
-    }
-    return maker.get() == Py_None ? Ref::to(function) : call(maker.get(), function);
-}
-
 // What calls that are alike have in common: the function, and its arguments; false if it is like no other.
 bool add_call(const FastHook *self, const Call &call, Key *key) {
+    const auto add = [&](PyObject *x) { return add_operand(self, key, x, class_of(self, x), self->by_value); };
     key->add(call.callee.get());
-    if (call.owner && !add_operand(self, key, call.owner.get(), self->by_value)) return false;
+    if (call.owner && !add(call.owner.get())) return false;
     for (Py_ssize_t i = 0; i < call.count; ++i)
-        if (!add_operand(self, key, call.args[i], self->by_value)) return false;
-    PyObject *first = call.owner ? call.owner.get() : call.count > 0 ? call.args[0] : nullptr;
+        if (!add(call.args[i])) return false;
     for (Py_ssize_t i = 0; i < call.named(); ++i) {
         PyObject *x = call.args[call.count + i];
         key->add(Py_NotImplemented);  // no argument that is known by itself
         key->add(PyTuple_GetItem(call.names, i));
-        key->add(x == first ? Py_True : Py_False);  // `out=x` writes into an operand
-        if (!add_operand(self, key, x, self->by_value)) return false;
+        key->add_number(x == call.first());  // `out=x` writes into an operand
+        if (!add(x)) return false;
     }
     return add_place(self, key, call.place);
 }
 
 // Tell of a call that was carried out.
-bool tell_of(FastHook *self, const Call &call, Key *key, bool looks, const std::shared_ptr<Told> &known, bool answered,
-             PyObject *x) {
-    PyObject *first = call.owner ? call.owner.get() : call.count > 0 ? call.args[0] : nullptr;
+bool tell_of(FastHook *self, const Call &call, Key *key, bool looks, const Found &found, bool answered, PyObject *x) {
+    PyObject *first = call.first();
     const bool may_store = x == Py_None && first != nullptr && is_array(self, first);
     if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) return true;  // it only asks
     const Ref session = Ref::to(self->session);
-    return told(self, call.place, key, looks, of_values(known, first), x, Ref::to(answered ? Py_True : Py_None), [&] {
-        Ref operands = Ref(PyList_New(0));
-        if (operands && call.owner && PyList_Append(operands.get(), call.owner.get()) != 0) return Ref(nullptr);
-        for (Py_ssize_t i = 0; operands && i < call.count; ++i)
-            if (PyList_Append(operands.get(), call.args[i]) != 0) return Ref(nullptr);
-        const Ref keywords = keywords_of(call);
-        if (!operands || !keywords) return Ref(nullptr);
-        return call_method(session.get(), self, CALL_SEEN,
-                           {call.callee.get(), operands.get(), keywords.get(), x, frame_here()});
+    Ref asks = Ref::to(answered ? Py_True : Py_False);
+    return tell(self, call.place, key, looks, holding(self, found, first), x, std::move(asks), [&] {
+        const Ref given = arguments_of(call), keywords = keywords_of(call);
+        const Ref own(call.owner ? PyTuple_Pack(1, call.owner.get()) : PyTuple_New(0));
+        const Ref operands(given && keywords && own ? PySequence_Concat(own.get(), given.get()) : nullptr);
+        if (!operands) return Ref(nullptr);
+        return Ref(PyObject_CallMethod(session.get(), "call", "OOOOO", call.callee.get(), operands.get(), keywords.get(),
+                                       x, frame_here()));
     });
 }
 
 // Carry out a call, and tell of it, unless that is done later.
-Ref carried_out(FastHook *self, Call *call, bool is_told) {
-    if (!is_recording(self)) return called_plainly(*call, call->function);
+Ref carried_out(FastHook *self, Call *begun, bool is_told) {
+    if (!is_recording(self)) return called_plainly(*begun, begun->function);
     bool answered = false;
-    if (Py_TYPE(call->function) == type_in(self, OTHERWISE))
-        return called_otherwise(self, *call, call->function, &answered);
-    if (!find_callee(self, call)) return Ref(nullptr);
-    if (!call->callee) {
-        const Ref other = stand_in(self, call->function);
-        return other ? called_otherwise(self, *call, other.get(), &answered) : Ref(nullptr);
+    if (Py_TYPE(begun->function) == type_in(self, OTHERWISE))
+        return called_otherwise(self, *begun, begun->function, &answered);
+    if (!resolve(self, begun)) return Ref(nullptr);
+    if (!begun->callee) {
+        const Ref other = begun->maker ? call(begun->maker.get(), begun->function) : Ref::to(begun->function);
+        return other ? called_otherwise(self, *begun, other.get(), &answered) : Ref(nullptr);
     }
-    if (call->owner) {
-        const Ref name(PyObject_GetAttr(call->callee.get(), self->names[NAME]));
-        if (!name) return Ref(nullptr);
-        if (PyUnicode_Compare(name.get(), self->names[RESIZE]) == 0) {
-            const Ref owner = std::move(call->owner);
-            if (!call_method(reinterpret_cast<PyObject *>(self), self, RESIZED, {owner.get()})) return Ref(nullptr);
-        }
+    if (begun->owner && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(begun->callee.get(), 0), "resize") == 0) {
+        const Ref owner = std::move(begun->owner);
+        if (!Ref(PyObject_CallMethod(reinterpret_cast<PyObject *>(self), "_resized", "(O)", owner.get())))
+            return Ref(nullptr);
     }
     const Ref session = Ref::to(self->session);
     Key key;
-    const bool looks = add_call(self, *call, &key);
-    const std::shared_ptr<Told> known = looks ? find(self, call->place, key) : nullptr;
-    Ref function = Ref::to(call->function);
-    if (is_any(self->past) && (known == nullptr || known->dtypes.get() == Py_True)) {
-        PyObject *own = call->owner ? call->owner.get() : Py_None;
-        function = call_method(self->past, self, FUNCTION_OF, {call->function, call->callee.get(), own});
+    const bool looks = add_call(self, *begun, &key);
+    const Found found = looks ? find(self, begun->place, key) : Found{};
+    Ref function = Ref::to(begun->function);
+    if (self->past != Py_None && (found.told == nullptr || found.told->dtypes.get() == Py_True)) {
+        PyObject *own = begun->owner ? begun->owner.get() : Py_None;
+        function = Ref(PyObject_CallMethod(self->past, "function", "OOO", begun->function, begun->callee.get(), own));
     }
-    Ref made = function ? called_otherwise(self, *call, function.get(), &answered) : Ref(nullptr);
+    Ref made = function ? called_otherwise(self, *begun, function.get(), &answered) : Ref(nullptr);
     if (!made || !is_told || self->session != session.get()) return made;
-    return tell_of(self, *call, &key, looks, known, answered, made.get()) ? std::move(made) : Ref(nullptr);
+    return tell_of(self, *begun, &key, looks, found, answered, made.get()) ? std::move(made) : Ref(nullptr);
 }
 
 // A function that is called where no argument tells its place, or of which is told later.
@@ -370,13 +337,12 @@ PyObject *result_of(PyObject *object, PyObject *x) {
     PyObject *made = bound_of(x)->result;
     if (!is_recording(self)) return Py_NewRef(made);
     const bool went_well = with_call(bound_of(x), [&](Call *call) {
-        if (!find_callee(self, call)) return false;
+        if (!resolve(self, call)) return false;
         if (!call->callee) return true;
         Key key;
         const bool looks = add_call(self, *call, &key);
-        const std::shared_ptr<Told> known = looks ? find(self, call->place, key) : nullptr;
-        const bool asks = is_any(self->past);
-        return tell_of(self, *call, &key, looks, known, asks, made);
+        const Found found = looks ? find(self, call->place, key) : Found{};
+        return tell_of(self, *call, &key, looks, found, self->past != Py_None, made);
     });
     return went_well ? Py_NewRef(made) : nullptr;
 }

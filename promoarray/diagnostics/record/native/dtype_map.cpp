@@ -1,114 +1,142 @@
 #include "dtype_map.h"
 
 #include <algorithm>
-#include <deque>
+#include <cstdint>
+#include <iterator>
 #include <new>
 #include <utility>
 #include <vector>
 
-#include "flat_map.h"
-#include "guard.h"
+#ifdef Py_GIL_DISABLED
+#include <mutex>
+#endif
 
 namespace promoarray {
 namespace {
 
-// Objects without weak references are kept alive. Of more than so many those are let go that nobody
-// else refers to, and beyond the second number the oldest.
-constexpr std::size_t MANY = 64, MOST = 1 << 18;
-constexpr int LOOKS = 8;  // at so many objects in turn, whether anybody else refers to them
-constexpr std::size_t MOST_CLASSES = 32;  // without weak references are known
+// Without a GIL two threads may look here at once. No code of Python's runs while the lock is held:
+// references are let go of afterwards.
+#ifdef Py_GIL_DISABLED
+using Lock = std::mutex;
+using Guard = std::lock_guard<std::mutex>;
+#else
+struct Lock {};
+struct Guard {
+    explicit Guard(Lock &) {}
+    ~Guard() {}
+};
+#endif
 
+// What is held of one array: a weak reference to it, or itself where its class has none.
 struct Entry {
-    Ref held, slot;  // a weak reference to the array, or else the array
-    unsigned long long turn = 0;  // of what is kept alive
+    PyObject *array;  // null once something else is carried
+    Ref held, slot;
+    bool is_weak;
 };
 
-struct Turn {
-    PyObject *array;
-    unsigned long long number;
-};
+// Beyond so many entries those are let go of whose arrays are dead, or held by nobody else; if that
+// is not half of them, the next time is later; and of more than the second number the older half goes.
+constexpr std::size_t FEW = 64, MOST = 1 << 18;
 
 struct Tables {
-    FlatMap<PyObject *, Entry> entries;       // by the array's address
-    FlatMap<PyObject *, PyObject *> by_weak;  // from a weak reference to that address
-    std::deque<Turn> turns;                   // of what is kept alive, the oldest first, and was
-    std::size_t alive = 0;
-    unsigned long long turn = 0;              // the last that was given
-    std::vector<PyTypeObject *> strong;       // classes that have no weak references; they are held
+    std::vector<Entry> entries;         // the oldest first
+    std::vector<std::uint32_t> places;  // where an array's entry is, plus one, at its hash or behind
+    std::size_t limit = 0;
+    std::vector<PyTypeObject *> strong;  // classes without weak references; they are held
     Lock lock;
 };
 
+// The first place from an array's hash on of which `is_it` says so of the number there.
+template <typename IsIt>
+std::size_t place_of(const Tables &tables, const PyObject *array, const IsIt &is_it) {
+    const std::size_t mask = tables.places.size() - 1;  // a power of two, half of them free
+    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(array) * 0x9E3779B97F4A7C15u >> 32) & mask;
+    while (!is_it(tables.places[at])) at = (at + 1) & mask;
+    return at;
+}
+
+void add(Tables &tables, Entry &&entry) {
+    const std::size_t at = place_of(tables, entry.array, [](std::uint32_t number) { return number == 0; });
+    tables.entries.push_back(std::move(entry));
+    tables.places[at] = static_cast<std::uint32_t>(tables.entries.size());
+}
+
 struct Carried {
     PyObject_HEAD
-    PyObject *dtype_class, *dtype_name, *died;
+    PyObject *dtype_class, *dtype_name;
     Tables *tables;
 };
 
 Carried *carried_of(PyObject *object) { return reinterpret_cast<Carried *>(object); }
 
-// Take an entry out; the caller lets go of it once no lock is held.
-Entry taken(Tables &tables, PyObject *array) {
-    Entry entry = tables.entries.take(array);
-    if (entry.turn != 0) --tables.alive;
-    else if (entry.held) tables.by_weak.take(entry.held.get());
-    return entry;
+bool is_dead(PyObject *weak) {
+#if PY_VERSION_HEX >= 0x030D0000 && !defined(Py_LIMITED_API)
+    PyObject *found = nullptr;
+    PyWeakref_GetRef(weak, &found);
+    Py_XDECREF(found);
+    return found == nullptr;
+#else  // what 3.13 has instead is not in the limited API of 3.12
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+    return PyWeakref_GetObject(weak) == Py_None;
+#endif
 }
 
-void put_weakly(Tables &tables, PyObject *array, Entry &&entry) {
-    tables.by_weak[entry.held.get()] = array;
-    tables.entries[array] = std::move(entry);
+bool is_needed(const Entry &entry) {
+    if (entry.array == nullptr) return false;
+    return entry.is_weak ? !is_dead(entry.held.get()) : Py_REFCNT(entry.array) > 1;
 }
 
-// What is kept alive longest, whose turn is then the first.
-PyObject *oldest(Tables &tables) {
-    for (;; tables.turns.pop_front()) {
-        const Turn &first = tables.turns.front();
-        const Entry *entry = tables.entries.find(first.array);
-        if (entry != nullptr && entry->turn == first.number) return first.array;
+// The entry of what is, or was, at an address; null if there is none.
+Entry *find(Tables &tables, PyObject *array) {
+    if (tables.entries.empty()) return nullptr;
+    const std::size_t at = place_of(tables, array, [&](std::uint32_t number) {
+        return number == 0 || tables.entries[number - 1].array == array;
+    });
+    return tables.places[at] == 0 ? nullptr : &tables.entries[tables.places[at] - 1];
+}
+
+// Let go of what nobody needs, and return it: the caller drops it once no lock is held.
+std::vector<Entry> swept(Tables &tables) {
+    std::vector<Entry> kept, gone;
+    for (Entry &entry : tables.entries) (is_needed(entry) ? kept : gone).push_back(std::move(entry));
+    if (kept.size() > MOST) {
+        const auto newer = kept.end() - MOST / 2;
+        std::move(kept.begin(), newer, std::back_inserter(gone));
+        kept.erase(kept.begin(), newer);
     }
+    tables.limit = 2 * kept.size() > FEW ? 2 * kept.size() : FEW;
+    std::size_t size = 2 * FEW;
+    while (size < 2 * tables.limit) size *= 2;
+    tables.places.assign(size, 0);
+    tables.entries.clear();
+    for (Entry &entry : kept) add(tables, std::move(entry));
+    return gone;
 }
 
-// Keep what has no weak references alive, and return what is let go for it.
-Entry put_alive(Tables &tables, PyObject *array, Entry &&entry) {
-    entry.held = Ref::to(array);
-    entry.turn = ++tables.turn;
-    tables.turns.push_back({array, entry.turn});
-    tables.entries[array] = std::move(entry);
-    ++tables.alive;
-    for (int look = 0; tables.turns.size() > MANY && look < LOOKS; ++look) {
-        PyObject *first = oldest(tables);
-        if (Py_REFCNT(first) == 1) return taken(tables, first);
-        tables.turns.push_back(tables.turns.front());
-        tables.turns.pop_front();
-    }
-    return tables.alive > MOST ? taken(tables, oldest(tables)) : Entry{};
-}
-
-// Whether a class is known to have no weak references: asking costs an error with its text.
-bool is_strong(Tables &tables, PyTypeObject *type) {
-    const Guard guard(tables.lock);
-    return std::find(tables.strong.begin(), tables.strong.end(), type) != tables.strong.end();
-}
-
-void note_strong(Tables &tables, PyTypeObject *type) {
-    const Guard guard(tables.lock);
-    if (tables.strong.size() >= MOST_CLASSES) return;
-    tables.strong.push_back(type);
-    Py_INCREF(reinterpret_cast<PyObject *>(type));
-}
-
-// Called with a weak reference whose array is dead.
-PyObject *forget_dead(PyObject *object, PyObject *weak) {
-    Tables &tables = *carried_of(object)->tables;
-    Entry entry;
+// A weak reference to an array, or itself. Which classes have none is known after the first: asking
+// costs an error with its text. False with the error.
+bool hold(Tables &tables, PyObject *array, Entry *entry) {
+    PyTypeObject *type = Py_TYPE(array);
+    bool is_strong = false;
     {
         const Guard guard(tables.lock);
-        if (PyObject *const *array = tables.by_weak.find(weak)) entry = taken(tables, *array);
+        for (PyTypeObject *each : tables.strong) is_strong |= each == type;
     }
-    Py_RETURN_NONE;
+    if (!is_strong) {
+        entry->held = Ref(PyWeakref_NewRef(array, nullptr));
+        entry->is_weak = static_cast<bool>(entry->held);
+        if (entry->is_weak) return true;
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+        PyErr_Clear();
+        const Guard guard(tables.lock);
+        Py_INCREF(reinterpret_cast<PyObject *>(type));
+        tables.strong.push_back(type);
+    }
+    entry->held = Ref::to(array);
+    return true;
 }
-
-PyMethodDef forgetting = {"forget_dead", forget_dead, METH_O, nullptr};
 
 PyObject *carried_new(PyTypeObject *type, PyObject *args, PyObject *) {
     PyObject *dtype_class;
@@ -120,8 +148,7 @@ PyObject *carried_new(PyTypeObject *type, PyObject *args, PyObject *) {
     if (self->tables == nullptr) return PyErr_NoMemory();
     self->dtype_class = Py_NewRef(dtype_class);
     self->dtype_name = PyUnicode_InternFromString("dtype");
-    self->died = PyCFunction_New(&forgetting, made.get());
-    return self->died != nullptr ? made.release() : nullptr;
+    return self->dtype_name != nullptr ? made.release() : nullptr;
 }
 
 PyObject *carried_slot(PyObject *self, PyObject *array) {
@@ -141,39 +168,40 @@ PyObject *carried_get(PyObject *self, PyObject *args) {
 
 PyObject *carried_put(PyObject *self, PyObject *args) {
     PyObject *array, *slot;
-    if (!PyArg_ParseTuple(args, "OO", &array, &slot) || !put_slot(self, array, slot)) return nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &array, &slot)) return nullptr;
+    auto *dtypes = reinterpret_cast<PyTypeObject *>(carried_of(self)->dtype_class);
+    if (!put_slot(self, array, PyObject_TypeCheck(slot, dtypes) ? Py_None : slot)) return nullptr;
     Py_RETURN_NONE;
 }
 
 int carried_contains(PyObject *self, PyObject *array) { return static_cast<bool>(slot_of(self, array)); }
 
 Py_ssize_t carried_length(PyObject *self) {
-    return static_cast<Py_ssize_t>(carried_of(self)->tables->entries.size());
+    Tables &tables = *carried_of(self)->tables;
+    std::vector<Entry> gone;
+    const Guard guard(tables.lock);
+    gone = swept(tables);
+    return static_cast<Py_ssize_t>(tables.entries.size());
 }
 
 int carried_traverse(PyObject *object, visitproc visit, void *arg) {
     Carried *self = carried_of(object);
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->dtype_class);
-    Py_VISIT(self->died);
     if (self->tables == nullptr) return 0;
-    for (const auto &each : self->tables->entries.slots()) {
-        Py_VISIT(each.value.held.get());
-        Py_VISIT(each.value.slot.get());
+    for (const Entry &each : self->tables->entries) {
+        Py_VISIT(each.held.get());
+        Py_VISIT(each.slot.get());
     }
     return 0;
 }
 
 int carried_clear(PyObject *object) {
     Carried *self = carried_of(object);
-    if (self->tables != nullptr) {
-        FlatMap<PyObject *, Entry> old;  // let go of when the tables are empty
-        old.swap(self->tables->entries);
-        self->tables->by_weak = {};
-        self->tables->turns.clear();
-        self->tables->alive = 0;
-    }
-    Py_CLEAR(self->died);
+    if (self->tables == nullptr) return 0;
+    std::vector<Entry> old;  // let go of when the table is empty
+    old.swap(self->tables->entries);
+    self->tables->limit = 0;
     return 0;
 }
 
@@ -217,31 +245,32 @@ bool is_carried(PyObject *object) {
 Ref slot_of(PyObject *carried, PyObject *array) {
     Tables &tables = *carried_of(carried)->tables;
     const Guard guard(tables.lock);
-    const Entry *found = tables.entries.find(array);
-    return Ref(found == nullptr ? nullptr : Py_NewRef(found->slot.get()));
+    const Entry *found = find(tables, array);
+    const bool is_it = found != nullptr && !(found->is_weak && is_dead(found->held.get()));
+    return Ref(is_it ? Py_NewRef(found->slot.get()) : nullptr);
 }
 
 bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
-    Carried *self = carried_of(carried);
-    Tables &tables = *self->tables;
-    Entry entry, old, let_go;
-    const Ref before = slot_of(carried, array);
-    const bool differs = slot != Py_None && !PyObject_TypeCheck(
-        slot, reinterpret_cast<PyTypeObject *>(self->dtype_class));
-    if (differs) {
-        if (before.get() == slot) return true;
-        entry.slot = Ref::to(slot);
-        if (!is_strong(tables, Py_TYPE(array))) entry.held = Ref(PyWeakref_NewRef(array, self->died));
-        if (!entry.held && PyErr_Occurred()) {
-            if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-            PyErr_Clear();
-            note_strong(tables, Py_TYPE(array));
+    Tables &tables = *carried_of(carried)->tables;
+    const bool differs = slot != Py_None;
+    Entry entry{array, Ref(nullptr), Ref(nullptr), false};
+    Entry gone_one{nullptr, Ref(nullptr), Ref(nullptr), false};
+    std::vector<Entry> gone;
+    if (differs) entry.slot = Ref::to(slot);
+    {
+        const Guard guard(tables.lock);
+        Entry *before = find(tables, array);
+        if (before != nullptr && differs && !(before->is_weak && is_dead(before->held.get()))) {
+            std::swap(before->slot, entry.slot);
+            return true;
         }
+        if (before != nullptr) std::swap(*before, gone_one);
     }
+    if (!differs) return true;
+    if (!hold(tables, array, &entry)) return false;
     const Guard guard(tables.lock);
-    if (before) old = taken(tables, array);
-    if (entry.held) put_weakly(tables, array, std::move(entry));
-    else if (differs) let_go = put_alive(tables, array, std::move(entry));
+    if (tables.entries.size() >= tables.limit) gone = swept(tables);
+    add(tables, std::move(entry));
     return true;
 }
 

@@ -8,40 +8,23 @@
 #include <utility>
 
 #include "call_cache.h"
-#include "flat_map.h"
 #include "ref.h"
 
 namespace promoarray {
 
-// What a hook is made of, in the order of the names of `hook_new`.
-enum Part { NDARRAY, GENERIC, NUMPY_DTYPE, PLAIN, INPLACE, OPERATOR, FUNCTION, CALLEE_OF, FUNCTION_TYPE, METHOD_TYPE,
-            UFUNC, DISPATCHER, STAND_IN, OTHERWISE, SCALAR_CLASS, IS_LIBRARY, MOVE, KINDS, PARTS };
-enum Name { OPERATOR_SEEN, CALL_SEEN, ASSIGNED, VIEWED, OTHERWISE_VIEWED, DTYPES, CAST_TO, POWER, MADE_SO, FUNCTION_OF,
-            TARGET, RESIZED, MODULE, OWNER, NAME, SELF, WITHOUT_OWNER, REAL, IMAG, RESIZE, BASE, CODE, FUNC, OF_LISTS,
-            SEARCHED, DTYPE, NDIM, ITEM, REPORT, CALLS, COUNT, HEARD_AGAIN, BACK, INSTRUCTION, FILE_NAME, NAMES };
-inline constexpr const char *HOOK_NAMES[NAMES] = {
-    "operator", "call", "assigned", "viewed", "_otherwise_viewed", "dtypes", "cast_to", "power", "made_so", "function",
-    "target", "_resized", "__module__", "owner", "name", "__self__", "without_owner", "real", "imag", "resize", "base",
-    "__code__", "__func__", "of_lists", "searched", "dtype", "ndim", "item", "report", "calls", "count", "heard_again",
-    "f_back", "f_lasti", "co_filename"};
-
-// A value that is needed again is known by the frame and a number there.
-using Held = FlatMap<std::pair<PyObject *, long>, Ref>;
-
-// What makes a function's stand-in, by what functions have in common, which is held.
-struct Maker {
-    Ref kind, maker;
-};
+// What a hook is made of, in the order of the tuple it is given (hook.py): classes, and what follows.
+enum Part { NDARRAY, GENERIC, NUMPY_DTYPE, FUNCTION_TYPE, METHOD_TYPE, UFUNC, DISPATCHER, CALLEE, OTHERWISE,
+            PLAIN, RESOLVE, SCALAR_CLASS, IS_LIBRARY, PARTS };
+enum Name { DTYPE, NDIM, ITEM, BACK, INSTRUCTION, MODULE, CODE, OF_METHOD, NAME, NAMES };
+inline constexpr const char *HOOK_NAMES[NAMES] = {"dtype", "ndim", "item", "f_back", "f_lasti",
+                                                  "__module__", "__code__", "__func__", "__name__"};
 
 struct FastHook {
     PyObject_HEAD
-    PyObject *session, *past;  // None while nothing is recorded
-    PyObject *recorder, *carried, *report;
+    PyObject *session, *past, *recorder, *carried;  // None while nothing is recorded
     bool refuses, by_value;  // whether the past is but told of what NumPy refuses; whether values count
     PyObject *parts[PARTS], *names[NAMES];
-    PyObject *functions, *callees;  // from NumPy's functions to Callees, and each Callee to itself
-    FlatMap<PyObject *, Maker> *stand_ins;
-    Held *held;
+    PyObject *kinds;  // from what functions have in common to what is called in their place
     Cache *cache;
 };
 
@@ -51,7 +34,9 @@ inline PyTypeObject *type_in(const FastHook *self, Part part) {
 }
 inline PyObject *frame_here() { return reinterpret_cast<PyObject *>(PyEval_GetFrame()); }
 inline bool is_recording(const FastHook *self) { return self->session != Py_None; }
-inline bool is_any(PyObject *x) { return x != nullptr && x != Py_None; }
+inline Ref attribute(const FastHook *self, PyObject *x, Name name) {
+    return Ref(PyObject_GetAttr(x, self->names[name]));
+}
 
 inline bool is_array(const FastHook *self, PyObject *x) {
     const Sort sort = class_of(self, x).sort;
@@ -64,22 +49,15 @@ inline bool is_plain(Sort sort) { return sort < Sort::SCALAR; }
 // Read the number that methods are given first; false with the error.
 bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place);
 
-// Call a method; null with the error.
-Ref call_method(PyObject *object, const FastHook *self, Name name, std::initializer_list<PyObject *> given);
-
-// Go on with what a call of Python's answered: the operand, or the error.
-inline PyObject *go_on(const Ref &answer, PyObject *x) { return answer ? Py_NewRef(x) : nullptr; }
-
-// Count a call that is like another at its place, or else have the session record it and keep what
-// that answers, a Told.
+// Count a call that is like another at its place, or else have the session record it, and keep what
+// that answers if other calls may be like this one.
 template <typename Record>
-bool told(FastHook *self, long place, Key *key, bool looks, const std::shared_ptr<Told> &known, PyObject *made,
-          Ref &&dtypes, const Record &record) {
-    if (known != nullptr && count_again(self, known, made)) return true;
+bool tell(FastHook *self, long place, Key *key, bool looks, Told *told, PyObject *made, Ref &&dtypes,
+          const Record &record) {
+    if (told != nullptr && count_again(self, told, made)) return true;
     if (PyErr_Occurred()) return false;
     const Ref answer = record();
-    if (!answer) return false;
-    return !looks || keep(self, place, key, answer.get(), std::move(dtypes));
+    return answer && (!looks || keep(self, place, key, answer.get(), std::move(dtypes)));
 }
 
 // The methods of calls.

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.array_base import type_of
-from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.calls.numpy import (
     BETWEEN,
     CHANGED,
@@ -26,6 +25,7 @@ from promoarray.diagnostics.calls.numpy import (
 )
 from promoarray.diagnostics.calls.tables import Expansion
 from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.numpy.callee import Callee
 from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond
 from promoarray.diagnostics.record.numpy.operand import (
@@ -38,7 +38,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     operand_of,
     results_of,
 )
-from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
     CAST,
@@ -47,12 +47,12 @@ from promoarray.diagnostics.record.report import (
     OPERATION,
     UNKNOWN,
 )
-from promoarray.dtypes import WEAK, Kind
+from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 
-class Call:
+class Call(AnyCall):
     """A call that was carried out.
 
     Parameters
@@ -65,6 +65,8 @@ class Call:
     frame : FrameType
     """
 
+    tensor = ARRAYS
+
     def __init__(
         self,
         recorder: Recorder,
@@ -74,12 +76,21 @@ class Call:
         result: Any,
         frame: FrameType,
     ) -> None:
-        self.recorder, self.callee, self.frame = recorder, callee, frame
-        self.args, self.kwargs, self.result = args, kwargs, result
-        self.kind = self.part_of = ""
+        super().__init__(recorder, callee.name, callee, tuple(args), kwargs, frame)
+        self.callee, self.result = callee, result
+        self.part_of = ""
         self.edited: bool | None = None
         self.past: Past | None = None
-        self.results = results_of(result)
+        self.arrays = results_of(result)
+
+    def dtype_of(self, x: Any) -> DType | None:
+        """The dtype of an array or scalar; None if it is no number of a known format."""
+        return dtype_of(x)
+
+    def count(self, kind: str) -> None:
+        """Count it among the calls of a kind."""
+        self.kind = kind
+        self.recorder.count(kind, self.name)
 
     @property
     def policy(self) -> Policy | None:
@@ -88,17 +99,17 @@ class Call:
 
     def tell(self) -> None:
         """Record what it was; what makes no array only asks."""
-        name = self.callee.name
-        if not self.results:
+        name = self.name
+        if not self.arrays:
             return self._filled() if self.result is None and name in STORES else None
         if name == "where" and len(self.args) + len(self.kwargs) < 2:
-            return self._made(MAKE)
+            return self.made(MAKE)
         if self.policy is not None and self._stored():
             return None
         if self.kwargs.get("out") is not None:
             return self._written()
         if self.kwargs.get("dtype") is not None and name not in MOVES:
-            return self._made(MAKE)
+            return self.made(MAKE)
         if name == "divmod":
             return self._divided()
         self._require_alike()
@@ -111,7 +122,7 @@ class Call:
         """Say that it was not examined where the past may have computed it otherwise."""
         if self.past is None or not self.past.whole:
             return
-        name = self.callee.name
+        name = self.name
         given = [x.dtype for x in flat([self.args]) if isinstance(x, ARRAYS)]
         narrow = any(dtype.kind in "iufc" and dtype not in _DEFAULTS for dtype in given)
         if name in CHANGED or (narrow and name in INSIDE):
@@ -121,7 +132,7 @@ class Call:
 
     def operation(self) -> None:
         """One operation."""
-        name = operations()[self.callee.name]
+        name = operations()[self.name]
         operands = self._operands(name)
         if name == "matmul" and any(_is_lone(x) for x in operands):
             name, operands = "multiply", self._operands(name, least=1)  # it makes arrays of numbers
@@ -131,16 +142,16 @@ class Call:
         if name in ("eig", "eigvals"):
             options["real"] = self._has_real_spectrum(operands[0])
             self.recorder.heard.lasting = False  # as the values say it
-        self._count(OPERATION)
+        self.count(OPERATION)
         form = form_of(name, self.args[0] if self.args else None, self.callee.form)
         self.recorder.saw(
-            *(name, operands, self.results[0], self.frame),
+            *(name, operands, self.arrays[0], self.frame),
             form=form,
             options=options,
             edited=self.edited,
             part_of=self.part_of,
             policy=self.policy,
-            more=self.results[1:],
+            more=self.arrays[1:],
         )
         return self._require(name, operands, form, options)
 
@@ -149,8 +160,8 @@ class Call:
         operands = self._operands("floor_divide")
         if len(operands) < 2 or any(x is None for x in operands):
             return self._unknown()
-        self._count(OPERATION)
-        for name, result in zip(("floor_divide", "remainder"), self.results, strict=False):
+        self.count(OPERATION)
+        for name, result in zip(("floor_divide", "remainder"), self.arrays, strict=False):
             self.recorder.saw(
                 *(name, operands, result, self.frame), policy=self.policy, part_of="divmod"
             )
@@ -158,7 +169,7 @@ class Call:
 
     def _require(self, name: str, operands: Any, form: Form, options: Any) -> None:
         """Say that it was not examined where the past makes something else than the run."""
-        made = self.results[0].dtype.name
+        made = self.arrays[0].dtype.name
         if self.past is not None and self.past.whole:
             given = self.past.gives(name, operands, form, options)
             if given not in (made, ""):
@@ -166,18 +177,18 @@ class Call:
 
     def expand(self) -> None:
         """Several operations, of which the last has the result's dtype."""
-        expansion = expansions()[self.callee.name]
+        expansion = expansions()[self.name]
         named = dict(zip(expansion.parameters, self.args, strict=False)) | self.kwargs
         values = {key: array_of(self.recorder, x) for key, x in named.items()}
         steps = _possible(expansion, values)
         if not steps:
             return self._unknown()
-        self._count(APPROXIMATE)
+        self.count(APPROXIMATE)
         before: Any = None
         whole = not steps[1:] and expansion.parameters[: len(steps[0].operands)]
         for step in steps:
             operands = tuple(before if x == "_" else values[x] for x in step.operands)
-            before = self._step(step.operation, operands, edited=step.operands == whole)
+            before = self.step(step.operation, operands, edited=step.operands == whole)
         return self._ended(before)
 
     def einsum(self) -> None:
@@ -186,30 +197,30 @@ class Call:
         if type(self.args[0]) is not str or not given or any(x is None for x in given):
             return self._unknown()
         if not given[1:]:
-            return self._made(MAKE)
-        self._count(APPROXIMATE)
+            return self.made(MAKE)
+        self.count(APPROXIMATE)
         name = "multiply" if any(_is_lone(x) for x in given) else "matmul"
         before = given[0]
         for x in given[1:]:
-            before = self._step(name, (before, x))
+            before = self.step(name, (before, x))
         return self._ended(before)
 
     def _ended(self, last: Any) -> None:
         """The result is that of the last step, if it has its dtype."""
-        if type_of(last._type) is not self.results[0].dtype:
-            return self.recorder.made(self.results[0])
-        self.recorder.carried.put(self.results[0].array, last._type)
+        if type_of(last._type) is not self.arrays[0].dtype:
+            return self.recorder.made(self.arrays[0])
+        self.recorder.carried.put(self.arrays[0].array, last._type)
         return None
 
     def move(self) -> None:
         """Values that are moved: the result carries what they did."""
-        if self.callee.name in DEFAULTS and not isinstance(self.args[0], ARRAYS):
+        if self.name in DEFAULTS and not isinstance(self.args[0], ARRAYS):
             return self.default()
         if self.kwargs.get("dtype") is not None:
             return self.cast()
-        self._count(MOVE)
+        self.count(MOVE)
         source = self.args[0] if self.args else None
-        for result in self.results:
+        for result in self.arrays:
             same = isinstance(source, ARRAYS) and dtype_of(source) is result.dtype
             if same and result.array is not source:
                 self.recorder.moved(source, result)
@@ -220,11 +231,11 @@ class Call:
     def cast(self) -> None:
         """An explicit cast, which ends what differs."""
         source = operand_of(self.recorder, self.args[0]) if self.args else None
-        self._count(CAST)
+        self.count(CAST)
         if isinstance(source, AbstractArray):
-            self.recorder.cast(source, self.results[0], self.frame, self._values)
+            self.recorder.cast(source, self.arrays[0], self.frame, self._values)
         else:
-            self.recorder.made(self.results[0])
+            self.recorder.made(self.arrays[0])
 
     def _values(self) -> Any:
         """The values of the array that is cast."""
@@ -232,37 +243,37 @@ class Call:
 
     def default(self) -> None:
         """An array that has the default dtype, unless one is named."""
-        number = DEFAULTS[self.callee.name]
-        of_any = self.callee.name in OF_ANY or self.callee.name.startswith("random.")
-        at = DTYPE_AT.get(self.callee.name)
+        number = DEFAULTS[self.name]
+        of_any = self.name in OF_ANY or self.name.startswith("random.")
+        at = DTYPE_AT.get(self.name)
         named = at is not None and len(self.args) > at
-        self._count(MAKE)
-        between = self.callee.name in BETWEEN
-        no_float = self.results[0].dtype.kind is not Kind.FLOAT
+        self.count(MAKE)
+        between = self.name in BETWEEN
+        no_float = self.arrays[0].dtype.kind is not Kind.FLOAT
         found = type(number) is float and no_float and not between  # by genfromtxt, dtype=None
         if named or found or self.kwargs.get("dtype") is not None:
-            return self.recorder.made(self.results[0])
-        for result in self.results[1:]:  # the step that linspace tells
+            return self.recorder.made(self.arrays[0])
+        for result in self.arrays[1:]:  # the step that linspace tells
             self.recorder.made(result)
         if number is None or between:
-            first, last = {"full": (1, 2)}.get(self.callee.name, (0, 2 if between else None))
+            first, last = {"full": (1, 2)}.get(self.name, (0, 2 if between else None))
             given = [*self.args[first:last], *(self.kwargs.get(x) for x in ("start", "stop"))]
             numbers = [x for x in flat(given) if x is not None]
             if not numbers or any(type(x) not in WEAK for x in numbers):
-                return self.recorder.made(self.results[0])
+                return self.recorder.made(self.arrays[0])
             numbers += [number] if between else []
             number = max(numbers, key=lambda x: _ORDER[type(x)])
-        lone = self.callee.name in MOVES and self.results[0].ndim == 0
-        how: Any = {"lone": lone, "of_any": of_any, "function": self.callee.name}
-        return self.recorder.default(number, self.results[0], self.frame, **how)
+        lone = self.name in MOVES and self.arrays[0].ndim == 0
+        how: Any = {"lone": lone, "of_any": of_any, "function": self.name}
+        return self.recorder.default(number, self.arrays[0], self.frame, **how)
 
     def make(self) -> None:
         """An array whose dtype the program names, or that follows from no promotion."""
-        self._made(MAKE)
+        self.made(MAKE)
 
     def _filled(self) -> None:
         """Record what is stored in an array, by a call that returns nothing."""
-        place, at, keyword, _ = STORES[self.callee.name]
+        place, at, keyword, _ = STORES[self.name]
         value = self.args[at] if at < len(self.args) else self.kwargs.get(keyword)
         if place is None or not isinstance(self.args[place], ARRAYS):
             return
@@ -270,7 +281,7 @@ class Call:
         beside = (x for x in flat([value]) if beyond(x, self.args[place]))
         stored = next(beside, None) or array_of(self.recorder, value)
         if target is not None and stored is not None:
-            self._count(OPERATION)
+            self.count(OPERATION)
             past = self.past
             policy = None if past is None else past.stores(self.args[place], stored)
             self.recorder.assigned(target, stored, self.frame, policy=policy)
@@ -278,12 +289,12 @@ class Call:
 
     def _stored(self) -> bool:
         """Record a Python int that only the past stores in the dtype that the program names."""
-        result = self.results[0]
+        result = self.arrays[0]
         given = flat([*self.args, *self.kwargs.values()])
         number = next((x for x in given if beyond(x, result.array)), None)
-        if number is None or self.callee.name not in ("astype", *STORES):
+        if number is None or self.name not in ("astype", *STORES):
             return False
-        self._count(CAST)
+        self.count(CAST)
         abstract = self.recorder.abstract(result.array, result.dtype, result.ndim)
         self.recorder.assigned(abstract, number, self.frame, policy=self.policy)
         self.recorder.made(result)
@@ -291,26 +302,26 @@ class Call:
 
     def _written(self) -> None:
         """A result written into an array: in place if that is the first operand."""
-        name = operations().get(self.callee.name)
+        name = operations().get(self.name)
         out = self._out()
         operands = self._operands(name) if name else ()
         if name is None or not self.args or out is not self.args[0]:
             return self._stored_elsewhere(name, operands)
         if not operands or any(x is None for x in operands):
             return self._unknown()
-        self._count(OPERATION)
+        self.count(OPERATION)
         low = {"low": self._low() is not None} if name == "clip" else {}
         self.recorder.saw(
-            name, operands, self.results[0], self.frame, form=Form.INPLACE, options=low
+            name, operands, self.arrays[0], self.frame, form=Form.INPLACE, options=low
         )
         return None
 
     def _stored_elsewhere(self, name: str | None, operands: tuple[Any, ...]) -> None:
         """A result that is written into another array than its operands."""
-        self._count(MAKE)
+        self.count(MAKE)
         lone = any(map(_is_lone, operands)) and operands[1:]
         if name is not None and lone and None not in operands and isinstance(self._out(), ARRAYS):
-            made = self._step(name, operands)
+            made = self.step(name, operands)
             self.recorder.assigned(operand_of(self.recorder, self._out()), made, self.frame)
 
     def _out(self) -> Any:
@@ -323,10 +334,10 @@ class Call:
         """The operands of an operation among the arguments, of so many axes at least."""
         args, kwargs, listed = self.args, self.kwargs, array_of
         if name in ("concat", "stack"):
-            given = args[:2] if self.callee.name == "append" else args[0] if args else ()
+            given = args[:2] if self.name == "append" else args[0] if args else ()
             rows = given if isinstance(given, (list, tuple)) else (given,)
             return tuple(listed(self.recorder, x, 1) for x in rows)
-        args = as_taken(args)
+        args = tuple(as_taken(args))
         start, names = OPERANDS.get(name, (0, _PARAMETERS))
         wanted = {"where": 3, "clip": 3}.get(name) or OPERATIONS[name].arity or 2
         given = [*args[start:wanted], *(kwargs[key] for key in names if key in kwargs)]
@@ -338,13 +349,13 @@ class Call:
                 given[0] = np.asarray(given[0])
         if self.callee.outer:  # the first gets the axes of the second, too
             arrays = (np.asarray(x) if type(x) in WEAK else x for x in given[:wanted])
-            axes = self.results[0].ndim, 0
+            axes = self.arrays[0].ndim, 0
             return tuple(listed(self.recorder, *each) for each in zip(arrays, axes, strict=False))
         return tuple(listed(self.recorder, x, least) for x in given[:wanted])
 
     def _has_real_spectrum(self, x: Any) -> bool:
         """Whether eigenvalues are real, of which NumPy made a real array until 2.5."""
-        values = self.results[0]
+        values = self.arrays[0]
         if values.dtype.kind is Kind.FLOAT:
             return True
         return type_of(x._type).kind is not Kind.COMPLEX and not values.array.imag.any()
@@ -354,47 +365,15 @@ class Call:
         named = self.kwargs.get("a_min", self.kwargs.get("min"))
         return self.args[1] if len(self.args) > 1 else named
 
-    def _step(self, name: str, operands: tuple[Any, ...], *, edited: bool = False) -> Any:
-        """Record a step of something greater, whose result no variable has.
-
-        If it is all of it, as far as dtypes go, its operands are those of the call, and can be cast
-        there (``edited``).
-        """
-        home = self.recorder.home
-        plan = home.plan(name, tuple(seen_by(x, home) for x in operands))
-        dtype = home.strong(getattr(plan, "result", self.results[0].dtype))
-        ndim = max((x.ndim for x in operands if isinstance(x, AbstractArray)), default=0)
-        result = Result(_Held(), dtype, ndim)
-        edited = edited and dtype is self.results[0].dtype
-        return self.recorder.saw(
-            *(name, operands, result, self.frame),
-            exact=False,
-            edited=edited,
-            part_of=self.callee.name,
-        )
-
-    def _count(self, kind: str) -> None:
-        self.kind = kind
-        self.recorder.count(kind, self.callee.name)
-
     def _unknown(self) -> None:
         """What makes arrays and is not understood."""
-        self._made(UNKNOWN)
+        self.made(UNKNOWN)
         self._unexamined("no policy is asked about it")
 
     def _unexamined(self, why: str) -> None:
-        name = f"numpy.{self.callee.name}"
+        name = f"numpy.{self.name}"
         self.recorder.heard.lasting = False
         self.recorder.unexamined(f"call of {name}", why, self.frame)
-
-    def _made(self, kind: str) -> None:
-        self._count(kind)
-        for result in self.results:
-            self.recorder.made(result)
-
-
-class _Held:
-    """Stands for an array that NumPy has, but the program does not."""
 
 
 def _is_lone(x: Any) -> bool:

@@ -23,21 +23,13 @@ class Callee(NamedTuple):
         Of what draws numbers after ``random.``.
     form : Form
         Ufuncs are the operators that they are the function of.
-    owner : object
-        The array whose method it is, if it is one.
     outer : bool
         Whether it is the ``outer`` of a ufunc, which makes arrays of Python numbers first.
     """
 
     name: str
     form: Form
-    owner: Any = None
     outer: bool = False
-
-    @property
-    def without_owner(self) -> Callee:
-        """The method of any array."""
-        return self._replace(owner=None)
 
 
 class Otherwise(NamedTuple):
@@ -77,7 +69,7 @@ def callee_of(f: Any) -> Callee | None:
     if kind is BuiltinFunctionType or kind is MethodType:
         owner = f.__self__
         if isinstance(owner, (np.ndarray, np.generic)):
-            return Callee(f.__name__, Form.FUNCTION, owner)
+            return Callee(f.__name__, Form.FUNCTION)
         if type(owner) is np.ufunc:
             return _of_ufunc(owner.__name__, f.__name__)
         if kind is MethodType:

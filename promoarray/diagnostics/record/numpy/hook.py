@@ -20,19 +20,20 @@ import numpy as np
 from promoarray.core.call_site import is_library, of_promoarray
 from promoarray.diagnostics.model.scalar_class import borders, scalar_class
 from promoarray.diagnostics.record._seen import FastHook
-from promoarray.diagnostics.record.numpy.callee import Otherwise, callee_of
+from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise, callee_of
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED, rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.numpy.stand_ins import StandIns, holds, in_python, listed
-from promoarray.diagnostics.record.report import BEFORE_READING, MOVE
-from promoarray.operations import Form
+from promoarray.diagnostics.record.report import BEFORE_READING
 
 _COMPARE = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 
 PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple, dict, set})
 """What has nothing to do with NumPy, if it stands on both sides of an operator."""
+
+_MOST_HELD = 1 << 16
 
 GRIDS = type(np.mgrid), type(np.ogrid)
 """Which make arrays of the numbers of slices: ``np.mgrid[0:3]``."""
@@ -44,49 +45,64 @@ JOINERS = type(np.r_), type(np.c_)
 class Hook(FastHook):
     """The hook, and what stands in rewritten programs besides its methods."""
 
+    itself: _Itself
+    _held: dict[tuple[int, int], Any]
     slice = slice
 
     def __new__(cls) -> Self:
         """Make a hook that nobody is told by."""
+        stand_ins = StandIns(lambda: made.session)
         made = super().__new__(
             cls,
-            ndarray=np.ndarray,
-            generic=np.generic,
-            dtype=np.dtype,
-            plain=PLAIN,
-            inplace=Form.INPLACE,
-            operator=Form.OPERATOR,
-            function=Form.FUNCTION,
-            callee_of=callee_of,
-            function_type=FunctionType,
-            method_type=MethodType,
-            ufunc=np.ufunc,
-            dispatcher=type(np.sum),
-            stand_in=StandIns(lambda: made.session),
-            otherwise=Otherwise,
-            scalar_class=scalar_class,
-            is_library=is_library,
-            move=MOVE,
-            kinds="biufc",
-            floats=[_nearest(x) for x in borders() if x <= sys.float_info.max],
-            ints=[(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64],
+            (
+                *(np.ndarray, np.generic, np.dtype, FunctionType, MethodType),
+                *(np.ufunc, type(np.sum), Callee, Otherwise, PLAIN),
+                lambda function: callee_of(function) or stand_ins(function),
+                *(scalar_class, is_library),
+            ),
+            [_nearest(x) for x in borders() if x <= sys.float_info.max],
+            [(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64],
         )
         made.itself = _Itself()
+        made._held = {}
         return made
 
-    itself: _Itself
+    # -- what is evaluated once and stands twice, in a chain of comparisons -----------------------
 
-    def _otherwise_viewed(self, operands: list[Any], x: Any, frame: FrameType) -> None:
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(self, number: int, x: Any) -> Any:
+        """A value that is needed again in a frame."""
+        if len(self._held) >= _MOST_HELD:  # no recursion goes so deep: these are of dead frames
+            self._held.clear()
+        self._held[id(sys._getframe(1)), number] = x
+        return x
+
+    def taken(self, number: int) -> Any:
+        """That value."""
+        return self._held.pop((id(sys._getframe(1)), number))
+
+    def released(self, x: Any, *numbers: int) -> Any:
+        """The end of a chain, which may have stopped before all were needed."""
+        for number in numbers:
+            self._held.pop((id(sys._getframe(1)), number), None)
+        return x
+
+    # -- what is told ----------------------------------------------------------------------------
+
+    def _otherwise_viewed(self, source: Any, key: Any, x: Any, frame: FrameType) -> None:
         """Tell of items of what is no array."""
-        source = operands[0]
         if isinstance(source, GRIDS):
             self.session.gridded(x, frame)
         elif isinstance(source, JOINERS):
-            self.session.joined(operands[1], x, frame)
+            self.session.joined(key, x, frame)
 
     def _resized(self, x: np.ndarray[Any, Any]) -> None:
         """Let go of an array that is about to be resized, which other references stop."""
-        self.forget(x)
+        for key, each in tuple(self._held.items()):  # of chains that an error has ended
+            if each is x or getattr(each, "base", None) is x:
+                del self._held[key]
         self.session.forget(x)
 
     # -- what Python's own code does with NumPy's values ------------------------------------------
@@ -121,13 +137,8 @@ class Hook(FastHook):
             frame, why = program_frame(sys._getframe(1)), "what they hold is compared unrecorded"
             self.session.unexamined("a comparison of lists", why, frame)
 
-    def augmenting(self, x: Any) -> Any:
-        """What the result of an operation in place is stored in."""
-        past = self.session is not None and self.session.past is not None
-        return _Storing(x, self.session) if past and isinstance(x, np.ndarray) else x
-
     def storing(self, x: Any) -> Any:
-        """What a value is stored in by an unpacking, a loop or a ``with``."""
+        """What is stored in by an unpacking, a loop, a ``with`` or an operation in place."""
         if self.session is None or not isinstance(x, np.ndarray):
             return x
         if self.session.past is not None:

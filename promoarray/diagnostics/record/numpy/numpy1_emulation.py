@@ -20,6 +20,7 @@ from promoarray.core.call_site import of_promoarray
 from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.calls.numpy import OPERANDS, STORES, expansions, operations
 from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.record._seen import OPERATORS as NAMES
 from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
@@ -34,14 +35,7 @@ from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
 
-OPERATORS = frozenset(
-    {
-        *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor"),
-        *("bitwise_left_shift", "bitwise_right_shift"),
-        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-    }
-)
+OPERATORS = frozenset(NAMES) - {"matmul", "negative", "positive", "bitwise_invert"}
 """Those of two operands that NumPy 1 may compute otherwise."""
 
 _MOST_KNOWN = 1 << 14
@@ -75,7 +69,7 @@ class Past:
         return self.policy if self.whole or (x is not None and x is self._made) else None
 
     def dtypes(
-        self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR
+        self, name: str, first: Any, x: Any, in_place: bool = False
     ) -> tuple[Any, ...] | None:
         """What NumPy 1 casts the operands of an operator to, None of what stays as it is.
 
@@ -83,9 +77,9 @@ class Past:
         """
         if name not in OPERATORS or not self._may_differ(first, x):
             return None
-        if not isinstance(first, np.ndarray):  # a scalar is not written into
-            form = Form.OPERATOR
-        found = self._decided(name, as_taken((first, x)), form_of(name, first, form))
+        written = in_place and isinstance(first, np.ndarray)  # which a scalar is not
+        form = form_of(name, first, Form.INPLACE if written else Form.OPERATOR)
+        found = self._decided(name, as_taken((first, x)), form)
         if found and form is Form.INPLACE:
             return None, found[1]  # NumPy writes into the first, or refuses to as NumPy 1 did
         return found
@@ -123,7 +117,7 @@ class Past:
             if given is not None:
                 made = given(f, args, kwargs)
             else:
-                made = self._operation(f, computes, callee, (*own, *args), kwargs)
+                made = self._operation(f, computes, callee, (*own, *args), kwargs, bool(own))
             self._made = None if made is NotImplemented else made
             return made
 
@@ -213,6 +207,7 @@ class Past:
         callee: Callee,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        of_array: bool,
     ) -> Any:
         """What NumPy 1 made of a call; NotImplemented where NumPy 2 does the same."""
         if kwargs.get("dtype") is not None:
@@ -243,7 +238,7 @@ class Past:
                 cast[key] = made
             else:
                 named[key] = made
-        if callee.owner is not None:
+        if of_array:
             return _computed(getattr(cast[0], callee.name), cast[1:], named)
         if f is pow and not isinstance(cast[0], np.ndarray):
             return self.power(*cast)

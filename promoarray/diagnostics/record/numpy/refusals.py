@@ -31,9 +31,10 @@ class Refusals:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def dtypes(self, name: str, first: Any, x: Any, form: Form = Form.OPERATOR) -> None:
+    def dtypes(self, name: str, first: Any, x: Any, in_place: bool = False) -> None:
         """Note an operator that is about to be refused; its operands stay as they are."""
         if name in OPERATORS and (beyond(first, x) or beyond(x, first)):
+            form = Form.INPLACE if in_place else Form.OPERATOR
             self._refused(name, (first, x), form_of(name, first, form))
 
     def function(self, f: Callable[..., Any], callee: Callee, owner: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import builtins
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,40 +19,21 @@ from typing import Any, TypeVar
 
 from promoarray.core.call_site import is_library
 from promoarray.diagnostics.record._seen import OPERATORS as NAMES
-from promoarray.diagnostics.record.numpy.skip_list import LOOK_AROUND, left_alone
 
 Located = TypeVar("Located", bound=ast.expr | ast.stmt)
 
 RESERVED = "__promoarray__"
 """The hook's name, among the builtins."""
 
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "divide",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.Pow: "pow",
-    ast.MatMult: "matmul",
-    ast.BitAnd: "bitwise_and",
-    ast.BitOr: "bitwise_or",
-    ast.BitXor: "bitwise_xor",
-    ast.LShift: "bitwise_left_shift",
-    ast.RShift: "bitwise_right_shift",
-    ast.Eq: "equal",
-    ast.NotEq: "not_equal",
-    ast.Lt: "less",
-    ast.LtE: "less_equal",
-    ast.Gt: "greater",
-    ast.GtE: "greater_equal",
-    ast.USub: "negative",
-    ast.UAdd: "positive",
-    ast.Invert: "bitwise_invert",
+_KINDS = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult),
+    *(ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.USub, ast.UAdd, ast.Invert),
+)
+OPERATORS: dict[type[ast.AST], int] = {
+    kind: number for number, (kind, _) in enumerate(zip(_KINDS, NAMES, strict=True))
 }
-
-JOINERS = frozenset({"r_", "c_"})
-"""What joins the parts of its key."""
+"""The numbers by which the hook knows operators (``hook.cpp``), of which each has a name there."""
 
 ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "flat"})
 """Attributes that are views of an array, or parts of it."""
@@ -62,12 +44,19 @@ EXPORTS = frozenset({"ctypes", "__array_interface__"})
 OF_LISTS = frozenset({"count", "index", "remove", "sort"})
 """Methods by which lists compare what they hold."""
 
+_BUILTIN = frozenset(dir(builtins))
+_NUMERIC = frozenset(
+    {"abs", "pow", "divmod", "round", "sum", "min", "max", "sorted", "map", "filter"}
+)
+LOOK_AROUND = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
+"""Builtins that look at the frame they are called in; Python compiles ``super()`` specially."""
+
 _RUN = frozenset({"exec", "eval"})
 """Builtins that run a text."""
 
-_CHANGES, _TESTED, _BITS = 32, 64, 7
-"""How the number of an operator says that it is in place, that its truth is asked at once, and what
-of it is the operator's (``hook.cpp``)."""
+_CHANGES, _TESTED, _OF_ATTRIBUTE, _BITS = 32, 64, 128, 8
+"""How the number of an operator says that it is in place, that its truth is asked at once, that an
+attribute is changed, and what of it is the operator's (``hook.cpp``)."""
 
 _places = count(1)
 
@@ -102,7 +91,7 @@ def rewritten(
         with _warned_already():
             tree = compile(source, path, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             nodes = list(ast.walk(tree))
-            calls = left_alone(tree, nodes) if whole else LOOK_AROUND
+            calls = _left_alone(tree, nodes) if whole else LOOK_AROUND
             rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
             rewriter.annotated &= not flags & __future__.annotations.compiler_flag
             code: CodeType = compile(rewriter.visit(tree), path, mode, flags, dont_inherit=True)
@@ -146,6 +135,7 @@ class _Rewriter(ast.NodeTransformer):
         self._sign = -1 if in_library else 1
         self._tested: set[ast.AST] = set()
         self._kept: set[ast.AST] = set()
+        self._class = ""
 
     # -- expressions ------------------------------------------------------------------------------
 
@@ -161,7 +151,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _operation(self, node: ast.AST, op: ast.AST, *operands: ast.expr, changes: int = 0) -> Any:
         tested = _TESTED if node in self._tested else 0
-        kind = NAMES.index(OPERATORS[type(op)]) | changes | tested
+        kind = OPERATORS[type(op)] | changes | tested
         return self._hook("operate", node, (self._number() << _BITS) + kind, *operands)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -288,11 +278,9 @@ class _Rewriter(ast.NodeTransformer):
         target: Any = node.targets[0]
         if len(node.targets) > 1 or not isinstance(target, ast.Subscript):
             return self._inside(node)
-        number, value = self._number(), self.visit(node.value)
-        self._inside(target)
-        node.value = self._hook("hold", value, number, value)
-        target.value = self._hook("target", node, number, target.value)
-        return node
+        number, value, x = self._number(), self.visit(node.value), self.visit(target.value)
+        told = self._hook("store", node, number, value, x, self._key(target.slice))
+        return located(ast.Expr(self._hook("put", target, told)), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if self.annotated:
@@ -319,29 +307,40 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        target, value = node.target, self.visit(node.value)
+        target = node.target
         if isinstance(target, ast.Name):
             old: ast.expr = located(ast.Name(target.id, ast.Load()), target)
-        elif isinstance(target, ast.Attribute):
-            self._inside(target)
-            owner = self._number()
-            kept = self._hook("hold", target.value, owner, target.value)
-            old = located(ast.Attribute(kept, target.attr, ast.Load()), target)
-            target.value = self._hook("taken", target.value, owner)
+            made = self._operation(node, node.op, old, self.visit(node.value), changes=_CHANGES)
+            return located(ast.Assign([target], made), node)
+        if isinstance(target, ast.Attribute):
+            owner, name, changes = (
+                self.visit(target.value),
+                self._mangled(target.attr),
+                _OF_ATTRIBUTE,
+            )
+            loaded = self._hook("loaded_attribute", target, owner, name)
         else:
-            old = self._item(target)
-        made = self._operation(node, node.op, old, value, changes=_CHANGES)
-        return located(ast.Assign([target], made), node)
+            owner, changes = self.visit(target.value), 0
+            loaded = self._hook("loaded_item", target, owner, self._key(target.slice))
+        kind = OPERATORS[type(node.op)] | _CHANGES | changes
+        number = (self._number() << _BITS) + kind
+        made = self._hook("augment", node, number, loaded, self.visit(node.value))
+        place = located(ast.Constant(None), target)
+        for name, at in _of_method(target, target).items():
+            setattr(place, name, at)
+        stored = self._hook("put_attribute" if changes else "put", place, made)
+        return located(ast.Expr(stored), node)
 
-    def _item(self, target: ast.Subscript) -> ast.expr:
-        """What ``x[key]`` is before ``x[key] += 1``; both are evaluated once."""
-        owner, index = self._number(), self._number()
-        x, key = self.visit(target.value), self._key(target.slice)
-        kept = self._hook("hold", x, owner, x)
-        kept_key = self._hook("hold", key, index, key)
-        target.value = self._hook("augmenting", x, self._hook("taken", x, owner))
-        target.slice = self._hook("taken", key, index)
-        return self._hook("item", target, kept, kept_key)
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        before, self._class = self._class, node.name.lstrip("_")
+        self._inside(node)
+        self._class = before
+        return node
+
+    def _mangled(self, name: str) -> str:
+        """The name of an attribute as Python has it in a class: ``__x`` is ``_Class__x``."""
+        private = name.startswith("__") and not name.endswith("__") and self._class
+        return f"_{self._class}{name}" if private else name
 
     def _key(self, key: ast.expr) -> ast.expr:
         """A key as an expression, slices too."""
@@ -376,6 +375,17 @@ def located(node: Located, at: Any) -> Located:
     node.lineno, node.col_offset = at.lineno, at.col_offset
     node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
     return node
+
+
+def _left_alone(tree: ast.Module, nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """The names of functions that are called as they are: builtins, and those of the file."""
+    own = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and type(n.ctx) is ast.Store}
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = {alias.asname or alias.name for alias in node.names}
+            bound |= _BUILTIN | own if "*" in names else names
+    return (_BUILTIN - bound - _NUMERIC) | (own - bound) | LOOK_AROUND
 
 
 def _computes_annotations(nodes: Sequence[ast.AST]) -> bool:
@@ -429,8 +439,8 @@ def _text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (_constant(node) and isinstance(value, (str, bytes)))
 
 
-def _of_method(node: ast.Call, function: ast.expr) -> dict[str, int]:
-    """Where Python says that a method is called: on the line of its name, not of its object."""
+def _of_method(node: ast.expr, function: ast.expr) -> dict[str, int]:
+    """Where Python says that a method is called, or an attribute set: on the line of its name."""
     line, column = function.end_lineno, function.end_col_offset
     if not isinstance(function, ast.Attribute) or line is None or column is None:
         return {}

@@ -113,7 +113,7 @@ class StandIns:
         kind = function if isinstance(function, type) else type(function)
         if isinstance(function, BuiltinFunctionType):
             kind = type(owner) if owner is not None and not isinstance(owner, ModuleType) else kind
-        module = getattr(function, "__module__", None) or kind.__module__
+        module = getattr(function, "__module__", None) or getattr(kind, "__module__", "")
         root = _root(module if isinstance(module, str) else "")
         known = root in sys.stdlib_module_names or root in DRAWS
         if (known and root not in COMPUTES) or root == "promoarray" or root == "__main__":

@@ -16,7 +16,8 @@ from typing import Any
 
 import paddle
 
-from promoarray.diagnostics.calls.paddle import KERNELS, RENAMED, words
+from promoarray.diagnostics.calls.common import words
+from promoarray.diagnostics.calls.tables import synonyms, text_of
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
 from promoarray.diagnostics.record.recorder import Result
@@ -38,10 +39,10 @@ class Call(call.Call):
     """One call of Paddle's."""
 
     tensor = paddle.Tensor
-    words = words()
+    words = words("paddle")
     dtypes = call.dtypes_in(paddle, paddle.dtype)
     names_of_dtypes = (paddle.dtype,)
-    renamed = RENAMED
+    renamed = synonyms(text_of("paddle", "parameters"))
     augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own
 
     @staticmethod
@@ -80,7 +81,7 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
 def _places() -> Iterator[Place]:
     """Every attribute to replace, with what takes its place."""
-    known = words()
+    known = Call.words
     before = paddle.set_default_dtype
     yield Place(paddle, "set_default_dtype", before, of_default(_replaced, before))
     for name in ("load", "to_static"):
@@ -101,7 +102,7 @@ def _places() -> Iterator[Place]:
                 yield Place(owner, name, before, before.getter(getter))
     for name, before in tuple(vars(paddle._C_ops).items()):
         if isinstance(before, BuiltinFunctionType) and not name.startswith("_"):
-            called = KERNELS.get(name, name)
+            called = "sort" if name == "argsort" else name  # which does something else there
             handler = handler_in(known, called) or other
             yield Place(paddle._C_ops, name, before, _watched(before, called, handler))
 

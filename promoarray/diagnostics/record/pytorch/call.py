@@ -9,9 +9,8 @@ import numpy as np
 import torch
 from torch.overrides import resolve_name
 
-from promoarray.diagnostics.calls.common import plain
-from promoarray.diagnostics.calls.pytorch import words as of_pytorch
-from promoarray.diagnostics.calls.tables import names
+from promoarray.diagnostics.calls.common import plain, words
+from promoarray.diagnostics.calls.tables import names_of
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.call import dtypes_in, flat
 from promoarray.diagnostics.record.handlers import (
@@ -41,7 +40,7 @@ class Call(AnyCall):
     """One call of PyTorch's."""
 
     tensor = torch.Tensor
-    words = of_pytorch()
+    words = words("torch")
     dtypes = dtypes_in(torch, torch.dtype)  # complex32 is one that promoarray does not have
     names_of_dtypes = (torch.dtype,)
 
@@ -119,29 +118,16 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
         if name in ("real", "imag"):
             return name, compute
-        return name, move if name in of_pytorch().moves and func.__name__ == "__get__" else None
-    if name in _UNSEEN:
+        return name, move if name in Call.words.moves and func.__name__ == "__get__" else None
+    if name in names_of("torch", "unseen"):
         return name, unseen
-    if name in _ASKS:
+    if name in names_of("torch", "asks"):
         return name, None
     if name in ("max", "min"):
         return name, _extreme
     if name.startswith("_foreach_"):
         return name, _each
-    return name, handler_in(of_pytorch(), name) or other
-
-
-_UNSEEN = names("backward grad run_backward")
-"""Functions by which PyTorch computes gradients, in C++."""
-
-_ASKS = names("""
-    __bool__ __contains__ __float__ __format__ __index__ __int__ __len__ __repr__ _is_view
-    _record_function_enter_new _record_function_exit _record_function_exit._RecordFunction
-    _set_grad_enabled allclose data_ptr dim element_size get_device is_complex is_contiguous
-    is_floating_point is_same_size item ndimension nelement numel register_hook size
-    storage_offset stride tolist untyped_storage
-""")
-"""Functions that make no tensor: they ask, or set what is not about dtypes."""
+    return name, handler_in(Call.words, name) or other
 
 
 def _extreme(call: AnyCall) -> None:
