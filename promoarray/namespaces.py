@@ -12,6 +12,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import unbound
 from promoarray.core.operands import array_class
@@ -128,7 +129,7 @@ def _in_namespace(
             out = run(*args, **options)
         return _bound(out, cls)
 
-    return bound
+    return telling(bound)
 
 
 def _rebinding(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -128,7 +128,7 @@ def test_the_fast_path_and_the_dispatcher_find_the_same_executable() -> None:
         mine.executables[key] = kept._replace(run=run, kernel=kernel)
         x + x
         dispatch.apply("add", x, x)
-    assert ran == ["kernel", "run"] * 2
+    assert ran == ["kernel", "run", "run"]
 
 
 WEAKLY: dict[str, Callable[[Any, Any], Any]] = {

@@ -177,7 +177,7 @@ def test_a_caster_refuses_rows_that_are_none_of_float64(row: Any) -> None:
 
 def test_a_caster_refuses_storage_of_another_size_and_other_calls() -> None:
     rows = dtype_args(dt.float64), dtype_args(dt.float32)
-    made = ScalarCaster(*rows, DEFAULT, 0, 0, 64, math.inf, dt.float64.storage, np.empty, abs)
+    made = ScalarCaster(*rows, DEFAULT, 0, 0, 64, math.inf, dt.float64.storage, abs)
     with pytest.raises(TypeError, match="storage"):
         made(1.0)
     assert made(-5) == 5  # which is not between 0 and 0

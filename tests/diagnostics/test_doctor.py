@@ -69,7 +69,7 @@ def test_every_extra_of_users_is_told() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     assert {*doctor.EXTRAS} <= {*extras}
-    ours = {"conformance", "gpu-compile", "suites", "test"}
+    ours = {"benchmarks", "conformance", "gpu-compile", "suites", "test"}
     rest = {e for e in extras if e not in ours and not e.startswith("test-")}
     assert rest - {"docs"} == {*doctor.EXTRAS}
 

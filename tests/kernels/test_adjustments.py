@@ -210,7 +210,7 @@ def test_short_buffers_are_adjusted_between_casts():
 
 def test_an_adjustment_that_no_kernel_makes_is_refused():
     rows = (dtype_args(dt.float32), *(dtype_args(dt.int8),) * 4)
-    rest = dt.int8.storage, dt.int8.storage, np.empty
+    rest = (dt.int8.storage,), dt.int8.storage, None
     for adjustment in (b"", 77, ((0, 1, 2),) * 9):
         with pytest.raises(ValueError, match="adjustment"):
             CastingKernel(None, rows, ((DEFAULT, adjustment), DEFAULT, DEFAULT), *rest)
@@ -222,7 +222,7 @@ def test_an_adjustment_that_was_refused_is_refused_again():
     modes = (DEFAULT, Way.TO_NEAREST_INTEGER), DEFAULT, DEFAULT
     for _ in range(2):
         with pytest.raises(ValueError, match="no loop adjusts"):
-            CastingKernel(None, rows, modes, dt.int2.storage, dt.int2.storage, np.empty)
+            CastingKernel(None, rows, modes, (dt.int2.storage,), dt.int2.storage, None)
 
 
 def test_all_of_them_are_made_by_the_kernels():

@@ -20,7 +20,7 @@ from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import comparable as comparable
 from promoarray.backends.numpy.cast import short_caster as short_caster
-from promoarray.backends.numpy.compile import Compiled
+from promoarray.backends.numpy.compile import CLIPS, Compiled
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
@@ -271,7 +271,7 @@ def compile(
     high: bool = False,
 ) -> Compiled:
     """Make all of a plan ready for buffers that hold these dtypes."""
-    bounds = {"low": low, "high": high} if low or high else {}
+    bounds = {"low": low, "high": high} if name in CLIPS else {}
     return Compiled(name, held, plan, casts, _linalg, bounds)
 
 

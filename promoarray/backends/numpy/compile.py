@@ -294,6 +294,12 @@ def _manner(source: DType, target: DType, casts: Casts) -> kernels.Manner | None
     return DEFAULT if source is target else manner_of(source, target, *casts(source, target))
 
 
+CLIPS = frozenset({"clip", "checked_clip", "clip_beyond", "clip_up_to", "clip_signed_zeros"}) | {
+    "low_bound_last"
+}
+"""The kernels that take bounds."""
+
+
 @cache
 def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None:
     """What NumPy stores the result of a kernel in; None where it has none of these dtypes."""
@@ -303,7 +309,7 @@ def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None
             return answer
         with np.errstate(all="ignore"):
             return np.asarray(kernel(*[np.ones(1, dtype.storage) for dtype in dtypes])).dtype
-    except TypeError:
+    except (TypeError, ValueError, IndexError):  # such as of what wants more axes
         return None
 
 

@@ -16,7 +16,6 @@ from here_and_there import GPU, compiled_together, on_gpu, same
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import cast, dispatch
 from promoarray.dtypes import CONCRETE
 
 # --- Operations ----------------------------------------------------------------------------------
@@ -82,25 +81,6 @@ def test_a_plan_is_one_kernel() -> None:
     ran.clear()
     assert (x + 1.5).tolist() == [2.5, 3.5]
     assert len(ran) == 1
-
-
-def test_what_was_met_before_is_launched_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fast path in C++ finds the executables of GPUs, too: no dispatcher is asked again."""
-    x, y = (cases.array(dt.bfloat16, seed).to_device(GPU) for seed in (0, 1))
-    c = on_gpu(np.arange(256) % 3 == 0)
-    for run in (
-        lambda x, y, c: x + y,
-        lambda x, y, c: 1.5 - x,
-        lambda x, y, c: -x,
-        lambda x, y, c: pa.where(c, x, y),
-        lambda x, y, c: pa.clip(x, -1, 1),
-        lambda x, y, c: x.astype(pa.float8_e5m2),
-    ):
-        want = run(x, y, c).to_device("cpu")
-        with monkeypatch.context() as patched:
-            patched.setattr(dispatch, "find", None)
-            patched.setattr(cast, "_caster", None)
-            same(want, run(x, y, c))
 
 
 def test_python_scalars_travel_with_the_launch() -> None:

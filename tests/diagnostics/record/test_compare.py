@@ -221,7 +221,7 @@ def test_what_else_a_program_imports_is_named_where_it_computes_nothing(
     script = tmp_path / "program.py"
     script.write_text(f"import torch\n{more}")
     monkeypatch.setattr(Program, "run", lambda *_, **__: Ended(0, (), ""))
-    monkeypatch.setattr(command, "_named", lambda _: as_policy("torch@2.13"))
+    monkeypatch.setattr(command, "policy_named", lambda _: as_policy("torch@2.13"))
     assert cli.main(["compare", str(script)]) == 0
     said = capsys.readouterr().err
     assert "the program called nothing that computes under torch@2.13" in said
