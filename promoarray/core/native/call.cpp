@@ -75,8 +75,12 @@ class Call {
             given_.add(given);
             return true;
         }
-        if (!self_->by_value && i - self_->operands < PyTuple_Size(self_->in_order))
-            return take_named(PyTuple_GetItem(self_->in_order, i - self_->operands), given, dtype);
+        if (!self_->by_value && i - self_->operands < PyTuple_Size(self_->in_order)) {
+            PyObject *name = PyTuple_GetItem(self_->in_order, i - self_->operands);
+            for (Py_ssize_t k = 0; names_ != nullptr && k < PyTuple_Size(names_); ++k)
+                if (PyTuple_GetItem(names_, k) == name) return false;  // given twice, which the long way says
+            return take_named(name, given, dtype);
+        }
         values_.add(given);
         return self_->by_value ? is_plain(given) : self_->leaves;
     }
