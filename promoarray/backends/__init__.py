@@ -41,17 +41,12 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     scalars are NumPy's arrays of no axes. ``casts(source, target)`` tells the mode and the
     transforms of a cast, ``low`` and ``high`` which bounds ``clip`` has. What it returns takes the
     buffers and the operation's options, and gives the buffer of the result, or a tuple of them
-    where the operation has several, each stored as the plan says.
-``short_kernel(name, held, plan, casts) -> callable or None``
-    Only of NumPy's: what does all of a plan on short operands, for the fast path; a ufunc has its
-    operands widened by NumPy's own casts before.
+    where the operation has several, each stored as the plan says. Its attribute ``kernel``, if it
+    has one, does the same without a frame of Python's, or answers None.
 ``short_caster(source, target, mode, transforms) -> callable or None``
     Only of NumPy's: the same of short buffers as ``caster``; of others it answers None.
 ``count_nonzero(buffer, dtype, axis, keepdims) -> buffer``
     Only of NumPy's: how many elements are not zero, in int64; not of strings.
-``short_counter(dtype, index, casts, otherwise) -> callable``
-    Only of NumPy's: the same of short buffers, which it takes with ``axis=`` and ``keepdims=``, in
-    the dtype of ``index``; others it hands to ``otherwise``.
 ``nonzero(buffer, dtype) -> tuple[buffer, ...]``
     Only of NumPy's: where they are, in int64; not of strings.
 ``move(name, buffer, *args, **options) -> buffer``

@@ -167,11 +167,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Mov
         made = backend.xp.count_nonzero(is_true(buffer), axis=axis, keepdims=keepdims)
         return as_index(*backend.adopt(made))
 
-    run: Callable[..., Any] = counts
-    if hasattr(backend, "short_counter"):
-        casts = (array._policy or get_policy()).cast.plan
-        run = backend.short_counter(dtype, index, casts, counts)
-    return Move((array,), partial(run, axis=axes, keepdims=keepdims), index)
+    return Move((array,), partial(counts, axis=axes, keepdims=keepdims), index)
 
 
 @fast_move

@@ -71,7 +71,9 @@ def _sorted_floats(rows: Buffer, dtype: DType, descending: bool) -> Buffer:
 
 
 def _order(values: Buffer, descending: bool = False) -> Buffer:
-    """The indices that sort; equal values stay in order, descending too."""
+    """The indices that sort; equal values stay in order, descending too. They are of a copy: NumPy
+    ends the process where another thread writes to what it orders."""
+    values = values.copy()
     if not descending:
         return np.argsort(values, axis=-1, kind="stable")
     order = np.argsort(values[..., ::-1], axis=-1, kind="stable")

@@ -4,6 +4,7 @@ look like."""
 from __future__ import annotations
 
 import operator
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -291,3 +292,27 @@ def test_sorts_keep_equal_values_in_order(dtype: DType) -> None:
         back = np.argsort(comparable[..., ::-1], axis=-1, kind="stable")[..., ::-1]
         down = np.take_along_axis(x._buffer, shape[-1] - 1 - back, -1)
         assert pa.sort(x, descending=True)._buffer.tobytes() == down.tobytes()
+
+
+@pytest.mark.parametrize("storage", ["i8", "i2", "f4"])
+def test_arrays_that_others_write_to_are_sorted_within_their_memory(storage: str) -> None:
+    """What comes out is anybody's guess, and of the length that it has to be."""
+    memory = np.random.default_rng(1).integers(0, 100, 20_000).astype(storage)
+    x, done = pa.asarray(memory, copy=False), threading.Event()
+
+    def write() -> None:
+        rng = np.random.default_rng(2)
+        while not done.is_set():
+            memory[:] = rng.permutation(memory)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(30):
+            assert pa.sort(x).shape == pa.argsort(x).shape == x.shape
+            values, counts = pa.unique_counts(x)
+            assert values.shape == counts.shape
+            assert pa.unique_inverse(x).inverse_indices.shape == x.shape
+    finally:
+        done.set()
+        writer.join()
