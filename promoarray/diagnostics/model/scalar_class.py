@@ -1,8 +1,9 @@
 """Classes of Python scalars that no policy tells apart.
 
 What a policy answers may depend on a scalar's value: whether it fits a dtype, which dtype is the
-smallest that holds it, whether an exponent is 2. Two numbers of one class have the same answer
-everywhere, so that the class is enough to remember an answer by.
+smallest that holds it, whether an exponent is 2, whether it is another number in a dtype. Two
+numbers of one class have the same answer everywhere, so that the class is enough to remember an
+answer by.
 """
 
 from __future__ import annotations
@@ -18,6 +19,16 @@ from promoarray.promotion.scalars import bounds, largest
 
 _EXACT = 16
 """Whole numbers up to here stand for themselves: exponents, above all."""
+
+
+PRECISIONS = (2, 3, 4, 8, 11, 24, 53)
+"""The binary digits that the floats of some dtype have: 4 of float8_e4m3, 24 of float32."""
+
+
+def _digits(x: float | int) -> int:
+    """The binary digits from the first 1 of a number to its last."""
+    whole = abs(x) if type(x) is int else int(math.ldexp(math.frexp(abs(x))[0], 53))
+    return whole.bit_length() - (whole & -whole).bit_length() + 1
 
 
 @cache
@@ -64,7 +75,8 @@ def _class_of(x: Any) -> Hashable:
     if (whole and -_EXACT <= x <= _EXACT) or x == 0.5:
         return kind, math.copysign(1.0, x) if kind is float else 1.0, x
     ends, size = borders(), abs(x)
-    return kind, x < 0, whole, bisect_left(ends, size), bisect_right(ends, size)
+    rung = bisect_left(ends, size), bisect_right(ends, size)
+    return kind, x < 0, whole, *rung, bisect_left(PRECISIONS, _digits(x))
 
 
 _kept = lru_cache(maxsize=1024, typed=True)(_scalar_class)

@@ -138,3 +138,31 @@ whole = np.uint8(1) == 257
 def test_a_comparison_with_a_number_that_is_another_one_there_is_named(tmp_path: Path) -> None:
     (verdict,) = _compared(tmp_path, COMPARED, "numpy@1")["verdicts"]
     assert [each["where"] for each in verdict["not_examined"]] == ["program.py:2"]
+
+
+@pytest.mark.parametrize(
+    "compared",
+    [
+        "np.float32(0.1) == x for x in (0.25, 0.1)",
+        "np.float32(2**24) < x for x in (2**24, 2**24 + 1)",
+    ],
+)
+def test_each_number_of_a_loop_is_looked_at(tmp_path: Path, compared: str) -> None:
+    program = f"import numpy as np\nfound = [{compared}]\n"
+    (verdict,) = _compared(tmp_path, program, "numpy@1")["verdicts"]
+    assert [each["where"] for each in verdict["not_examined"]] == ["program.py:2"]
+
+
+def test_a_space_between_numbers_of_numpys_has_their_dtype(tmp_path: Path) -> None:
+    """What NumPy 1.26 and 2.4 answer: float64 and float32; of an array float32 in both."""
+    program = """\
+import numpy as np
+a = np.linspace(np.float32(0), np.float32(1), 3)
+b = np.linspace(np.int8(1), np.float32(2), 3)
+c = np.linspace(np.ones(2, np.float32), np.float32(2), 3)
+d = np.geomspace(np.float32(1), 2, 3)
+"""
+    report = _compared(tmp_path, program, "numpy@1")
+    assert {each["line"] for each in report["divergences"]} == {2, 3}
+    (verdict,) = report["verdicts"]
+    assert [each["where"] for each in verdict["not_examined"]] == ["program.py:5"]

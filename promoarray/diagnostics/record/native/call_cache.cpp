@@ -49,8 +49,20 @@ std::uint64_t rung(const std::vector<Number> &below, const std::vector<Number> &
     return static_cast<std::uint64_t>(left << 12 | right);
 }
 
+constexpr int VALUE = 8, PRECISION = 40;  // bits that are taken
+
+// Which floats hold a number that has so many binary digits.
+std::uint64_t precision(std::uint64_t number) {
+    constexpr int known[] = {2, 3, 4, 8, 11, 24, 53};
+    const std::uint64_t odd = number / (number & (0 - number));
+    int digits;  // of more than 53 it may be one too many, which is the same to all of these
+    std::frexp(static_cast<double>(odd), &digits);
+    std::uint64_t found = 0;
+    for (const int each : known) found += each < digits;
+    return found << PRECISION;
+}
+
 constexpr std::uint64_t A_BOOL = 0, AN_INT = 1, A_FLOAT = 2, NEGATIVE = 4, WHOLE = 8, ITSELF = 16, NO_NUMBER = 32;
-constexpr int VALUE = 8;  // bits that are taken
 
 std::uint64_t class_of_float(const Cache &cache, double x) {
     const std::uint64_t sign = std::signbit(x) ? NEGATIVE : 0;
@@ -59,14 +71,17 @@ std::uint64_t class_of_float(const Cache &cache, double x) {
     const bool whole = std::trunc(x) == x;
     if ((whole && size <= EXACT) || x == 0.5)
         return A_FLOAT | ITSELF | sign | static_cast<std::uint64_t>(2 * size) << VALUE;
-    return A_FLOAT | sign | (whole ? WHOLE : 0) | rung(cache.floats_below, cache.floats_above, size) << VALUE;
+    int exponent;
+    const auto digits = static_cast<std::uint64_t>(std::ldexp(std::frexp(size, &exponent), 53));
+    return A_FLOAT | sign | (whole ? WHOLE : 0) | precision(digits) |
+           rung(cache.floats_below, cache.floats_above, size) << VALUE;
 }
 
 std::uint64_t class_of_int(const Cache &cache, long long x) {
     const std::uint64_t sign = x < 0 ? NEGATIVE : 0;
     const std::uint64_t size = x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
     if (size <= EXACT) return AN_INT | ITSELF | sign | size << VALUE;
-    return AN_INT | sign | rung(cache.ints_below, cache.ints_above, size) << VALUE;
+    return AN_INT | sign | precision(size) | rung(cache.ints_below, cache.ints_above, size) << VALUE;
 }
 
 bool add_number(const FastHook *self, Key *key, PyObject *x) {

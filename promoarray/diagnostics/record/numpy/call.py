@@ -260,12 +260,21 @@ class Call(AnyCall):
             given = [*self.args[first:last], *(self.kwargs.get(x) for x in ("start", "stop"))]
             numbers = [x for x in flat(given) if x is not None]
             if not numbers or any(type(x) not in WEAK for x in numbers):
-                return self.recorder.made(self.arrays[0])
+                return self._between(numbers) if between else self.recorder.made(self.arrays[0])
             numbers += [number] if between else []
             number = max(numbers, key=lambda x: _ORDER[type(x)])
         lone = self.name in MOVES and self.arrays[0].ndim == 0
         how: Any = {"lone": lone, "of_any": of_any, "function": self.name}
         return self.recorder.default(number, self.arrays[0], self.frame, **how)
+
+    def _between(self, numbers: list[Any]) -> None:
+        """From one number to another, of which one has a dtype: that of their sum, as a float. What
+        its editions make of other spaces than linear ones hangs on steps of their own."""
+        values = [array_of(self.recorder, x) for x in numbers]
+        if self.name != "linspace" or len(values) != 2 or any(x is None for x in values):
+            return self._unknown()
+        total = self.step("add", values)
+        return self._ended(self.step("multiply", (total, 1.0)))
 
     def make(self) -> None:
         """An array whose dtype the program names, or that follows from no promotion."""
