@@ -138,14 +138,11 @@ nb::object call_function(const CastingKernel *self, PyObject *const *args, const
 // Have Python tell of the exceptions that each step raised; false where that is an error.
 bool tell(const CastingKernel *self, const Raised &raised) {
     if (!raised.any) return true;
-    std::vector<std::string> names(MOST_STEPS);
-    for (const auto &program : self->plan->programs)
-        for (size_t k = 0; k < program->steps().size(); ++k)
-            if (!program->steps()[k].name.empty()) names[k] = program->steps()[k].name;
-    for (size_t k = 0; k < MOST_STEPS; ++k) {
+    const std::vector<ProgramStep> &steps = raised.program->steps();
+    for (size_t k = 0; k < steps.size(); ++k) {
         if (raised.by[k] == 0) continue;
         const nb::object done = nb::steal(
-            PyObject_CallFunction(self->report, "si", names[k].c_str(), (int)raised.by[k]));
+            PyObject_CallFunction(self->report, "si", steps[k].name.c_str(), (int)raised.by[k]));
         if (!done.is_valid()) return false;
     }
     return true;

@@ -308,6 +308,8 @@ void Program::run(const void *const *operands, const bool *single, void *out, si
                                : std::exchange(memory, memory + in_lines(n * length_[i]));
     data[slots - 1] = static_cast<char *>(out);
 
+    raised.program = this;
+
     // 2. The loops. The flags of exceptions are down before and after, as NumPy leaves them.
     lower_flags();
     size_t number = 0;

@@ -29,12 +29,16 @@ struct UfuncLoop {
     char needs_lock, raises_nothing;
 };
 
-// Which floating-point exceptions each step raised, by NumPy's numbers.
+class Program;
+
+// Which floating-point exceptions each step of a program raised, by NumPy's numbers.
 struct Raised {
+    const Program *program = nullptr;
     unsigned char by[MOST_STEPS] = {};
     bool any = false, failed = false;  // failed: with an exception of Python's
 
     void meet(const Raised &other) {
+        program = other.program;
         for (std::size_t i = 0; i < MOST_STEPS; ++i) by[i] |= other.by[i];
         any |= other.any;
         failed |= other.failed;
