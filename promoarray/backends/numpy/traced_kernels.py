@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from promoarray.backends.numpy.fp_warnings import ZERO_REFUSED
 from promoarray.dtypes import BY_STORAGE
 from promoarray.kernels import dtype_args
 
@@ -59,7 +60,10 @@ def _traced(
     try:
         with np.errstate(all="warn"):
             result = kernel(*operands)
-        return program.finished(result, len(storages)) if result.dtype == made else None
+        divides = any(name.startswith(ZERO_REFUSED) for *_, name in program.steps)
+        if result.dtype != made or divides != program.refuses_zero:
+            return None
+        return program.finished(result, len(storages))
     except (AttributeError, TypeError, ValueError, OverflowError):
         return None
 
@@ -73,6 +77,7 @@ class _Program:
         self.steps: list[tuple[Any, tuple[Value, ...], str]] = []
         self.read: set[int] = set()
         self.needs_lock = False
+        self.refuses_zero = False
         self._known: dict[tuple[bytes, np.dtype[Any]], int] = {}
 
     def slot(self, dtype: Any, shape: Any) -> Value:
@@ -110,6 +115,9 @@ class _Program:
         return tuple(self.dtypes[i].itemsize for i in order), constants, steps, self.needs_lock
 
 
+_DIVISIONS = frozenset({np.floor_divide, np.remainder, np.fmod})
+
+
 class _Namespace:
     """NumPy, but for what it makes of a shape alone."""
 
@@ -121,6 +129,13 @@ class _Namespace:
 
     def empty(self, shape: Any, dtype: Any) -> Value:
         return self._program.slot(dtype, shape)
+
+    def refuse_zero(self, divisor: Any) -> Any:
+        """A divisor of integers, of which a zero is an error: the division that comes tells."""
+        if divisor.dtype.kind not in "iu":
+            raise TypeError("floats divided by zero tell of it in several ways")
+        self._program.refuses_zero = True
+        return divisor
 
     def fma(self, x: Any, y: Any, z: Any) -> Value:
         """``x * y + z``, rounded once, which NumPy has not."""
@@ -256,7 +271,9 @@ class Value(NDArrayOperatorsMixin):
         out = self._program.slot(made, _common(values))
         # A power of integers may raise an error, which threads without the lock cannot.
         self._program.needs_lock |= ufunc is np.power and made.kind in "iu"
-        self._program.step(loop, *values, out, name=ufunc.__name__)
+        refuses = self._program.refuses_zero and ufunc in _DIVISIONS
+        name = f"{ZERO_REFUSED}{ufunc.__name__}" if refuses else ufunc.__name__
+        self._program.step(loop, *values, out, name=name)
         return out
 
     def __array_function__(self, function: Any, types: Any, given: Any, options: Any) -> Any:

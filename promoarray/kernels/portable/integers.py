@@ -11,12 +11,20 @@ Buffer = Any
 
 def not_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     """The divisor, which must not be zero where anything is divided by it."""
+    traced = getattr(xp, "refuse_zero", None)  # by the division's own floating-point exception
+    if traced is not None:
+        return traced(y)
     if x.size and bool(xp.any(y == 0)):
-        raise ZeroDivisionError(
-            "an integer divided by zero, which this policy's framework refuses; divide floats, or "
-            "write pa.where(y == 0, 1, y) for the divisor"
-        )
+        raise divided_by_zero()
     return y
+
+
+def divided_by_zero() -> ZeroDivisionError:
+    """The error of an integer that is divided by zero."""
+    return ZeroDivisionError(
+        "an integer divided by zero, which this policy's framework refuses; divide floats, or "
+        "write pa.where(y == 0, 1, y) for the divisor"
+    )
 
 
 def or_one(xp: Any, y: Buffer) -> Buffer:
