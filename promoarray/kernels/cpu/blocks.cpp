@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -56,6 +57,7 @@ void run_blocks(const Plan &plan, const Program &program, Place *given, Place &m
     const size_t block = block_of(plan, program);
     const void *operands[MOST] = {};
     bool single[MOST] = {};
+    char first[LARGEST];
     const auto read = [&](int i, size_t now) {
         const char *const found = given[i].read(now);
         operands[i] = found;
@@ -68,16 +70,26 @@ void run_blocks(const Plan &plan, const Program &program, Place *given, Place &m
         single[i] = given[i].is_one();
         if (single[i]) read(i, 1);
     }
+    const bool repeats = n > 1 && std::all_of(single, single + plan.operands, [](bool is) { return is; });
     for (size_t at = 0; at < n; at += block) {
         const size_t now = std::min(n - at, block);
         for (int i = 0; i < plan.operands; ++i)
             if (!single[i]) read(i, now);
         char *const place = made.place(now);
+        if (repeats && at > 0) {  // all is the first one, of which a program makes one
+            fill(place, first, now, item_of(plan.result));
+            made.put(now);
+            continue;
+        }
         char *const computed = plan.leave ? scratch + MOST * SLOT : place;
-        program.run(operands, single, computed, now, raised);
+        program.run(operands, single, computed, repeats ? 1 : now, raised);
         if (plan.leave) {
             const DefaultFloatState state;
-            plan.leave->run(computed, place, now);
+            plan.leave->run(computed, place, repeats ? 1 : now);
+        }
+        if (repeats) {
+            std::memcpy(first, place, item_of(plan.result));
+            fill(place, first, now, item_of(plan.result));
         }
         made.put(now);
     }

@@ -177,6 +177,19 @@ def test_operands_that_broadcast(policy: str) -> None:
             assert made.tobytes() == by_definition("subtract", x, y).tobytes()
 
 
+@pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float8_e5m2, pa.int4], ids=str)
+def test_operands_that_are_one_number_over_and_over(dtype: DType) -> None:
+    one = np.array([3], np.float32).astype(dtype.storage)
+    for shape in [(4,), (3, 700), (5000,), (0, 3)]:
+        many = pa.asarray(np.broadcast_to(one, shape), copy=False, dtype=dtype)
+        whole = pa.asarray(np.full(shape, one), dtype=dtype)
+        for other in (many, pa.asarray(one, dtype=dtype), pa.asarray(one[0], dtype=dtype)):
+            for function in (pa.add, pa.less, pa.multiply):
+                made, wanted = function(many, other), function(whole, other)
+                assert made._buffer.tobytes() == wanted._buffer.tobytes()
+        assert pa.square(many)._buffer.tobytes() == pa.square(whole)._buffer.tobytes()
+
+
 @pytest.mark.parametrize("shape", [(1_200_000,), (1300, 1000)])
 @pytest.mark.filterwarnings("ignore")
 def test_threads_do_not_show(shape: tuple[int, ...]) -> None:
