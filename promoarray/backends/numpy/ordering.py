@@ -137,9 +137,10 @@ def _unique(x: Buffer, dtype: DType, *, wanted: str) -> Results:
 def _isin(x: Buffer, among: Buffer, dtype: DType, *, invert: bool) -> Results:
     """Whether values are among others, of which NaN is equal to none."""
     values, others = _values(x, dtype), _values(among.reshape(-1), dtype)
-    if values.size * others.size > MOST_PAIRS:
-        return ((np.isin(values, others, invert=invert), dt.bool),)
-    found = np.logical_or.reduce(np.equal(values[..., None], others), axis=-1)
+    with np.errstate(invalid="ignore"):  # of signalling NaN
+        if values.size * others.size > MOST_PAIRS:
+            return ((np.isin(values, others, invert=invert), dt.bool),)
+        found = np.logical_or.reduce(np.equal(values[..., None], others), axis=-1)
     return ((np.asarray(np.logical_not(found) if invert else found), dt.bool),)
 
 
