@@ -110,6 +110,11 @@ def clip_of(low: bool, high: bool) -> Callable[..., Any]:
     return np.maximum if low else np.minimum if high else _copied
 
 
+def _clip(x: Buffer, *bounds: Buffer, low: bool = False, high: bool = False) -> Buffer:
+    clipped: Buffer = clip_of(low, high)(x, *bounds)
+    return clipped
+
+
 _REDUCTIONS = frozenset({"argmax", "argmin", "cumulative_prod", "cumulative_sum"}) | {
     *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var"),
 }
@@ -176,7 +181,7 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "vecdot": np.vecdot,
     "tensordot": _tensordot,
     "searchsorted": np.searchsorted,
-    "clip": CLIP,
+    "clip": _clip,
     "outer": _outer,
     "concat": _concat,
     "stack": _stack,
@@ -311,10 +316,6 @@ def asks_shapes(name: str) -> bool:
     return name in ASKING_SHAPES
 
 
-OF_UFUNC = {
-    kernel: name
-    for name, kernel in KERNELS.items()
-    if isinstance(kernel, np.ufunc) and name != "clip"
-}
+OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}
 OF_UFUNC |= {np.rint: "round", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}
 """The operation that each of NumPy's ufuncs is here."""
