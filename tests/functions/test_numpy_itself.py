@@ -126,6 +126,11 @@ def test_functions_of_two_operands(name: str, data: st.DataObject) -> None:
     near = st.one_of(arrays(), arrays(shape=x.shape), arrays(dtype=x.dtype))
     pair = [x, data.draw(near | st.sampled_from(SCALARS))]
     pair = data.draw(st.permutations(pair))
+    if name in ("pow", "atan2") and len({np.asarray(each).dtype for each in pair}) > 1:
+        # What is cast beside them lies in rows, and NumPy's loops have other last bits elsewhere.
+        pair = [
+            np.ascontiguousarray(x) if isinstance(x, np.ndarray) and x.ndim else x for x in pair
+        ]
     assert outcome(getattr(pa, name), *ours(*pair)) == outcome(numpys(name), *pair)
 
 

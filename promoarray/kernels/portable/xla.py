@@ -25,7 +25,8 @@ Buffer = Any
 
 @quietly
 def integer_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    exponent = int(y.real)
+    given = y.item().real
+    exponent = int(given) if math.isfinite(given) else 0
     multiply = partial(xla_multiply, xp) if x.dtype.kind == "c" else xp.multiply
     count, square, factors = abs(exponent), x, []
     while count:

@@ -307,11 +307,12 @@ def test_the_command_writes_a_patch_and_says_what_is_proved(
 
 KNOWN: dict[str, set[str]] = {
     "programs/autocast.py": {"autocast.py:24", "normalization.py"},
+    "programs/convolutions.py": {"convolutions.py:7"},
     "jax_programs/oscillators.py": set(),
     "jax_programs/perceptron.py": {"perceptron.py:35", "perceptron.py:53"},
 }
-"""Where programs stay disputed: what autocast and libraries do, JAX's weakly typed numbers, and
-uint32, of which PyTorch divides none."""
+"""Where programs stay disputed: what autocast and libraries do, JAX's weakly typed numbers, uint32,
+of which PyTorch divides none, and uint8, of which Paddle draws none."""
 
 
 @pytest.mark.slow
