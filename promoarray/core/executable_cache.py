@@ -118,7 +118,7 @@ def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:
         buffer = getattr(x, "_buffer", x)
         if type(x) in WEAK:
             case.append(scalar and scalar(x))
-        elif isinstance(buffer, np.dtype) or getattr(buffer, "ndim", 1):
+        elif isinstance(buffer, np.dtype) or getattr(buffer, "ndim", 1) != 0:
             case.append(None)
         else:
             case.append(flat(buffer.item()) if flat else True)
