@@ -1,4 +1,4 @@
-"""What every part of an operation knows of an array: a buffer, the type of its elements, its class.
+"""The array as every part of an operation knows it: a buffer, the type of its elements, its class.
 
 ``PArray`` adds the operators, the protocols and the conveniences.
 """

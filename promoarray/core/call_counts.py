@@ -1,4 +1,4 @@
-"""How often places are passed: found by the instruction, before any source is looked at."""
+"""Counts of passes through a place: found by the instruction, before any source is looked at."""
 
 from __future__ import annotations
 

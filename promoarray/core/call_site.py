@@ -1,4 +1,4 @@
-"""Where in the user's program an operation stands."""
+"""The place in the user's program where an operation stands."""
 
 from __future__ import annotations
 

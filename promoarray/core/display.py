@@ -1,4 +1,4 @@
-"""How arrays look: their values decoded, in a form that reads back."""
+"""The text of arrays: their values decoded, in a form that reads back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What observers are told, what they answer, and what an observer is.
+"""Observers, the events they are told and the answers they give.
 
 None of it is loaded until something is told: while nobody observes, only a refusal is.
 """

@@ -1,4 +1,4 @@
-"""How one plan is carried out on one back end: compiled once, found again by one key.
+"""One plan as one back end carries it out: compiled once, found again by one key.
 
 NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the loop
 (``backend.compile``), run it. What was got is kept in ``policy.executables``, where the fast path

@@ -1,4 +1,4 @@
-"""Whether a program compares dtypes by identity, ``x.dtype is xp.float32``.
+"""Finds whether a program compares dtypes by identity, ``x.dtype is xp.float32``.
 
 It may, as there is one object a dtype; so it must not be handed another one then.
 """

@@ -1,4 +1,4 @@
-"""What ``x[key]`` takes as a key, the same whatever holds the buffer."""
+"""The keys that ``x[key]`` takes, the same whatever holds the buffer."""
 
 from __future__ import annotations
 

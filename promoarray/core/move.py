@@ -1,5 +1,7 @@
-"""What moves values and computes none, and what else no policy plans: a callable of buffers, found
-once for arrays of some types and ranks and for what is given beside them.
+"""Operations that move values and compute none, and others that no policy plans.
+
+Each is a callable of buffers, found once for arrays of some types and ranks and for what is given
+beside them.
 """
 
 from __future__ import annotations

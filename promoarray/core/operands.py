@@ -1,4 +1,4 @@
-"""What an operation takes: PArrays and Python scalars, and what a policy sees of them."""
+"""Operands: PArrays and Python scalars, and what a policy sees of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a refusal says: what was given, which rule refuses, what to write, what others would do."""
+"""The text of a refusal: what was given, which rule refuses, what to write, what others do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cast does where the target cannot hold the number: a `CastMode`, a tuple of integers.
+"""`CastMode`, a tuple of integers: what a cast does where the target cannot hold the number.
 
 The defaults are NumPy's and ml_dtypes' answers. A mode says nothing about rounding to the nearest,
 ties to even, from the source's own value: every cast does that.

@@ -1,4 +1,4 @@
-"""What of a cast mode matters to a pair of dtypes."""
+"""The part of a cast mode that matters to a pair of dtypes."""
 
 from __future__ import annotations
 

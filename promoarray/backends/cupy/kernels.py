@@ -1,4 +1,4 @@
-"""What the operations without a kernel of ours compute over CuPy buffers that all hold one dtype.
+"""CuPy's kernels, of operations without one of ours: over buffers that all hold one dtype.
 
 Sums and products of matrices are CuPy's: float32 subnormals are zero in them, and the order of the
 terms is theirs. What compares values must not take two float32 for one, so CuPy sees such values as

@@ -1,4 +1,4 @@
-"""What moves values and never looks at them: structure, ``x[key]``, ``x[key] = y``.
+"""Functions that move values and never look at them: structure, ``x[key]``, ``x[key] = y``.
 
 CuPy wraps indices round that are out of bounds, and its kernels may change the codes of dtypes that
 it does not know; so indices are looked at before, and values move as unsigned integers.

@@ -1,4 +1,4 @@
-"""What each operation computes over NumPy buffers that all hold one dtype.
+"""The kernel of each operation over NumPy buffers that all hold one dtype.
 
 A kernel is a ufunc, or a function of buffers and options. It answers an array or a scalar of
 NumPy's, or a tuple of them where the operation has several results.

@@ -1,5 +1,6 @@
-"""What moves values and never looks at them: callables of buffers, made once for a rank and what
-stands beside the arrays, without the layers of Python that NumPy's own functions go through.
+"""Functions that move values and never look at them: callables of buffers, made once for a
+rank and what stands beside the arrays, without the layers of Python
+that NumPy's own functions go through.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What reduces NumPy buffers, and makes running sums of them, without the time that NumPy's own
-functions take to get to their ufuncs. All give NumPy's bits, and warn in NumPy's words.
+"""Reductions and running sums of NumPy buffers without the time that NumPy's own functions
+take to get to their ufuncs. All give NumPy's bits, and warn in NumPy's words.
 """
 
 from __future__ import annotations

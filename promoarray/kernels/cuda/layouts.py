@@ -1,4 +1,4 @@
-"""How arrays lie that are broadcast together, in as few axes as tell it."""
+"""The layout of arrays that are broadcast together, in as few axes as tell it."""
 
 from __future__ import annotations
 

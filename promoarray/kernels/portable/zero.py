@@ -1,4 +1,4 @@
-"""Which elements are zero, subnormals not among them. ``xp`` is NumPy or CuPy."""
+"""Masks of the elements that are zero, subnormals not among them. ``xp`` is NumPy or CuPy."""
 
 from __future__ import annotations
 
