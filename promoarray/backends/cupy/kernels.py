@@ -275,6 +275,8 @@ KERNELS: dict[str, Kernel] = {
 class _Exact:
     """NumPy's names for functions that compute by our kernels; CuPy's own for all else."""
 
+    refuse_zero = None  # no division on a GPU raises a flag: the divisor is looked at
+
     def __getattr__(self, name: str) -> Any:
         ours = _NAMES.get(name, name)
 
