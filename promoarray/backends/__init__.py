@@ -51,9 +51,7 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     Only of NumPy's: where they are, in int64; not of strings.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
-``mover(name, ndim, *args, **options) -> callable``
-    Only of NumPy's: the same made ready once for buffers of a rank; it takes the buffer, and those
-    of indices.
+    Axes are counted from the first, and checked; what picks may be a buffer of int64.
 ``read(buffer, key) -> buffer``, ``write(buffer, key, value)``
     ``buffer[key]``, which stays an array, and ``buffer[key] = value``, whose value is a buffer of
     the same dtype. Keys hold ints, slices, Ellipsis, None, and buffers of bool or int64. A key that

@@ -69,12 +69,9 @@ class Move(Generic[Made]):
 
 
 def mover(array: Array, name: str, *args: Any, **options: Any) -> Callable[..., Buffer]:
-    """What moves buffers of the array's rank; the buffers it picks by come behind."""
-    backend = backend_of(array._buffer)
-    if hasattr(backend, "mover"):
-        made: Callable[..., Buffer] = backend.mover(name, array._buffer.ndim, *args, **options)
-        return made
-    return lambda buffer, *picking: backend.move(name, buffer, *picking, *args, **options)
+    """What moves buffers as the array's; the buffers it picks by come behind."""
+    move = backend_of(array._buffer).move
+    return lambda buffer, *picking: move(name, buffer, *picking, *args, **options)
 
 
 def move(name: str, array: AnyArray, *args: Any, **options: Any) -> Move[AnyArray]:

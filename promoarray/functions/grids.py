@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of, is_lazy, on_device
+from promoarray.backends import backend_of, on_device
 from promoarray.core.creation import BufferCache, keep_copy
 from promoarray.core.fast_path import fast_function, making
 from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
-from promoarray.functions._creation import cast_values, default, zeros_of
+from promoarray.functions._creation import cast_values, default
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
 
@@ -199,17 +199,4 @@ def _triangle(name: str, x: Any, k: int) -> Move[PArray]:
     array = as_array(x, name)
     if array.ndim < 2:
         raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
-    backend, dtype = backend_of(array._buffer), array.dtype
-    zero = zeros_of((), dtype, array.device, array._policy)
-    if hasattr(backend, "mover"):
-        return move(name, array, zero, k=k)
-
-    def run(buffer: Any) -> Any:
-        corner = buffer  # for the shape alone
-        if not is_lazy(backend):
-            corner = backend.xp.ones(buffer.shape[-2:], dtype=backend.xp.bool, device=array.device)
-        kept = getattr(backend.xp, name)(corner, k=k)
-        ((out, _),) = backend.call("where", (buffer, zero), dtype, condition=kept)
-        return out
-
-    return Move((array,), run)
+    return move(name, array, k=k)

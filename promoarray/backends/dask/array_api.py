@@ -7,20 +7,19 @@ has no values but those it is asked for, until it is laid out in blocks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, copysign, isnan
+from math import ceil, copysign
 from types import SimpleNamespace
 from typing import Any
 
 import dask.array as da
 import numpy as np
-from dask.array.core import normalize_chunks
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.blocks import cast_each, each
-from promoarray.backends.dask.buffer import Blocks, Buffer, closed, usual_chunks
+from promoarray.backends.dask.buffer import Blocks, Buffer, closed
 from promoarray.backends.dask.indexing import without_empty
 from promoarray.backends.dask.reductions import reduce
 from promoarray.dtypes import DType
@@ -168,18 +167,9 @@ def eye(
     """``numpy.eye``, as a Dask array."""
     numpy_backend.xp.eye(min(rows, 1), None if columns is None else min(columns, 1), k=k)
     shape = rows, rows if columns is None else columns
-    chunks = normalize_chunks(usual_chunks(shape), shape, dtype=np.int64)
-    return (_offsets(chunks) == k).astype(dtype or np.float64)
-
-
-def _offsets(chunks: tuple[tuple[float, ...], ...]) -> Blocks:
-    """How far to the right of the main diagonal each element of a matrix is."""
-    if any(isnan(n) for along in chunks for n in along):
-        raise ValueError(
-            "the diagonal of a matrix of unknown lengths: write x.compute_chunk_sizes() before"
-        )
-    down, right = (da.arange(sum(c), chunks=(c,), dtype=np.int64) for c in chunks)
-    return right - down[:, None]
+    if 0 in shape:
+        return da.zeros(shape, chunks=-1, dtype=dtype or np.float64)
+    return da.eye(rows, M=columns, k=k, dtype=dtype or np.float64)
 
 
 def fftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Any:
@@ -218,8 +208,6 @@ xp = SimpleNamespace(
     eye=eye,
     floor=np.floor,
     fft=SimpleNamespace(fftfreq=fftfreq, rfftfreq=rfftfreq),
-    tril=lambda x, *, k=0: Buffer(_offsets(x.array.chunks[-2:]) <= k),
-    triu=lambda x, *, k=0: Buffer(_offsets(x.array.chunks[-2:]) >= k),
     count_nonzero=count_nonzero,
     nonzero=nonzero,
 )

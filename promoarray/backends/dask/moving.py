@@ -128,6 +128,17 @@ def _broadcast_to(x: Blocks, shape: Any) -> Blocks:
     return da.broadcast_to(x, wanted)
 
 
+def _triangle(x: Blocks, keep: Callable[..., Any], k: int) -> Blocks:
+    """The part of matrices that ``keep`` says of how far right of the diagonal it is."""
+    chunks = x.chunks[-2:]
+    if None in known(x.shape[-2:]):
+        raise ValueError(
+            "the diagonal of a matrix of unknown lengths: write x.compute_chunk_sizes() before"
+        )
+    down, right = (da.arange(sum(c), chunks=(c,), dtype=np.int64) for c in chunks)
+    return da.where(keep(right - down[:, None], k), x, np.zeros((), x.dtype))
+
+
 MOVES: dict[str, Callable[..., Blocks]] = {
     "reshape": reshape,
     "permute_dims": lambda x, axes: x.transpose(axes),
@@ -141,6 +152,8 @@ MOVES: dict[str, Callable[..., Blocks]] = {
     "take": _take,
     "take_along_axis": _take_along_axis,
     "broadcast_to": _broadcast_to,
+    "tril": lambda x, *, k: _triangle(x, np.less_equal, k),
+    "triu": lambda x, *, k: _triangle(x, np.greater_equal, k),
 }
 
 VIEWS = frozenset(

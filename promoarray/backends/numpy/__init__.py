@@ -22,6 +22,7 @@ from promoarray.backends.numpy.cast import comparable as comparable
 from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import CLIPS, Compiled
 from promoarray.backends.numpy.kernels import kernel_of
+from promoarray.backends.numpy.moves import move as move
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
 
@@ -116,20 +117,6 @@ _MANY = 1 << 15
 def writeable(buffer: Buffer) -> bool:
     """Whether values may be written into the buffer."""
     return buffer.flags.writeable
-
-
-def mover(name: str, ndim: int, /, *args: Any, **options: Any) -> Callable[..., Buffer]:
-    """Make what moves a buffer of ``ndim`` axes."""
-    from promoarray.backends.numpy import moves
-
-    return moves.mover(name, ndim, *args, **options)
-
-
-def move(name: str, buffer: Buffer, *args: Any, **options: Any) -> Buffer:
-    """Move a buffer once."""
-    from promoarray.backends.numpy import moves
-
-    return moves.move(name, buffer, *args, **options)
 
 
 def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:

@@ -115,25 +115,74 @@ def _clip(x: Buffer, *bounds: Buffer, low: bool = False, high: bool = False) -> 
     return clipped
 
 
-_REDUCTIONS = frozenset({"argmax", "argmin", "cumulative_prod", "cumulative_sum"}) | {
-    *("all", "any", "max", "mean", "min", "prod", "std", "sum", "var"),
-}
-"""The kernels that have more to them than a ufunc."""
+# --- Reductions: ufuncs, without the time that NumPy's own functions take to get to them ----------
+
+
+def _reduced(ufunc: np.ufunc, *, in_own_dtype: bool = True) -> Callable[..., Any]:
+    """Reduce by a ufunc: in the dtype of the buffer, where NumPy would widen integers by a rule of
+    its own, or as it does."""
+    reduce: Any = ufunc.reduce  # positions are read soonest, and the stubs have them by name
+
+    def run(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+        dtype = x.dtype if in_own_dtype else None
+        if axis is None and not keepdims:  # an array sooner than a scalar becomes one
+            return reduce(x, None, dtype, None, True).reshape(())
+        return reduce(x, axis, dtype, None, keepdims)
+
+    return run
+
+
+def _cumulative(ufunc: np.ufunc, whole: Callable[..., Buffer]) -> Callable[..., Buffer]:
+    def run(x: Buffer, *, axis: int | None = None, include_initial: bool = False) -> Buffer:
+        if axis is None and x.ndim != 1:
+            raise ValueError("the axis may be left out for one-dimensional arrays only")
+        if include_initial:
+            return whole(x, axis=axis, include_initial=True)
+        return ufunc.accumulate(x, axis or 0)
+
+    return run
+
+
+def _mean(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """``np.mean``, of floats in its two steps."""
+    if x.dtype.char not in "fd" or not x.size or not x.ndim:
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    total = _divided(_ADD_UP(x, axis, None, None, True), x.size)
+    return total if keepdims else _without(total, axis)
+
+
+def _var(x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False) -> Any:
+    """``np.var``, of floats in its five steps."""
+    if x.dtype.char in "fd" and x.size and x.ndim and type(ddof) in (int, float):
+        center = _ADD_UP(x, axis, None, None, True)
+        count = x.size // center.size
+        if count > ddof:
+            gaps = np.subtract(x, _divided(center, x.size))
+            squares = _ADD_UP(np.square(gaps, out=gaps), axis, None, None, True)
+            np.true_divide(squares, np.float64(count - ddof), out=squares, casting="unsafe")
+            return squares if keepdims else _without(squares, axis)
+    return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+
+
+_ADD_UP: Any = np.add.reduce
+
+
+def _divided(total: Buffer, size: int) -> Buffer:
+    """Sums divided in place by how many numbers they are of, as NumPy divides: in float64."""
+    count = np.float64(size // total.size)
+    return np.true_divide(total, count, out=total, casting="unsafe")
+
+
+def _without(x: Buffer, axis: Any) -> Buffer:
+    """An array whose axes were reduced to a length of 1, without them."""
+    return x.reshape(()) if axis is None else x.squeeze(axis)
 
 
 class _Kernels(dict[str, Callable[..., Any]]):
-    """Kernels by name; reductions, and those of single policies, are loaded once one is asked
-    for."""
+    """Kernels by name; those of single policies are loaded once one is asked for."""
 
     def __missing__(self, name: str) -> Callable[..., Any]:
-        home = _reductions if name in _REDUCTIONS else _variants
-        return home()[name]
-
-
-def _reductions() -> dict[str, Callable[..., Any]]:
-    from promoarray.backends.numpy import reductions
-
-    return reductions.KERNELS
+        return _variants()[name]
 
 
 @cache
@@ -227,6 +276,19 @@ _STANDARD: dict[str, Callable[..., Any]] = {
     "imag": lambda x: x.imag.copy(),
     "trace": _trace,
     "diff": _diff,
+    "sum": _reduced(np.add),
+    "prod": _reduced(np.multiply),
+    "max": _reduced(np.maximum),
+    "min": _reduced(np.minimum),
+    "all": _reduced(np.logical_and, in_own_dtype=False),
+    "any": _reduced(np.logical_or, in_own_dtype=False),
+    "cumulative_sum": _cumulative(np.add, np.cumulative_sum),
+    "cumulative_prod": _cumulative(np.multiply, np.cumulative_prod),
+    "argmax": np.ndarray.argmax,
+    "argmin": np.ndarray.argmin,
+    "mean": _mean,
+    "var": _var,
+    "std": lambda x, **options: np.sqrt(_var(x, **options)),
 }
 
 KERNELS = _Kernels(_STANDARD)
@@ -243,7 +305,7 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     name : str
     compute : DType
     """
-    if name not in KERNELS and name not in _REDUCTIONS and not is_variant(name):
+    if name not in KERNELS and not is_variant(name):
         return None
     if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
         return formula
