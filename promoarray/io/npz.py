@@ -29,12 +29,11 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
-from promoarray.core.array_base import type_of
 from promoarray.core.asarray import asarray
-from promoarray.dtypes import BY_NAME, DType, Kind
+from promoarray.dtypes import DType, Kind
 from promoarray.errors import clipped, quoted
 from promoarray.io.packing import PACKED, codes_of
-from promoarray.io.reading import Buffer, explained, read
+from promoarray.io.reading import Buffer, explained, read, require_codes, row_of, types_in
 from promoarray.io.writing import write
 from promoarray.parray import PArray
 
@@ -184,10 +183,8 @@ def _entries(arrays: dict[str, PArray]) -> dict[str, Buffer]:
     """Every entry; first the words about them, so that a reader who has lost the rest knows it."""
     entries, about = {ABOUT: np.empty(0, np.uint8)}, {}
     for name, x in arrays.items():
-        label = type_of(x._type)
-        about[name] = {"dtype": x.dtype.name, "shape": list(x.shape)}
-        if label.weak:
-            about[name]["weak_type"] = label.name
+        row = row_of(x)
+        about[name] = {"dtype": row.pop("dtype"), "shape": list(x.shape), **row}
         buffer = backend_of(x._buffer).to_numpy(x._buffer, x.dtype)
         if x.dtype is dt.string:
             entries[name], entries[ENDS + name] = _encoded(name, buffer)
@@ -204,7 +201,7 @@ def _stored(buffer: Buffer, dtype: DType) -> Buffer:
     if buffer.dtype == storage:
         return buffer
     if dtype in PACKED:
-        return codes_of(buffer, dtype).reshape(buffer.shape)
+        return codes_of(buffer, dtype)
     if dtype.kind is Kind.COMPLEX:
         return np.array(buffer, order="C", copy=None)[..., None].view(storage)
     return buffer.view(storage)
@@ -275,7 +272,7 @@ def _restored(entries: dict[str, Buffer], about: Buffer) -> dict[str, PArray]:
     arrays = {}
     for name, row in rows.items():
         with explained(f"array {quoted(name)}"):
-            arrays[name] = _restored_one(entries, name, *_described(row))
+            arrays[name] = _restored_one(entries, name, row)
     if entries:
         raise ValueError(f"it does not describe its entries {', '.join(map(quoted, entries))}")
     return arrays
@@ -288,29 +285,10 @@ def _int(digits: str) -> int:
     return int(digits)
 
 
-def _described(row: Any) -> tuple[DType, DType, tuple[int, ...]]:
-    """The dtype, the weak type or else the dtype again, and the shape."""
+def _restored_one(entries: dict[str, Buffer], name: str, row: Any) -> PArray:
     if not isinstance(row, dict) or not isinstance(row.get("shape"), list):
         raise ValueError(f"it is described by {quoted(row)}")
-    dtype = _dtype(row.get("dtype"))
-    label = _dtype(row.get("weak_type", dtype.name))
-    if dtype.weak or (label is not dtype and not label.weak):
-        wrong = dtype if dtype.weak else label
-        raise ValueError(f"{wrong.name} is {'' if wrong.weak else 'not '}weak")
-    if label.kind is not dtype.kind:
-        raise ValueError(f"it is of dtype {dtype.name}, which {label.name} contradicts")
-    return dtype, label, tuple(row["shape"])
-
-
-def _dtype(name: Any) -> DType:
-    if not isinstance(name, str) or name not in BY_NAME:
-        raise ValueError(f"{quoted(name)} is not a dtype promoarray knows")
-    return BY_NAME[name]
-
-
-def _restored_one(
-    entries: dict[str, Buffer], name: str, dtype: DType, label: DType, shape: tuple[int, ...]
-) -> PArray:
+    (dtype, label), shape = types_in(row), tuple(row["shape"])
     buffer = _taken(entries, name)
     if dtype is dt.string:
         buffer = _decoded(buffer, _taken(entries, ENDS + name), shape)
@@ -336,8 +314,7 @@ def _labelled(buffer: Buffer, dtype: DType) -> Buffer:
             raise ValueError("complex32 is not stored as pairs")
         joined: Buffer = np.ascontiguousarray(buffer).view(dtype.storage)[..., 0]
         return joined
-    if dtype in PACKED and buffer.size and buffer.max() >= 1 << dtype.bits:
-        raise ValueError(f"it has codes of more than the {dtype.bits} bits of {dtype.name}")
+    require_codes(buffer, dtype)
     return buffer.view(dtype.storage)
 
 

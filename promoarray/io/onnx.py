@@ -1,7 +1,7 @@
 """ONNX tensors: TensorProto to array and back, every type, packed ones included.
 
-Needs the extra ``onnx``. The values are taken from the protobuf message itself, field by field as
-onnx.proto lays them down, so a malformed message is an error and never a wrong number.
+Needs the extra ``onnx``, which decodes what is there. Before, the message is held against
+onnx.proto, field by field, so a malformed one is an error and never a wrong number.
 
 Source: onnx.proto, TensorProto, onnx 1.23.2.
 """
@@ -9,7 +9,6 @@ Source: onnx.proto, TensorProto, onnx 1.23.2.
 from __future__ import annotations
 
 import os
-import sys
 from importlib import import_module
 from math import prod
 from typing import Any
@@ -21,7 +20,7 @@ from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import clipped, kind_of, quoted
-from promoarray.io.packing import PACKED, codes_of, impossible, length, packed, unpacked
+from promoarray.io.packing import impossible, length
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
 
@@ -121,7 +120,7 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
     if len(given) != 1 or given[0] not in (field, "raw_data"):
         found = " and ".join(given) or "no field"
         raise ValueError(f"{what} of {name} has its values in {found}, not in {field} or raw_data")
-    return PArray._wrap(_values(tensor, given[0], dtype, shape, what), dtype)
+    return PArray._wrap(_values(onnx, tensor, given[0], dtype, shape, what), dtype)
 
 
 def to_onnx(x: Any, /, name: str = "") -> Any:
@@ -166,16 +165,13 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
         raise TypeError(f"ONNX has no {dtype.name}. Write pa.astype(x, ...) with one of: {names}")
     if NAMES[dtype] not in known:
         raise TypeError(f"onnx {onnx.__version__} has no {NAMES[dtype]} yet; install a newer onnx")
+    if dtype is not dt.string:
+        return onnx.numpy_helper.from_array(buffer, name)
+    texts = buffer.ravel().tolist()
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("to_onnx: the array has missing texts; fill them first")
     tensor = onnx.TensorProto(name=name, dims=array.shape, data_type=known[NAMES[dtype]])
-    if dtype is dt.string:
-        texts = buffer.ravel().tolist()
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("to_onnx: the array has missing texts; fill them first")
-        tensor.string_data.extend(text.encode() for text in texts)
-    elif dtype in PACKED:
-        tensor.raw_data = packed(codes_of(buffer, dtype), dtype.bits).tobytes()
-    else:
-        tensor.raw_data = _little(np.ascontiguousarray(buffer).reshape(-1), dtype).tobytes()
+    tensor.string_data.extend(text.encode() for text in texts)
     return tensor
 
 
@@ -235,6 +231,7 @@ def _with_data(onnx: Any, tensor: Any, what: str, base_dir: str | os.PathLike[st
             raise ValueError(f"{what}: the {key} of its data, {quoted(number)}, counts no bytes")
     copy = onnx.TensorProto()
     copy.CopyFrom(tensor)
+    copy.data_location = onnx.TensorProto.DEFAULT
     folder = os.fsdecode(base_dir)
     try:  # which refuses paths that lead out of base_dir
         onnx.external_data_helper.load_external_data_for_tensor(copy, folder)
@@ -248,42 +245,28 @@ _UNREAD = (OSError, ValueError, RuntimeError, TypeError, OverflowError, MemoryEr
 
 
 @in_default_float_state
-def _values(tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
+def _values(
+    onnx: Any, tensor: Any, field: str, dtype: DType, shape: tuple[int, ...], what: str
+) -> Buffer:
+    """The values as onnx reads them, once as many are there as the shape takes, and each fits."""
+    given, size = getattr(tensor, field), prod(shape)
     if field == "raw_data":
         if dtype is dt.string:
             raise ValueError(f"{what}: strings are not stored in raw_data")
-        return _of_bytes(tensor.raw_data, dtype, shape, what)
-    given = getattr(tensor, field)
-    wanted = _entries_of(prod(shape), dtype)
-    if len(given) != wanted:
-        had = f"{wanted} entries of {field}, not {len(given)}"
-        raise ValueError(f"{what}: shape {quoted(shape)} takes {had}")
-    if dtype is dt.string:
+        if len(given) != (wanted := length(size, dtype.bits)):
+            said = f"of {dtype.name} takes {wanted} bytes of raw_data, not {len(given)}"
+            raise ValueError(f"{what}: shape {quoted(shape)} {said}")
+        if dtype is dt.bool:
+            _require_within(np.frombuffer(given, np.uint8), 0, 1, what)
+    else:
+        if len(given) != (wanted := _entries_of(size, dtype)):
+            had = f"{wanted} entries of {field}, not {len(given)}"
+            raise ValueError(f"{what}: shape {quoted(shape)} takes {had}")
+        if limits := _limits(field, dtype):
+            _require_within(np.array(given), *limits, what)
+    if dtype is dt.string:  # of which onnx would drop a NUL at the end
         return _texts(given, what).reshape(shape)
-    if field == "int32_data" and dtype is not dt.int32:
-        return _of_words(np.array(given, np.int32), dtype, shape, what)
-    values = np.array(given, {"uint64_data": np.uint64}.get(field, _part(dtype)))
-    if dtype is dt.uint32:
-        values = _fitting(values, 0, 0xFFFFFFFF, what).astype(np.uint32)
-    return _shaped(values, dtype, shape)
-
-
-def _shaped(codes: Buffer, dtype: DType, shape: tuple[int, ...]) -> Buffer:
-    values: Buffer = codes.view(dtype.storage).reshape(shape)
-    return values
-
-
-def _entries_of(size: int, dtype: DType) -> int:
-    """How many entries a field has: two a complex number, one a byte where values share bytes."""
-    if dtype.kind is Kind.COMPLEX:
-        return 2 * size
-    return length(size, dtype.bits) if dtype.bits in (2, 4) else size
-
-
-def _part(dtype: DType) -> np.dtype[Any]:
-    """What a complex dtype is a pair of; the others' own storage."""
-    part: np.dtype[Any] = dtype.part.storage
-    return part
+    return np.array(onnx.numpy_helper.to_array(tensor), dtype.storage)  # of its own memory
 
 
 def _texts(given: Any, what: str) -> Buffer:
@@ -294,47 +277,26 @@ def _texts(given: Any, what: str) -> Buffer:
     return np.array(texts, dt.string.storage)
 
 
-def _of_words(words: Buffer, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
-    """Values from int32_data: integers as they are, floats by their codes, narrow ones packed."""
+def _entries_of(size: int, dtype: DType) -> int:
+    """How many entries a field has: two a complex number, one a byte where values share bytes."""
+    if dtype.kind is Kind.COMPLEX:
+        return 2 * size
+    return length(size, dtype.bits) if dtype.bits in (2, 4) else size
+
+
+def _limits(field: str, dtype: DType) -> tuple[int, int] | None:
+    """Of entries that are wider than what they hold: integers, and codes of floats."""
+    if (field, dtype) == ("uint64_data", dt.uint32):
+        return 0, 0xFFFFFFFF
+    if field != "int32_data" or dtype is dt.int32:
+        return None
     if dtype.kind is Kind.INT and dtype.bits >= 8:
-        half = 1 << dtype.bits - 1
-        return _fitting(words, -half, half - 1, what).astype(dtype.storage).reshape(shape)
+        return -(1 << dtype.bits - 1), (1 << dtype.bits - 1) - 1
     width = {dt.bool: 1, dt.float6_e2m3fn: 6, dt.float6_e3m2fn: 6}.get(dtype, max(dtype.bits, 8))
-    words = _fitting(words, 0, (1 << width) - 1, what)
-    if dtype.bits in (2, 4):
-        return _shaped(unpacked(words.astype(np.uint8), prod(shape), dtype.bits), dtype, shape)
-    return _shaped(words.astype(np.uint16 if width > 8 else np.uint8), dtype, shape)
+    return 0, (1 << width) - 1
 
 
-def _fitting(values: Buffer, low: int, high: int, what: str) -> Buffer:
+def _require_within(values: Buffer, low: int, high: int, what: str) -> None:
     if values.size and not low <= values.min() <= values.max() <= high:
         wrong = next(v for v in values.tolist() if not low <= v <= high)
         raise ValueError(f"{what}: the entry {wrong} is not within {low} to {high}")
-    return values
-
-
-def _of_bytes(data: bytes, dtype: DType, shape: tuple[int, ...], what: str) -> Buffer:
-    size = prod(shape)
-    wanted = length(size, dtype.bits)
-    if len(data) != wanted:
-        raise ValueError(
-            f"{what}: shape {quoted(shape)} of {dtype.name} takes {wanted} bytes of raw_data, "
-            f"not {len(data)}"
-        )
-    if dtype in PACKED:
-        codes = unpacked(np.frombuffer(data, np.uint8), size, dtype.bits)
-        return _shaped(codes, dtype, shape)
-    if dtype is dt.bool:
-        codes = np.frombuffer(data, np.uint8)
-        return _fitting(codes, 0, 1, what).astype(np.bool).reshape(shape)
-    buffer = np.frombuffer(bytearray(data), dtype.storage)  # of its own memory, to be written to
-    return _little(buffer, dtype).reshape(shape)
-
-
-def _little(buffer: Buffer, dtype: DType) -> Buffer:
-    """Swap between the order of the machine's bytes and that of raw_data."""
-    if sys.byteorder == "little" or dtype.bits <= 8:
-        return buffer
-    part = dtype.bits // (16 if dtype.kind is Kind.COMPLEX else 8)
-    swapped: Buffer = buffer.view(f"u{part}").byteswap().view(dtype.storage)
-    return swapped

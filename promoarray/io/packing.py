@@ -154,41 +154,27 @@ def length(size: int, bits: int) -> int:
 def codes_of(buffer: Any, dtype: DType) -> Codes:
     """The codes of values narrower than a byte, one a byte; what lies above them is cleared."""
     codes: Codes = np.ascontiguousarray(buffer).view(np.uint8) & np.uint8((1 << dtype.bits) - 1)
-    return codes
+    return codes.reshape(np.shape(buffer))  # () too
 
 
-FEW = 512
-"""Values up to which NumPy has taken all bits apart sooner than four values are put in a word."""
+_SHIFTS = np.arange(4, dtype=np.uint32)
+"""Of the four codes that fill one, two or three bytes, in units of their bits."""
 
 
 def packed(codes: Codes, bits: int) -> Codes:
-    """Pack codes of so many bits: four of them in one, two or three bytes."""
-    if codes.size <= FEW:
-        stream = np.unpackbits(codes.reshape(-1, 1), axis=1, count=bits, bitorder="little")
-        return np.packbits(stream, bitorder="little")
-    flat = np.ravel(codes)
-    fours = np.zeros((-(-flat.size // 4), 4), np.uint8)
-    fours.reshape(-1)[: flat.size] = flat
-    word = np.zeros(len(fours), np.uint32)
-    for i in range(4):
-        word |= fours[:, i].astype(np.uint32) << np.uint32(bits * i)
-    out = np.empty((len(fours), bits // 2), np.uint8)
-    for j in range(bits // 2):
-        out[:, j] = word >> np.uint32(8 * j) & np.uint32(0xFF)
-    return out.reshape(-1)[: length(flat.size, bits)].copy()
+    """Pack codes of so many bits: each four in one word, of which the low bytes are taken."""
+    fours = np.zeros((-(-codes.size // 4), 4), np.uint32)
+    fours.reshape(-1)[: codes.size] = codes.reshape(-1)
+    words = np.bitwise_or.reduce(fours << bits * _SHIFTS, axis=1)
+    data = words.astype("<u4").view(np.uint8).reshape(-1, 4)[:, : bits // 2]
+    return data.reshape(-1)[: length(codes.size, bits)].copy()
 
 
 def unpacked(data: Codes, size: int, bits: int) -> Codes:
     """Unpack ``size`` codes of so many bits."""
-    if size <= FEW:
-        stream = np.unpackbits(data, count=size * bits, bitorder="little").reshape(size, bits)
-        return np.packbits(stream, axis=1, bitorder="little").reshape(-1)
     groups = np.zeros((-(-size // 4), bits // 2), np.uint8)
     groups.reshape(-1)[: data.size] = data
-    word = np.zeros(len(groups), np.uint32)
-    for j in range(bits // 2):
-        word |= groups[:, j].astype(np.uint32) << np.uint32(8 * j)
-    out = np.empty((len(groups), 4), np.uint8)
-    for i in range(4):
-        out[:, i] = word >> np.uint32(bits * i) & np.uint32((1 << bits) - 1)
-    return out.reshape(-1)[:size].copy()
+    words = np.zeros((len(groups), 4), np.uint8)
+    words[:, : bits // 2] = groups
+    codes = words.view("<u4") >> bits * _SHIFTS & np.uint32((1 << bits) - 1)
+    return codes.astype(np.uint8).reshape(-1)[:size].copy()

@@ -1,4 +1,4 @@
-"""The arrays in a zip of .npy entries, of which nothing is believed that is not checked.
+"""Types as files tell them, and the arrays in a zip: nothing is believed that is not checked.
 
 What a damaged or made-up file costs is bounded by its size: an entry takes no more memory than the
 file has bytes for, or than deflate can make of them.
@@ -19,7 +19,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from promoarray.core.array_base import type_of
+from promoarray.dtypes import BY_NAME, DType
 from promoarray.errors import clipped, quoted
+from promoarray.parray import PArray
 
 Buffer = np.ndarray[Any, Any]
 
@@ -57,6 +60,47 @@ _BROKEN = (
     OSError,  # an offset before the file begins
     MemoryError,
 )
+
+
+def row_of(x: PArray) -> dict[str, Any]:
+    """The dtype and the weak type of an array as they are written, by name."""
+    label = type_of(x._type)
+    return {"dtype": x.dtype.name} | ({"weak_type": label.name} if label.weak else {})
+
+
+def types_in(row: Any) -> tuple[DType, DType]:
+    """The dtype, and the weak type or else the dtype again, of what ``row_of`` gave.
+
+    Raises
+    ------
+    ValueError
+        If there are no such dtypes, or they contradict each other.
+    """
+    dtype = _dtype(row.get("dtype"))
+    label = _dtype(row.get("weak_type", dtype.name))
+    if dtype.weak or (label is not dtype and not label.weak):
+        wrong = dtype if dtype.weak else label
+        raise ValueError(f"{wrong.name} is {'' if wrong.weak else 'not '}weak")
+    if label.kind is not dtype.kind:
+        raise ValueError(f"it is of dtype {dtype.name}, which {label.name} contradicts")
+    return dtype, label
+
+
+def _dtype(name: Any) -> DType:
+    if not isinstance(name, str) or name not in BY_NAME:
+        raise ValueError(f"{quoted(name)} is not a dtype promoarray knows")
+    return BY_NAME[name]
+
+
+def require_codes(codes: Buffer, dtype: DType) -> None:
+    """Refuse codes of more bits than a dtype has.
+
+    Raises
+    ------
+    ValueError
+    """
+    if dtype.bits < 8 and codes.dtype != np.bool and codes.size and codes.max() >> dtype.bits:
+        raise ValueError(f"it has codes of more than the {dtype.bits} bits of {dtype.name}")
 
 
 def read(file: IO[bytes]) -> dict[str, Buffer]:

@@ -20,12 +20,11 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.array_base import type_of
 from promoarray.core.operands import as_array
-from promoarray.dtypes import BY_NAME, DType
+from promoarray.dtypes import DType
 from promoarray.errors import clipped, quoted
-from promoarray.io.packing import PACKED
-from promoarray.io.reading import explained
+from promoarray.io.packing import PACKED, codes_of
+from promoarray.io.reading import explained, require_codes, row_of, types_in
 from promoarray.parray import PArray
 
 __all__ = ["from_zarr", "to_zarr"]
@@ -105,7 +104,7 @@ def to_zarr(
                 f"{made.nchunks_initialized} of {made.nchunks} chunks were written where this "
                 "process sees them: the store has to be one that all workers share"
             )
-        made.attrs[ATTRIBUTE] = _about(array)
+        made.attrs[ATTRIBUTE] = {"format": FORMAT, **row_of(array)}
 
 
 def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
@@ -198,21 +197,12 @@ def _codes(array: PArray) -> Any:
 
 def stored_codes(values: Any, dtype: DType) -> Any:
     """Values, or their codes, as they are stored: no bits above those of the dtype."""
-    codes = values.view(_held(dtype))
-    return codes & np.uint8((1 << dtype.bits) - 1) if dtype in PACKED else codes
+    return codes_of(values, dtype) if dtype in PACKED else values.view(_held(dtype))
 
 
 def checked_codes(codes: Any, dtype: DType) -> Any:
-    """Codes that were stored, if the dtype has such.
-
-    Raises
-    ------
-    ValueError
-        If one has more bits than the dtype.
-    """
-    codes = np.asarray(codes)
-    if dtype in PACKED and codes.size and codes.max() >= 1 << dtype.bits:
-        raise ValueError(f"it has codes of more than the {dtype.bits} bits of {dtype.name}")
+    """Codes that were stored, if the dtype has such."""
+    require_codes(codes := np.asarray(codes), dtype)
     return codes
 
 
@@ -238,12 +228,6 @@ def _store(codes: Any, target: Any) -> None:
         target[...] = codes
         return
     import_module("dask.array").store(codes.rechunk(target.chunks), target, lock=False)
-
-
-def _about(array: PArray) -> dict[str, Any]:
-    label = type_of(array._type)
-    weak = {"weak_type": label.name} if label.weak else {}
-    return {"format": FORMAT, "dtype": array.dtype.name, **weak}
 
 
 @contextmanager
@@ -293,22 +277,15 @@ def _described(found: Any) -> tuple[DType, DType]:
     version = about.get("format") if isinstance(about, dict) else None
     if version != FORMAT:
         raise ValueError(f"it is of version {quoted(version)}, and this promoarray reads {FORMAT}")
-    dtype = _dtype(about.get("dtype"))
-    label = _dtype(about.get("weak_type", dtype.name))
-    if dtype.weak or label.kind is not dtype.kind or not (label is dtype or label.weak):
-        raise ValueError(f"it is of dtype {dtype.name}, which {label.name} contradicts")
+    dtype, label = types_in(about)
+    if dtype is dt.string:
+        raise ValueError(f"{quoted(dtype.name)} is not a dtype promoarray stores there")
     if found.dtype.newbyteorder("=") != _held(dtype):
         raise ValueError(f"{dtype.name} is stored as {clipped(str(found.dtype))}")
     if found.size and found.nchunks_initialized < found.nchunks:
         missing = found.nchunks - found.nchunks_initialized
         raise ValueError(f"{missing} of its {found.nchunks} chunks are missing")
     return label, dtype
-
-
-def _dtype(name: Any) -> DType:
-    if not isinstance(name, str) or name not in BY_NAME or BY_NAME[name] is dt.string:
-        raise ValueError(f"{quoted(name)} is not a dtype promoarray knows")
-    return BY_NAME[name]
 
 
 def _lazy(found: Any, dtype: DType) -> Any:

@@ -53,10 +53,11 @@ def test_every_dtype_comes_back_from_eager_and_lazy(tmp_path: Path, dtype: DType
 
 @pytest.mark.parametrize("shape", [(), (0, 4), (5,)])
 def test_no_axes_and_no_elements(tmp_path: Path, shape: tuple[int, ...]) -> None:
-    x = pa.ones(shape, dtype=pa.bfloat16)
-    for name, each in {"eager": x, "lazy": x.to_device("dask")}.items():
-        pa.to_zarr(each, tmp_path / name)
-        assert same(pa.from_zarr(tmp_path / name), x)
+    for dtype in (pa.bfloat16, pa.int4):
+        x = pa.ones(shape, dtype=dtype)
+        for name, each in {"eager": x, "lazy": x.to_device("dask")}.items():
+            pa.to_zarr(each, tmp_path / dtype.name / name)
+            assert same(pa.from_zarr(tmp_path / dtype.name / name), x)
 
 
 def test_weak_types_come_back(tmp_path: Path) -> None:
