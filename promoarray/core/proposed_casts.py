@@ -6,9 +6,8 @@ one that is proposed keeps every value where any does, and else the most of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -24,12 +23,6 @@ Operands = tuple[Operand, ...]
 
 MANY = 16
 """Of more operands than these, those that are alike are cast together."""
-
-At = tuple[int, ...]
-"""Which operands are cast."""
-
-Opened = tuple[Operand | Rank, ...]
-"""Operands, and of those that are cast only the rank."""
 
 ON_BITS = (Family.BITWISE, Family.SHIFT, Family.LOGICAL)
 """Operations on bits and truth, for which floats have to become something else."""
@@ -57,11 +50,7 @@ def proposed_casts(
     9. rounds least,
     10. is to the smallest dtype.
     """
-    return _best(policy, name, operands, form, free=OPERATIONS[name].family in ON_BITS)
-
-
-PAIRS = 1 << 12
-"""All pairs of dtypes that a policy may hold: what is asked of each in turn is all remembered."""
+    return policy.once(_cached)(name, operands, form, OPERATIONS[name].family in ON_BITS)
 
 
 def accepted_casts(
@@ -75,9 +64,10 @@ def accepted_casts(
         From each operand that is cast to its new dtype, and the plan then.
     """
     if len(operands) <= MANY:
-        return policy.once(_accepted)(name, operands, form)
+        proposed = proposed_casts(policy, name, operands, form)
+        return proposed or policy.once(_cached)(name, operands, form, True)
     alike = dict.fromkeys(operands)  # to try each of thousands would take as long as their square
-    found = policy.once(_accepted)(name, tuple(alike)[:MANY], form)
+    found = accepted_casts(policy, name, tuple(alike)[:MANY], form)
     if found is None:
         return None
     to = dict(zip(alike, map(found[0].get, range(MANY)), strict=False))
@@ -86,15 +76,14 @@ def accepted_casts(
     return (casts, plan) if isinstance(plan, Plan) else None
 
 
-def _accepted(policy: Policy) -> Callable[[str, Operands, Form], Casts | None]:
-    """A policy's own cache: one for all would keep policies that nobody has any more."""
+def _cached(policy: Policy) -> Callable[[str, Operands, Form, bool], Casts | None]:
+    """A policy's own cache of ``_best``: one for all would keep policies nobody has any more."""
 
-    @lru_cache(maxsize=PAIRS)
-    def accepted(name: str, operands: Operands, form: Form) -> Casts | None:
-        proposed = proposed_casts(policy, name, operands, form)
-        return proposed or _best(policy, name, operands, form, free=True)
+    @lru_cache(maxsize=1 << 12)
+    def best(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
+        return _best(policy, name, operands, form, free)
 
-    return accepted
+    return best
 
 
 def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) -> str:
@@ -112,123 +101,40 @@ def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) 
     )
 
 
-def _best(policy: Policy, name: str, operands: Operands, form: Form, *, free: bool) -> Casts | None:
-    candidates, opened = policy.once(_asked)(operands, free)
-    plans_of = policy.once(_plans)
-    plans = tuple([plans_of(name, each, form) for each in opened])
+def _best(policy: Policy, name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
+    """The best casts that make an operation pass; ``free``: they may change the sort of number."""
+    sources = [_held(policy, policy.strong(operand.type)) for operand in operands]
+    imaginary = any(dtype.kind is Kind.COMPLEX for dtype in sources)
+    by_loss: dict[tuple[float, ...], list[dict[int, DType]]] = {}
+    for casts in _tried(policy, operands):
+        if all(_admits(policy, operands[i].type, to, free) for i, to in casts.items()):
+            new = not imaginary and any(to.kind is Kind.COMPLEX for to in casts.values())
+            lost = new, *_gravest([gravity(sources[i], to) for i, to in casts.items()])
+            by_loss.setdefault(lost, []).append(casts)
     fractions = OPERATIONS[name].family in FRACTIONS
-    found = policy.once(_chosen)(candidates, fractions, plans)
-    return found and (dict.fromkeys(*found[:2]), found[2])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Candidates:
-    """The casts of arrays that may be proposed; made once for each case.
-
-    Attributes
-    ----------
-    types : tuple of DType
-        What the operands are.
-    arrays : tuple of int
-        Which of them may be cast.
-    ways : tuple of tuple
-        Which are cast, in all ways that occur.
-    by_loss : list of list
-        The number of a way and what its operands become, by what that loses, least first.
-    """
-
-    types: tuple[DType, ...]
-    arrays: At
-    ways: tuple[At, ...]
-    by_loss: list[list[tuple[int, DType]]]
-
-
-# What follows are a policy's own caches, as ``_accepted``.
-
-
-def _asked(policy: Policy) -> Callable[[Operands, bool], tuple[_Candidates, list[Opened]]]:
-    """The candidates for some operands, and these with what is cast opened in each way."""
-
-    @lru_cache(maxsize=1 << 12)
-    def asked(operands: Operands, free: bool) -> tuple[_Candidates, list[Opened]]:
-        types = tuple(operand.type for operand in operands)
-        arrays = tuple(i for i, o in enumerate(operands) if o.rank is not Rank.SCALAR)
-        candidates = policy.once(_candidates)(types, arrays, free)
-        opened = [
-            tuple(o.rank if i in at else o for i, o in enumerate(operands))
-            for at in candidates.ways
+    for lost in sorted(by_loss):
+        plans = [
+            (casts, policy.plan(name, _cast(operands, casts), form)) for casts in by_loss[lost]
         ]
-        return candidates, opened
-
-    return asked
-
-
-def _candidates(policy: Policy) -> Callable[[tuple[DType, ...], At, bool], _Candidates]:
-    """The candidates for all operations and ranks: what is cast are arrays of some dtypes."""
-
-    @lru_cache(maxsize=PAIRS)
-    def candidates(types: tuple[DType, ...], arrays: At, free: bool) -> _Candidates:
-        sources = policy.once(_sources)(types)
-        imaginary = _complex(sources)
-        ways: dict[At, int] = {}
-        by_loss: dict[tuple[float, ...], list[tuple[int, DType]]] = {}
-        for at, to in _tried(policy, types, arrays):
-            if all(admits(types[i], to, free) for i in at):
-                lost = _lost(tuple([sources[i] for i in at]), to, imaginary)
-                way = ways.setdefault(at, len(ways))
-                by_loss.setdefault(lost, []).append((way, to))
-        return _Candidates(types, arrays, tuple(ways), [by_loss[lost] for lost in sorted(by_loss)])
-
-    admits = lru_cache(maxsize=1 << 12)(partial(_admits, policy))
-    return candidates
+        found = [(casts, plan) for casts, plan in plans if isinstance(plan, Plan)]
+        if found:  # what follows loses more, whatever its plan
+            return min(found, key=lambda each: _cost(policy, operands, sources, *each, fractions))
+    return None
 
 
-def _chosen(policy: Policy) -> Callable[..., tuple[At, DType, Plan] | None]:
-    """The best of the candidates by the plans that they lead to, which many operations share."""
-
-    @lru_cache(maxsize=1 << 14)
-    def chosen(
-        candidates: _Candidates, fractions: bool, plans: tuple[_Plans, ...]
-    ) -> tuple[At, DType, Plan] | None:
-        for alike in candidates.by_loss:
-            found = [
-                (candidates.ways[way], to, plan)
-                for way, to in alike
-                if (plan := plans[way].by_dtype[to]) is not None
-            ]
-            if found:  # what follows loses more, whatever its plan
-                asked = fractions, candidates.types, candidates.arrays
-                cost = partial(policy.once(_costs), *asked)
-                return min(found, key=lambda each: cost(*each)) if found[1:] else found[0]
-        return None
-
-    return chosen
+def _held(policy: Policy, dtype: DType) -> DType:
+    return policy.canonical.get(dtype, dtype)
 
 
-def _sources(policy: Policy) -> Callable[[tuple[DType, ...]], list[DType]]:
-    """What arrays of some types are before any cast."""
-
-    @lru_cache(maxsize=PAIRS)
-    def sources(types: tuple[DType, ...]) -> list[DType]:
-        return [policy.canonical.get(d, d) for d in map(policy.strong, types)]
-
-    return sources
-
-
-def _tried(policy: Policy, types: tuple[DType, ...], arrays: At) -> Iterator[tuple[At, DType]]:
+def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
     """Casts of one array, and of all of them to one dtype."""
-    for target in policy.once(_targets):
-        every = tuple([i for i in arrays if types[i] is not target])
-        if every:
-            yield from (((i,), target) for i in every)
+    arrays = [i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
+    for target in dict.fromkeys(_held(policy, dtype) for dtype in policy.dtypes):
+        every = {i: target for i in arrays if operands[i].type is not target}
+        if target is not dt.string:
+            yield from ({i: target} for i in every)
             if len(every) > 1:
-                yield every, target
-
-
-def _targets(policy: Policy) -> list[DType]:
-    """What arrays may be cast to."""
-    held = dict.fromkeys(policy.canonical.get(d, d) for d in policy.dtypes)
-    return [dtype for dtype in held if dtype is not dt.string]
+                yield every
 
 
 def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
@@ -237,86 +143,43 @@ def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
     return kept and policy.cast.refuses(policy.strong(source), target) is None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plans:
-    """The plan of an operation when some operands have become a dtype, None where refused.
-
-    Those that are alike are one object.
-    """
-
-    by_dtype: dict[DType, Plan | None]
-
-
-def _plans(policy: Policy) -> Callable[[str, Opened, Form], _Plans]:
-    """The plans for every dtype that what is opened may become.
-
-    What it was before does not matter, so a few of these serve all pairs of dtypes.
-    """
-
-    @lru_cache(maxsize=1 << 14)
-    def plans(name: str, opened: Opened, form: Form) -> _Plans:
-        made = {to: policy.plan(name, _closed(opened, to), form) for to in policy.once(_targets)}
-        given = {to: plan if isinstance(plan, Plan) else None for to, plan in made.items()}
-        return known.setdefault(tuple(given.values()), _Plans(given))
-
-    known: dict[tuple[Plan | None, ...], _Plans] = {}
-    return plans
-
-
-def _closed(opened: Opened, to: DType) -> Operands:
-    return tuple([Operand(to, o) if isinstance(o, Rank) else o for o in opened])
-
-
-def _cast(operands: Operands, casts: dict[int, DType]) -> Operands:
+def _cast(operands: Operands, casts: Mapping[int, DType]) -> Operands:
     return tuple(Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
-
-
-@lru_cache(maxsize=1 << 16)
-def _lost(sources: tuple[DType, ...], to: DType, imaginary: bool) -> tuple[float, ...]:
-    """What casts lose, the gravest first: what is worst about them, whatever the plan is then."""
-    new = not imaginary and to.kind is Kind.COMPLEX
-    return (new, *_gravest([gravity(source, to) for source in sources]))
-
-
-def _costs(policy: Policy) -> Callable[..., tuple[float, ...]]:
-    """What casts cost, whatever the others are that are proposed beside them."""
-    return lru_cache(maxsize=1 << 14)(partial(_cost, policy))
 
 
 def _cost(
     policy: Policy,
-    fractions: bool,
-    types: tuple[DType, ...],
-    arrays: At,
-    at: At,
-    to: DType,
+    operands: Operands,
+    sources: list[DType],
+    casts: Mapping[int, DType],
     plan: Plan,
+    fractions: bool,
 ) -> tuple[float, ...]:
     """What is worse about casts than about others that lose as much, the gravest first.
 
     See ``proposed_casts``; ``fractions`` tells whether the operation has any.
     """
-    sources = policy.once(_sources)(types)
     on_the_way = [
-        gravity(to if i in at else sources[i], plan.inputs[i])
-        for i in arrays
-        if plan.inputs[i].kind is not Kind.BOOL
+        gravity(casts.get(i, sources[i]), plan.inputs[i])
+        for i, operand in enumerate(operands)
+        if operand.rank is not Rank.SCALAR and plan.inputs[i].kind is not Kind.BOOL
     ]
-    raised = [to.kind.category - sources[i].kind.category for i in at]
+    to = next(iter(casts.values()))
+    raised = [to.kind.category - sources[i].kind.category for i in casts]
     usual = {policy.strong(weak) for weak in dt.WEAK_TYPES} if any(raised) else set()
-    sizes = [each.bits for each in plan.inputs] + [to.bits] * len(at)
+    sizes = [each.bits for each in plan.inputs] + [to.bits] * len(casts)
     exponent = to.part.format.exponent if to.part.format else 0
     return (
         *_gravest(on_the_way),
         fractions and plan.result.kind in INTEGERS,
         sum(map(abs, raised)),
-        sum([to not in usual and to not in _others(sources, i) for i in at]),
-        len(at),
+        sum([to not in usual and to not in sources[:i] + sources[i + 1 :] for i in casts]),
+        len(casts),
         to.kind in (*INTEGERS, Kind.FLOAT) and to.bits < 8,
-        sum([gravity(sources[i], to)[1] for i in at]),
+        sum([gravity(sources[i], to)[1] for i in casts]),
         max(sizes),
         sum(sizes),
-        len(at) * exponent,
+        len(casts) * exponent,
     )
 
 
@@ -325,11 +188,3 @@ def _gravest(lost: list[tuple[Lost, float]]) -> tuple[float, ...]:
     levels = [level for level, _ in lost]
     bits = sum(bits for level, bits in lost if level is Lost.VALUES)
     return max(levels, default=Lost.NOTHING), sum(levels), bits
-
-
-def _complex(dtypes: Iterable[DType]) -> bool:
-    return any(dtype.kind is Kind.COMPLEX for dtype in dtypes)
-
-
-def _others(dtypes: list[DType], index: int) -> list[DType]:
-    return dtypes[:index] + dtypes[index + 1 :]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError, quoted
@@ -64,31 +61,18 @@ def remedy(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form)
     """Say which casts the policy would accept, and what they lose if no choice keeps all values."""
     if form is Form.INPLACE and isinstance(policy.plan(name, operands), Plan):
         return f"Write x1 = pa.{name}(x1, x2), or cast the result before you write it."
-    from promoarray.core.proposed_casts import proposed_casts
+    from promoarray.core.proposed_casts import proposed_casts, remarks
 
     proposed = proposed_casts(policy, name, operands, form)
     if proposed is None:
         return ""
-    types = tuple(operand.type for operand in operands)
-    said: str = policy.once(_advice)(types, tuple(proposed[0].items()))
-    return said
-
-
-def _advice(policy: Policy) -> Callable[[tuple[DType, ...], tuple[tuple[int, DType], ...]], str]:
-    """A policy's own cache of what to write: most operations want the same casts."""
-
-    @lru_cache(maxsize=1 << 12)
-    def advice(types: tuple[DType, ...], casts: tuple[tuple[int, DType], ...]) -> str:
-        from promoarray.core.proposed_casts import remarks
-
-        written = (
-            f"pa.astype(x{index + 1 if len(types) > 1 else ''}, pa.{target.name})"
-            for index, target in casts
-        )
-        lost = remarks(policy, types, dict(casts))
-        return f"Write {' and '.join(written)}{lost and f' ({lost})'}."
-
-    return advice
+    casts = proposed[0]
+    written = (
+        f"pa.astype(x{index + 1 if len(operands) > 1 else ''}, pa.{target.name})"
+        for index, target in casts.items()
+    )
+    lost = remarks(policy, [operand.type for operand in operands], casts)
+    return f"Write {' and '.join(written)}{lost and f' ({lost})'}."
 
 
 def _remedy_of_each(policy: Policy, name: str, operands: tuple[Operand, ...], form: Form) -> str:
