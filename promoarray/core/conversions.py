@@ -56,8 +56,7 @@ def _keep(x: Array, channel: str) -> None:
         run = method
     if number not in (None, _MADE[dtype.kind]):
         run = partial(_as_number, number, run)
-    axes = (True,) * (x.ndim > 0)  # as policies may refuse arrays that have some
-    policy.executables[channel, *types, *axes] = Executable(run, (), None, ())
+    policy.executables[channel, *types] = Executable(run, (), None, ())
 
 
 def _of_values(cast: Callable[[Any], Any], method: Callable[..., Any], x: Any, *index: Any) -> Any:

@@ -82,11 +82,10 @@ def keep(
     seen: tuple[Operand, ...],
     executable: Executable,
 ) -> None:
-    """Keep an executable for all operands of a signature, or for their ranks or values, where those
-    matter."""
+    """Keep an executable for operands of a signature, or for their values, where those matter."""
     by_value = value_class(policy)
     scalar = by_value or (_is_two if policy.may_square(name, seen, form) else None)
-    if scalar is None and _is_same_for_all_ranks(policy, name, seen, form):
+    if scalar is None:
         keep_under(signature.key, policy, executable)
         return
     if by_value is not None and signature.held is not np.ndarray:
@@ -133,16 +132,6 @@ def keep_beyond(usual: Executable, executable: Executable) -> None:
         way = getattr(entered, "otherwise", entered)
         if type(way) is _Compared:
             way.beyond = executable._replace(scalars=scalars)
-
-
-def _is_same_for_all_ranks(
-    policy: Policy, name: str, seen: tuple[Operand, ...], form: Form
-) -> bool:
-    if not policy.ranks and name not in policy.ranked:
-        return True
-    from promoarray.promotion.ranks import same_for_all_ranks  # which not all policies need
-
-    return same_for_all_ranks(policy, name, seen, form)
 
 
 def keep_rebinding(name: str, policy: Policy, operands: tuple[Any, ...]) -> None:

@@ -68,7 +68,7 @@ class Choice(NamedTuple):
     scalar : callable or None
         From a Python scalar to the class of its value, where values decide.
     flat : callable or None
-        The same of the values of arrays that have no axes; None where ranks alone decide.
+        The same of the values of arrays that have no axes.
     by_case : dict
         From what tells the operands apart (``told_apart``), or a call that moves values
         (``move.py``), to an Executable.
@@ -110,18 +110,17 @@ MOST_IN_LONG_KEYS = 1 << 15
 
 
 def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:
-    """What tells operands of the same types apart: which arrays have no axes, or the classes of
-    their values and of Python scalars; None of all others, dtypes too."""
+    """What tells operands of the same types apart: the classes of the values of Python scalars and
+    of arrays without axes; None of all others, dtypes too."""
     scalar, flat = choice.scalar, choice.flat
     case: list[Any] = []
     for x in operands:
         buffer = getattr(x, "_buffer", x)
         if type(x) in WEAK:
             case.append(scalar and scalar(x))
-        elif isinstance(buffer, np.dtype) or getattr(buffer, "ndim", 1) != 0:
-            case.append(None)
         else:
-            case.append(flat(buffer.item()) if flat else True)
+            is_flat = not isinstance(buffer, np.dtype) and getattr(buffer, "ndim", 1) == 0
+            case.append(flat(buffer.item()) if flat and is_flat else None)
     return tuple(case)
 
 
@@ -195,9 +194,10 @@ def signature_of(
 
 
 def key_of_array(dtype: DType, buffer: Buffer) -> Any:
-    """What an array is looked up by: its type, and where that is weak, what it is stored in, as the
-    policy in force said when it was made."""
-    return (dtype, buffer.dtype) if dtype in _WEAK_TYPES else dtype
+    """What an array is looked up by: its type, and whether it has axes; where the type is weak,
+    what it is stored in, too, as the policy in force said when it was made."""
+    held = (dtype, buffer.dtype) if dtype in _WEAK_TYPES else dtype
+    return held if buffer.ndim else (held, None)
 
 
 def key_part(x: Any) -> Any:
@@ -231,15 +231,10 @@ def kinds_in(data: Any) -> int:
 
 
 def _types_in(members: Any) -> tuple[Any, ...] | None:
-    """The types of a few arrays of one class, and whether they have axes; None of anything else."""
+    """The types of a few arrays of one class; None of anything else."""
     if len(members) > MOST_JOINED or len({*map(type, members)}) > 1:
         return None
-    types = types_of(*members) if isinstance(members[0], Array) else None
-    if types is None:
-        return None
-    return tuple(
-        part for pair in zip(types, members, strict=True) for part in (pair[0], pair[1].ndim > 0)
-    )
+    return types_of(*members) if isinstance(members[0], Array) else None
 
 
 MOST_JOINED = 8

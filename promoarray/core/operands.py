@@ -14,8 +14,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, is_lazy
 from promoarray.backends.numpy.cast import scalar_caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype, type_of
-from promoarray.core.cast import held
-from promoarray.core.executable_cache import Executable
+from promoarray.core.cast import convert, held
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, DType, Kind
 from promoarray.errors import ComputeError, quoted
 from promoarray.operations import Form
@@ -45,16 +44,7 @@ def canonicalize(policy: Policy, given: Any, operand: Any) -> Any:
     target = policy.canonical.get(source, source)
     if source is target:
         return operand
-    narrow = policy.once(_narrowing, source, target)
-    if type(operand._buffer) is np.ndarray:  # which the fast path finds
-        policy.executables["canonical", source] = Executable(narrow, (None,), target, ())
-    return operand._wrap(narrow(operand._buffer), target)
-
-
-def _narrowing(policy: Policy, source: DType, target: DType) -> Callable[[Any], Any]:
-    """From buffers of a dtype to those of another, by the policy's cast rule."""
-    plan = policy.cast.plan(source, target)
-    return lambda buffer: backend_of(buffer).cast(buffer, source, target, *plan)
+    return operand._wrap(convert(policy, operand._buffer, source, target), target)
 
 
 def as_array(x: Any, name: str) -> Any:

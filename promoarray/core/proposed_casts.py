@@ -118,7 +118,7 @@ def _best(policy: Policy, name: str, operands: Operands, form: Form, free: bool)
         ]
         found = [(casts, plan) for casts, plan in plans if isinstance(plan, Plan)]
         if found:  # what follows loses more, whatever its plan
-            return min(found, key=lambda each: _cost(policy, operands, sources, *each, fractions))
+            return min(found, key=lambda each: _cost(policy, operands, sources, each, fractions))
     return None
 
 
@@ -151,14 +151,14 @@ def _cost(
     policy: Policy,
     operands: Operands,
     sources: list[DType],
-    casts: Mapping[int, DType],
-    plan: Plan,
+    found: Casts,
     fractions: bool,
 ) -> tuple[float, ...]:
     """What is worse about casts than about others that lose as much, the gravest first.
 
     See ``proposed_casts``; ``fractions`` tells whether the operation has any.
     """
+    casts, plan = found
     on_the_way = [
         gravity(casts.get(i, sources[i]), plan.inputs[i])
         for i, operand in enumerate(operands)

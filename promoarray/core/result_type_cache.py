@@ -16,7 +16,7 @@ from promoarray.promotion.policy import Policy
 
 
 def keep_answer(
-    policy: Policy, name: str, given: tuple[Any, ...], answer: Any, *, by_rank: bool = False
+    policy: Policy, name: str, given: tuple[Any, ...], answer: Any, *, by_value: bool = False
 ) -> None:
     """Keep an answer.
 
@@ -28,16 +28,18 @@ def keep_answer(
     given : tuple of array, Python scalar and dtype_like
     answer : object
         Immutable.
-    by_rank : bool
-        Whether arrays without axes count for less than others.
+    by_value : bool
+        Whether policies that look at values look at those of what is given.
     """
     if observers_anywhere or any(x is None for x in given):  # which equals NumPy's float64
         return
+    if any(isinstance(x, np.generic) for x in given):  # whose values are no dtypes
+        return
     kept_as, executable = name + Form.FUNCTION, Executable(None, (), answer, ())
-    if by_rank:
-        by_value = value_class(policy)
-        parts = tuple(map(key_part, given))
-        choice = policy.executables.setdefault((kept_as, *parts), Choice(by_value, by_value, {}))
-        choice.keep(told_apart(given, choice), executable)
-    elif not any(isinstance(x, np.generic) for x in given):  # dtypes, where arrays are none
+    classify = value_class(policy) if by_value else None
+    if classify is None:
         keep_function(policy, kept_as, given, None, executable)
+        return
+    parts = tuple(map(key_part, given))
+    choice = policy.executables.setdefault((kept_as, *parts), Choice(classify, classify, {}))
+    choice.keep(told_apart(given, choice), executable)

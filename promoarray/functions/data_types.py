@@ -165,7 +165,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
         raise promotion_error(policy, "result_type", operands, common)
     answer = policy.strong(common)
-    _keep(policy, "result_type", arrays_and_dtypes, answer, by_rank=True)
+    _keep(policy, "result_type", arrays_and_dtypes, answer, by_value=True)
     return answered("result_type", policy, entered, answer, Policy.result_type)
 
 

@@ -37,7 +37,6 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     exact_to,
-    of_types_alone,
     supported_types,
 )
 
@@ -112,7 +111,6 @@ def on_950(tensor: DType, lower: DType) -> DType | None:
     return promote_8_5(tensor, NARROW.get(lower, lower))
 
 
-@of_types_alone
 def _to_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     entered = supported_types(policy, operands)
     return entered if isinstance(entered, Refusal) else (dt.bool,)

@@ -215,9 +215,6 @@ class Policy:
     # What this very policy has decided; a changed copy begins with none of it.
     plans: dict[Any, Plan | Refusal] = field(default_factory=dict, init=False, repr=False)
     executables: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    # What its rules have worked out for all operations alike, by the ids of rules, as some have no
-    # hash; the rules stand before each answer, which keeps the ids.
-    worked_out: dict[Any, tuple[Any, ...]] = field(default_factory=dict, init=False, repr=False)
     # What is made of it once, and dies with it: its namespace, its class of arrays.
     made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 

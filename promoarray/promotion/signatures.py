@@ -12,7 +12,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.type_steps import ruled_by
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
@@ -40,7 +39,6 @@ class Arrays(Enum):
 def with_arrays(which: Arrays, rule: OperationRule) -> OperationRule:
     """Make the rule of an operator that wants arrays."""
 
-    @ruled_by(lambda _: rule)
     def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         return which.refusal(policy.title, name, operands) or rule(policy, name, operands)
 

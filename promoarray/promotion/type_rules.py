@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
@@ -36,12 +35,6 @@ def to_bool(dtype: DType) -> DType:
 def integers_by_scalar(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
     """Take the standard kernel of integers with a Python scalar on the right."""
     return name if operands[-1].rank is Rank.SCALAR and computed.kind in INTEGERS else ""
-
-
-@cache
-def of_any_rank(dtype: DType) -> tuple[Operand, Operand]:
-    """An array as an operand that has axes, and as one that has none."""
-    return Operand(dtype), Operand(dtype, Rank.ZERO_D)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +93,11 @@ class TypeRule:
         if common is None:
             said = self.note or f"{name} promotes nothing: it takes one dtype"
             return Refusal(said if self.promote else policy.refusal)
-        plan = self._planned(policy, name, common, len(operands))
-        if isinstance(plan, Refusal):
-            return plan
+        types = self._types(common)
+        if types is None:
+            return self._not_admitted(policy, name, policy.strong(common))
+        computed, result, *more = types
+        plan = policy.make_plan(name, computed, result, len(operands), *more)
         computed = plan.inputs[0]
         if self.cast is not None:
             inputs = tuple([self.cast(i, operand, computed) for i, operand in enumerate(operands)])
@@ -111,46 +106,6 @@ class TypeRule:
             plan = plan._replace(decomposition=parts)
         if self.kernel is not None and (kernel := self.kernel(name, operands, computed)):
             plan = plan._replace(kernel=kernel)
-        return plan
-
-    def plans_alike(
-        self,
-        policy: PolicyLike,
-        name: str,
-        commons: Collection[DType | Refusal | None],
-        operands: tuple[Operand, ...],
-    ) -> bool:
-        """Whether operands have one plan whichever of these they promote to, and whatever the ranks
-        of the arrays among them are."""
-        if len(commons) > 1:
-            types = [self._types(c) if type(c) is DType else None for c in commons]
-            if None in types or len({policy.strong(each[0]) for each in types if each}) > 1:
-                return False  # refused, or computed in several dtypes
-        first, *others = [
-            self._planned(policy, name, common, len(operands)) if type(common) is DType else None
-            for common in commons
-        ]
-        if any(other != first for other in others) or not isinstance(first, Plan):
-            return False
-        return self.cast is None or all(
-            len({self.cast(i, each, dtype) for each in of_any_rank(o.type)}) == 1
-            for i, (o, dtype) in enumerate(zip(operands, first.inputs, strict=True))
-            if o.rank is not Rank.SCALAR
-        )
-
-    def _planned(self, policy: PolicyLike, name: str, common: DType, count: int) -> Plan | Refusal:
-        """What the operation does with operands of a common dtype, worked out once."""
-        key = id(self), name, common, count
-        known = policy.worked_out.get(key)
-        if known is None:
-            types = self._types(common)
-            if types is None:
-                known = self, self._not_admitted(policy, name, policy.strong(common))
-            else:
-                computed, result, *more = types
-                known = self, policy.make_plan(name, computed, result, count, *more)
-            policy.worked_out[key] = known
-        plan: Plan | Refusal = known[1]
         return plan
 
     def _types(self, common: DType) -> tuple[DType, ...] | None:
@@ -188,15 +143,9 @@ def common_dtype(
     promote: PromotionRule,
     operands: tuple[Operand, ...],
 ) -> DType | Refusal | None:
-    """What operands promote to, worked out once for all operations that promote the same way."""
-    key = id(operand_types), id(promote), operands
-    known = policy.worked_out.get(key)
-    if known is None:
-        types = operand_types(policy, operands)
-        common = types if isinstance(types, Refusal) else fold(promote, types)
-        known = policy.worked_out[key] = operand_types, promote, common
-    answer: DType | Refusal | None = known[2]
-    return answer
+    """What operands promote to; None where they do not."""
+    types = operand_types(policy, operands)
+    return types if isinstance(types, Refusal) else fold(promote, types)
 
 
 def refuse(why: str) -> OperationRule:

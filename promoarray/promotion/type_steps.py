@@ -4,57 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INEXACT, WEAK_TYPES, DType
 from promoarray.promotion.plan import Operand, Refusal
 
 if TYPE_CHECKING:
-    from promoarray.promotion.policy_like import OperandTypes, OperationRule, PolicyLike
-
-    Entering = TypeVar("Entering", bound=OperandTypes)
-    Rule = TypeVar("Rule", bound=OperationRule)
+    from promoarray.promotion.policy_like import PolicyLike
 
 NO_ORDER = "complex numbers have no order"
 """Why complex numbers are refused where values are compared."""
-
-
-# --- What a function says of ranks, which are else found out by trying --------------------------
-
-
-def of_types_alone(enter: Entering) -> Entering:
-    """Mark what counts 0-d arrays as it does others."""
-    vars(enter)["tells_ranks"] = False
-    return enter
-
-
-def entering_by(
-    inner: Callable[[PolicyLike], OperandTypes],
-) -> Callable[[Entering], Entering]:
-    """Mark what tells 0-d arrays from others only as ``inner`` does, which it goes on by; all that
-    it looks at besides is dtypes, and which operands are Python scalars."""
-
-    def mark(enter: Entering) -> Entering:
-        vars(enter)["goes_on_by"] = inner
-        return enter
-
-    return mark
-
-
-def ruled_by(
-    inner: Callable[[tuple[Operand, ...]], OperationRule | None],
-) -> Callable[[Rule], Rule]:
-    """The same of an operation's rule; None where it is not so for these operands."""
-
-    def mark(rule: Rule) -> Rule:
-        vars(rule)["goes_on_by"] = inner
-        return rule
-
-    return mark
-
-
-# --- Steps ---------------------------------------------------------------------------------------
 
 
 def rows(codes: str) -> tuple[DType, ...]:
@@ -105,7 +65,6 @@ def _with_weak(dtypes: tuple[DType, ...]) -> frozenset[DType]:
     return frozenset((*dtypes, *WEAK_TYPES))
 
 
-@of_types_alone
 def supported_types(
     policy: PolicyLike, operands: tuple[Operand, ...]
 ) -> tuple[DType, ...] | Refusal:

@@ -148,7 +148,7 @@ class Call {
         }
         if (mask_ == nullptr) return !self_->conditional;
         condition_ = read(mask_, cls_);
-        if (!condition_.buffer || condition_.key.get() != python.bool_dtype) return false;
+        if (!condition_.buffer || condition_.type.get() != python.bool_dtype) return false;
         options_.set(options_.count() - 1, condition_.buffer.get());
         return true;
     }
@@ -159,9 +159,7 @@ class Call {
         const Py_ssize_t count = given_.count();
         for (Py_ssize_t i = 0; i < count; ++i)
             if (operands_[i].is_adopted && !is_canonical(policy, operands_[i].type)) return false;
-        const bool has_axes = self_->leaves && count == 1 && rank_of(operands_[0].buffer.get()) > 0;
-        if (has_axes) operands_[1].key = Ref::to(Py_True);
-        executable_ = look_up(policy.get(), self_->name, operands_, count + has_axes);
+        executable_ = look_up(policy.get(), self_->name, operands_, count);
         if (executable_ && reinterpret_cast<PyObject *>(Py_TYPE(executable_.get())) == python.choice)
             executable_ = self_->by_value ? chosen_by_value() : chosen(executable_, operands_, count);
         return executable_ && reinterpret_cast<PyObject *>(Py_TYPE(executable_.get())) == python.executable;

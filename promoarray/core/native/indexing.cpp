@@ -43,7 +43,7 @@ Ref index_buffer(const FastOperator *self, PyTypeObject *cls, const Operand &x, 
     given[1] = read(part, cls);
     given[2].key = Ref::to(Py_Ellipsis);
     if (!given[1].buffer || !given[1].key) return Ref(nullptr);
-    if (given[1].key.get() != python.bool_dtype) key.has_masks_alone = false;
+    if (given[1].type.get() != python.bool_dtype) key.has_masks_alone = false;
     const Ref policy = policy_in_force(cls);
     const Ref executable = policy ? look_up(policy.get(), self->name, given, 3) : Ref(nullptr);
     if (!executable || field(executable, RUN) == Py_None) return executable ? std::move(given[1].buffer) : Ref(nullptr);

@@ -43,6 +43,12 @@ int kinds_in(PyObject *data, int depth) {
     return kinds;
 }
 
+// An array without axes is another operand than one that has some.
+void tell_rank(Operand &array) {
+    if (array.key && rank_of(array.buffer.get()) == 0)
+        array.key = Ref(PyTuple_Pack(2, array.key.get(), Py_None));
+}
+
 // An array of ours: its buffer, if it is NumPy's, and its type.
 void read_array(PyObject *given, Operand &out) {
     auto *array = reinterpret_cast<ArraySlots *>(given);
@@ -64,26 +70,25 @@ void read_array(PyObject *given, Operand &out) {
         const Ref stored(PyObject_GetAttr(out.buffer.get(), names_of.dtype));
         out.key = Ref(stored ? PyTuple_Pack(2, out.type.get(), stored.get()) : nullptr);
     }
+    tell_rank(out);
 }
 
 constexpr Py_ssize_t MOST_JOINED = 8;  // arrays of a list that are known by their types
 
-// The types of the arrays in a list, and whether they have axes; null of anything else.
+// The types of the arrays in a list; null of anything else.
 Ref types_in(PyObject *data, PyTypeObject *cls) {
 #ifdef Py_GIL_DISABLED
     return Ref(nullptr);  // another thread may change it meanwhile
 #endif
     const bool is_list = PyList_CheckExact(data);
     const Py_ssize_t count = is_list ? PyList_Size(data) : PyTuple_Size(data);
-    Ref types(count <= MOST_JOINED ? PyTuple_New(2 * count) : nullptr);
+    Ref types(count <= MOST_JOINED ? PyTuple_New(count) : nullptr);
     for (Py_ssize_t i = 0; types && i < count; ++i) {
         PyObject *item = is_list ? PyList_GetItem(data, i) : PyTuple_GetItem(data, i);
         Operand array;
         if (Py_TYPE(item) == cls) read_array(item, array);
         if (!array.key) return Ref(nullptr);
-        const bool has_axes = rank_of(array.buffer.get()) > 0;
-        PyTuple_SetItem(types.get(), 2 * i, array.key.release());
-        PyTuple_SetItem(types.get(), 2 * i + 1, Py_NewRef(has_axes ? Py_True : Py_False));
+        PyTuple_SetItem(types.get(), i, array.key.release());
     }
     return types;
 }
@@ -102,6 +107,7 @@ void read_numpys(PyObject *given, bool makes, Operand &out) {
     }
     out.type = item_of(python.adopted, dtype.get());
     if (out.type) out.key = Ref::to(out.type.get());
+    tell_rank(out);
     out.is_adopted = true;
 }
 
@@ -110,14 +116,13 @@ Ref value_class(PyObject *classify, PyObject *value) {
     return classify == Py_None ? Ref::to(Py_None) : call(classify, value);
 }
 
-// What tells an operand from others of its type: the class of its value, or that it has no axes.
+// What tells an operand from others of its type: the class of its value.
 Ref told_apart(PyObject *scalar, PyObject *flat, const Operand &operand) {
     if (operand.is_dtype) return Ref::to(Py_None);
     PyObject *buffer = operand.buffer.get();
     if (buffer == nullptr) return value_class(scalar, operand.given);
-    const Py_ssize_t rank = rank_of(buffer);
+    const Py_ssize_t rank = flat == Py_None ? 1 : rank_of(buffer);
     if (rank != 0) return rank < 0 ? Ref(nullptr) : Ref::to(Py_None);
-    if (flat == Py_None) return Ref::to(Py_True);
     const Ref value(PyObject_VectorcallMethod(names_of.item, &buffer, 1, nullptr));
     return value ? call(flat, value.get()) : Ref(nullptr);
 }

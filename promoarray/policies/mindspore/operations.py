@@ -49,10 +49,8 @@ from promoarray.promotion.type_steps import (
     agreed,
     always,
     component,
-    entering_by,
     exact_to,
     of_one_dtype,
-    ruled_by,
     supported_types,
 )
 
@@ -98,7 +96,6 @@ def _at_least_float32(dtype: DType) -> DType:
 def real(enter: OperandTypes) -> OperandTypes:
     """Refuse complex Python scalars, as everything in MindSpore does."""
 
-    @entering_by(lambda _: enter)
     def checked(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
         if dt.weak_complex in {operand.type for operand in operands}:
             return Refusal("MindSpore takes no complex Python scalars")
@@ -145,14 +142,12 @@ BIT_BY_BIT = ArraysFirst(
 def admitting(test: Callable[[Operand], bool], why: str, rule: OperationRule) -> OperationRule:
     """Make a rule that looks at each operand before anything is promoted."""
 
-    @ruled_by(lambda _: rule)
     def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         return rule(policy, name, operands) if all(map(test, operands)) else Refusal(why)
 
     return checked
 
 
-@ruled_by(lambda _: PROMOTING)
 def _no_two_bools(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse two bools, as mindspore.ops.add and sub do."""
     if all(operand.type in (dt.bool, dt.weak_bool) for operand in operands):

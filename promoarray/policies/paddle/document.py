@@ -57,7 +57,6 @@ from promoarray.promotion.type_steps import (
     component,
     exact_to,
     first_of,
-    ruled_by,
 )
 
 if TYPE_CHECKING:
@@ -191,7 +190,6 @@ def summed(dtype: DType) -> DType:
 _tested = TypeRule(operand_types=OPEN, result=to_bool)
 
 
-@ruled_by(lambda _: _tested)
 def _logic(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Keep complex out of promotion, as the Logic Rule says; it stays where nothing is promoted."""
     plan = _tested(policy, name, operands)

@@ -70,7 +70,6 @@ from promoarray.promotion.type_steps import (
     first_of,
     indices_of,
     of_one_dtype,
-    ruled_by,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +122,6 @@ _BITS = replace(
 _BITWISE = TypeRule(operand_types=_BITS, admit=BITS)
 
 
-@ruled_by(lambda _: _BITWISE)
 def _bitwise(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse a scalar on the right: ``tensor & 1`` raises, ``1 & tensor`` works."""
     if operands[-1].rank is Rank.SCALAR:
@@ -158,7 +156,6 @@ _AGREED, _TRANSFORMED = TypeRule(operand_types=AGREED), TypeRule(operand_types=T
 _ORDERED = TypeRule(operand_types=SHUT, admit=ORDERED)
 
 
-@ruled_by(lambda _: _ORDERED)
 def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Answer float64 of integers."""
     plan = _ORDERED(policy, name, operands)
@@ -167,7 +164,6 @@ def _atan2(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return plan._replace(result=dt.float64)
 
 
-@ruled_by(lambda _: MEAN)
 def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Add up integers in float32, and cast the mean back."""
     plan = MEAN(policy, name, operands)
@@ -176,7 +172,6 @@ def _mean(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     return plan._replace(inputs=(dt.float32,), compute=dt.float32)
 
 
-@ruled_by(lambda _: PROMOTING)
 def _hypot(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Square integers in their dtype; the root is float32."""
     plan = PROMOTING(policy, name, operands)
@@ -208,7 +203,6 @@ def _of_one(rule: OperationRule) -> OperationRule:
     def has_complex(operands: tuple[Operand, ...]) -> bool:
         return any(o.type is dt.weak_complex for o in operands)
 
-    @ruled_by(lambda operands: None if has_complex(operands) else rule)
     def counted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         if has_complex(operands) and any(o.rank is Rank.ZERO_D for o in operands):
             operands = (Operand(dt.complex64),) * len(operands)

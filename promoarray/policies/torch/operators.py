@@ -7,7 +7,6 @@ From the lists of dtypes in aten/src/ATen/native and from what torch 2.13.0 answ
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
@@ -58,12 +57,10 @@ from promoarray.promotion.type_steps import (
     agreed,
     always,
     component,
-    entering_by,
     exact_to,
     first_of,
     indices_of,
     of_one_dtype,
-    ruled_by,
     supported_types,
 )
 
@@ -71,7 +68,6 @@ if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
-@entering_by(attrgetter("operand_types"))
 def no_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools, even beside another dtype and as a Python scalar."""
     if any(operand.type.kind is Kind.BOOL for operand in operands):
@@ -85,7 +81,6 @@ def _power_rule(operands: tuple[Operand, ...]) -> TypeRule:
     return PROMOTING if operands[-1].type is dt.weak_bool else _power
 
 
-@ruled_by(_power_rule)
 def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Refuse bool ** bool, but not a Python bool as exponent, which needs no kernel.
 
@@ -130,7 +125,6 @@ def number_first(name: str, operands: tuple[Operand, ...], computed: DType) -> s
     return "scaled_add" if computed.kind is Kind.COMPLEX else name
 
 
-@entering_by(attrgetter("operand_types"))
 def reals(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Refuse bools and complex numbers, even beside another dtype."""
     if any(operand.type.kind not in REALS for operand in operands):
