@@ -6,6 +6,7 @@ import linecache
 import os
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from promoarray.core import host
@@ -110,15 +111,14 @@ class Occurrence:
 
 
 def fits(operand: Operand, to: DType) -> bool:
-    """Whether an array of a dtype can be made of a Python int."""
-    if operand.rank is not Rank.SCALAR or type(operand.value) is not int or to.weak:
+    """Whether an array of a dtype can be made of a Python number, of which a float is cut."""
+    value = operand.value
+    if operand.rank is not Rank.SCALAR or to.weak or to.kind not in INTEGERS:
         return True
-    return to.kind not in INTEGERS or _within(operand.value, to)
-
-
-def _within(value: int, dtype: DType) -> bool:
-    low, high = bounds(dtype)
-    return low <= value <= high
+    if type(value) is not int and not (type(value) is float and isfinite(value)):
+        return True
+    low, high = bounds(to)
+    return low <= int(value) <= high
 
 
 def grouped(occurrences: Iterable[Occurrence]) -> Iterator[list[Occurrence]]:

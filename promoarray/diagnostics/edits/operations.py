@@ -15,6 +15,7 @@ from promoarray.diagnostics.edits.operands import (
     called_name,
     is_fold,
     is_simple,
+    method_of,
     number_text,
     symbol_of,
 )
@@ -375,29 +376,43 @@ _SCALAR_TYPES |= {"ulonglong", "longlong", "uintp", "intp"}
 
 def stored_in(place: SourceOperation) -> tuple[Any, Any]:
     """Return the array that is written to, and what is written, as the source has them."""
-    node = place.node
-    match node, place.source.parents.get(node):
-        case ast.Subscript(value=target), ast.Assign(targets=[to], value=value) if to is node:
+    node, parents = place.node, place.source.parents
+    parent = parents.get(node)
+    match node, parent, parents.get(parent):
+        case ast.Subscript(value=target), ast.Assign(targets=[to], value=value), _ if to is node:
             return target, value
-        case ast.Assign(targets=[ast.Subscript(value=target), *_], value=value), _:
+        case ast.Subscript(value=target), ast.Tuple(elts=to), ast.Assign(
+            value=ast.Tuple(elts=values)
+        ) if len(to) == len(values):
+            return target, values[to.index(node)]
+        case ast.Assign(targets=[ast.Subscript(value=target), *_], value=value), _, _:
             return target, value
-        case ast.Call(func=ast.Attribute(value=target, attr="fill"), args=args), _:
-            return target, next(iter(args), None)
-        case ast.Call(args=args, keywords=keywords), _:
-            given = dict(zip(_WRITES.get(called_name(node), ()), args, strict=False))
-            given |= {word.arg: word.value for word in keywords}
-            target = next((given[name] for name in ("a", "arr") if name in given), node)
-            values = ("v", "values", "vals", "fill_value", "val")
-            return target, next((given[name] for name in values if name in given), None)
+        case ast.Call(args=args, keywords=keywords), _, _:
+            array = method_of(node, place.source.modules)
+            positional = [*([] if array is None else [array]), *args]
+            given = dict(zip(_WRITES.get(called_name(node), ()), positional, strict=False))
+            given |= {_WRITTEN[word.arg]: word.value for word in keywords if word.arg in _WRITTEN}
+            return given.get(_TO, node), given.get(_WHAT)
     return node, None
 
 
-_WRITES: dict[str, tuple[str | None, ...]] = {
-    "full_like": ("a", "fill_value"),
-    "put": ("a", "ind", "v"),
-    "place": ("arr", "mask", "vals"),
-    "putmask": ("a", "mask", "values"),
-    "insert": ("arr", "obj", "values"),
-    "fill_diagonal": ("a", "val"),
+_TO, _WHAT = "to", "what"
+
+_WRITES = {
+    "fill": (_TO, _WHAT),
+    "full_like": (_TO, _WHAT),
+    "put": (_TO, "at", _WHAT),
+    "place": (_TO, "at", _WHAT),
+    "putmask": (_TO, "at", _WHAT),
+    "insert": (_TO, "at", _WHAT),
+    "itemset": (_TO, "at", _WHAT),
+    "fill_diagonal": (_TO, _WHAT),
+    "copyto": (_TO, _WHAT),
 }
-"""NumPy's functions that write numbers into an array, and their parameters."""
+"""NumPy's functions and methods that write numbers into an array, and what they are given."""
+
+_WRITTEN: dict[str | None, str] = {
+    **dict.fromkeys(("a", "arr", "dst"), _TO),
+    **dict.fromkeys(("v", "values", "vals", "value", "fill_value", "val", "src"), _WHAT),
+}
+"""Their parameters."""

@@ -301,7 +301,8 @@ class Call(AnyCall):
         result = self.arrays[0]
         given = flat([*self.args, *self.kwargs.values()])
         number = next((x for x in given if beyond(x, result.array)), None)
-        if number is None or self.name not in ("astype", *STORES):
+        filled = self.name in ("full", "full_like") and isinstance(number, float)  # a cast in both
+        if number is None or filled or self.name not in ("astype", *STORES):
             return False
         self.count(CAST)
         abstract = self.recorder.abstract(result.array, result.dtype, result.ndim)

@@ -134,8 +134,8 @@ class Past:
         return self.policy if self.whole or beyond(value, x) else None
 
     def target(self, x: Any, value: Any) -> Any:
-        """An array that is assigned to, or what wraps Python ints around that it does not hold."""
-        return _Wrapping(x) if beyond(value, x) or cut(value, x) else x
+        """An array that is assigned to, or what wraps numbers around that it does not hold."""
+        return _Wrapping(x) if beyond(value, x) else x
 
     def gives(self, name: str, operands: Sequence[Any], form: Form, options: Any) -> str:
         """The dtype that the policy gives an operation of the run; "" if it refuses."""
@@ -278,7 +278,7 @@ def _computing(f: Callable[..., Any], callee: Callee) -> str:
 def _kind(x: Any) -> Hashable:
     """What operands have in common that no policy tells apart; None of what is no number."""
     if type(x) in WEAK:
-        return scalar_class(x)
+        return scalar_class(x) if _of_c(x) else None  # an object to NumPy 1, refused by NumPy 2
     if not isinstance(x, ARRAYS):
         return (int, scalar_class(int(x))) if isinstance(x, int) else None
     if x.dtype.kind not in "biufcV":
@@ -375,12 +375,14 @@ class _Wrapping:
         self._x = x
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._x[key] = _whole(value).astype(self._x.dtype)
+        self._x[key] = np.asarray(_whole(value)).astype(self._x.dtype)
 
 
 def _whole(value: Any) -> Any:
-    """An array of numbers, of which floats beyond a dtype are cut to ints first, as in C."""
-    return np.asarray(int(value) if isinstance(value, _FLOATS) else value)
+    """Numbers of which Python's floats are cut to ints first, as in C."""
+    if isinstance(value, (list, tuple)):
+        return [*map(_whole, value)]
+    return int(value) if type(value) is float and isfinite(value) else value
 
 
 def _stored(
@@ -397,20 +399,31 @@ def _stored(
     """
     if name == "astype":
         scalar: Any = f
-        return np.asarray(args[0]).astype(scalar)[()] if len(args) == 1 else NotImplemented
+        if len(args) != 1:
+            return NotImplemented
+        number = _whole(args[0]) if issubclass(scalar, np.integer) else args[0]
+        return np.asarray(number).astype(scalar)[()]
     target, place, keyword, dtype_at = STORES[name]
     given, named = list(args), dict(kwargs)
     dtype = named.get("dtype", given[dtype_at] if 0 <= dtype_at < len(given) else None)
-    if dtype is None and target is not None:
+    if dtype is None and target is not None and target < len(given):
         dtype = given[target].dtype if isinstance(given[target], ARRAYS) else None
     key: Any = place if place < len(given) else keyword
     if dtype is None or (key == keyword and keyword not in named):
         return NotImplemented
     holder: Any = given if type(key) is int else named
-    if any(type(x) is int and not -(1 << 63) <= x < 1 << 64 for x in flat([holder[key]])):
-        return NotImplemented  # which is no C integer: NumPy 1 refuses it, too
-    holder[key] = np.asarray(holder[key]).astype(dtype)
+    if not all(map(_of_c, flat([holder[key]]))):
+        return NotImplemented  # NumPy 1 refuses it, too
+    if name == "copyto" and not _is_copied(holder[key], dtype):
+        return NotImplemented
+    into = np.dtype(dtype).kind in "iu"
+    holder[key] = np.asarray(_whole(holder[key]) if into else holder[key]).astype(dtype)
     return getattr(given[0], name)(*given[1:], **named) if of_array else f(*given, **named)
+
+
+def _is_copied(value: Any, dtype: Any) -> bool:
+    """Whether ``copyto`` of NumPy 1 took a value: it looked at what a number fits."""
+    return np.can_cast(np.min_scalar_type(value), dtype, "same_kind")
 
 
 def _of_two_signs(a: Any, b: Any) -> bool:
@@ -421,22 +434,25 @@ def _of_two_signs(a: Any, b: Any) -> bool:
 
 
 def beyond(value: Any, x: Any) -> bool:
-    """Whether a Python int, or one in a list, is one that an array of integers does not hold."""
-    if type(value) not in (int, list, tuple) and not isinstance(value, np.integer):
+    """Whether a Python number, or one in a list, is one that an array of integers does not hold.
+
+    A float is cut to an int. NumPy's own scalars wrap around in either edition.
+    """
+    if not isinstance(x, ARRAYS) or x.dtype.kind not in "iu":
         return False
-    if not isinstance(x, ARRAYS):
-        return False
-    if x.dtype.kind not in "iu":
+    if isinstance(value, np.generic) or not isinstance(value, (int, float, list, tuple)):
         return False
     limits = np.iinfo(x.dtype)
     low, high = int(limits.min), int(limits.max)
-    return any(isinstance(n, _INTS) and not low <= int(n) <= high for n in flat([value]))
+    return any(not low <= int(n) <= high for n in flat([value]) if _is_python_number(n))
 
 
-_INTS = int, np.integer
-_FLOATS = float, np.floating
+def _is_python_number(x: Any) -> bool:
+    if isinstance(x, np.generic):
+        return False
+    return isinstance(x, int) or (isinstance(x, float) and isfinite(x))
 
 
-def cut(value: Any, x: Any) -> bool:
-    """Whether a Python float is one that an array of integers does not hold once it is cut."""
-    return isinstance(value, _FLOATS) and isfinite(value) and beyond(int(value), x)
+def _of_c(x: Any) -> bool:
+    """Whether it is no Python int that C has no integer for."""
+    return type(x) is not int or -(1 << 63) <= x < 1 << 64

@@ -163,7 +163,7 @@ class Session:
         """Record ``target[...] = value``."""
         recorder = self.recorder
         if isinstance(value, (list, tuple)) or beyond(value, target):  # which is as one of them is
-            value = next((int(x) for x in flat([value]) if beyond(x, target)), value)
+            value = next((x for x in flat([value]) if beyond(x, target)), value)
         operands = operand_of(recorder, target), operand_of(recorder, value)
         if any(x is None for x in operands):
             return "", "", None
