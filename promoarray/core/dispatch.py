@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
-from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import convert
-from promoarray.core.executable import Executable, compiled, find, is_beyond, keep, keep_beyond
-from promoarray.core.executable_cache import Signature, bounded, signature_of
-from promoarray.core.observers import notify, observers_anywhere, recovery_from
+from promoarray.core.cast import convert, explicit
+from promoarray.core.executable import Executable, compiled, is_beyond, keep, keep_beyond
+from promoarray.core.observers import notify, notify_write, observers_anywhere, recovery_from
 from promoarray.core.operands import (
     array_class,
     as_operand,
@@ -28,7 +26,7 @@ from promoarray.core.operands import (
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.operations import Form
+from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -48,7 +46,9 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         A row of ``promoarray.operations``.
     *operands : PArray, NumPy array or scalar, Python scalar
     form : Form
-        Whether it is written as an operator or called as a function.
+        Whether it is written as an operator, in place, or called as a function. In place it writes
+        into the first operand, unless the policy binds the name to a new array; nothing is written
+        unless all of it can be.
     **options
         What the kernel takes besides, such as ``axis``.
 
@@ -64,91 +64,86 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     OverflowError
         If a Python int does not fit the dtype it becomes.
     """
-    bounds = (options["low"], options["high"]) if "low" in options else ()
-    kept_as = _kept_as(form)
     heard: observer_cache.Lookup | None = None
     if observers_anywhere:
         from promoarray.core.observer_cache import buffers_of, look_up  # which nothing else needs
 
-        heard = look_up(_repeated_as(name, form), form, operands, options)
+        heard = look_up(name, form, operands, options)
         if heard is not None and heard.known is not None:
             again = buffers_of(heard.known, operands)
             if again is not None:
-                return _run_again(name, heard.known, heard.array_class, again, options)
-        return _resolve(name, form, kept_as, operands, options, bounds, heard)
-    written = bounded(name + kept_as, bounds) if bounds else name + kept_as
-    signature = signature_of(written, operands, options)
-    found = signature and find(signature, operands)
-    if found is not None:
-        executable, cls, buffers = found
-        out = run(executable, name, buffers, options)
-        if executable.extra_results:
-            return tuple(map(cls._wrap, out, (executable.result, *executable.extra_results)))
-        return cls._wrap(out, executable.result)
-    return _resolve(name, form, kept_as, operands, options, bounds, signature=signature)
-
-
-def _resolve(
-    name: str,
-    form: Form,
-    kept_as: Form,
-    operands: tuple[Any, ...],
-    options: dict[str, Any],
-    bounds: tuple[Any, ...],
-    heard: observer_cache.Lookup | None = None,
-    signature: Signature | None = None,
-) -> Any:
-    """Run an operation that was not met before, or is observed: decide, compile, run, tell."""
-    entered = operands
-    if signature is None:
-        entered = tuple([as_operand(x) for x in operands])
-        if any(x is NotImplemented for x in entered):
-            return NotImplemented
-    cls = array_class(entered) if signature is None else signature.array_class
+                return _run_again(name, heard, operands, again, options)
+    entered = tuple([as_operand(x) for x in operands])
+    if any(x is NotImplemented for x in entered):
+        return NotImplemented
+    cls = array_class(entered)
     policy = cls._policy or get_policy()
     if policy.canonical:
         entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
     seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form, options=options)
+    writes = form is Form.INPLACE and policy.inplace is not None
     if isinstance(decided, Refusal):
         from promoarray.core.events import RefusalEvent
 
         refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
+        if writes:
+            return _write_recovered(refused)
         entered, seen, decided = _recovered(refused)
-        signature = None  # of what was given, and they are others now
     plan, values = decided
-    if signature is not None:
-        backend = backend_for(signature.held)
-    else:
-        backend = common_backend(*map(buffer_of, entered), *options.values())
-    obeyed = plan
-    if values is not entered:  # there are Python scalars
-        obeyed = comparing(plan, entered, values) or plan
+    obeyed = comparing(plan, entered, values) or plan
+    backend = common_backend(*map(buffer_of, entered), *options.values())
+    bounds = (options["low"], options["high"]) if "low" in options else ()
     executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
+    executable = executable._replace(into=True) if writes else executable
     if not observers_anywhere:
         usual = executable
         if obeyed is not plan:
             usual = compiled(backend, name, policy, plan, values, seen[0].type, bounds)
             keep_beyond(usual, executable)
-        if signature is None:
-            signature = signature_of(bounded(name + kept_as, bounds), entered, options)
-        if signature is not None:
-            keep(signature, name, kept_as, policy, entered, seen, usual)
-    if values is entered:
-        buffers = tuple([x._buffer for x in values])
-    else:
-        buffers = buffers_for(policy, obeyed, values)
+        keep(name, form, policy, entered, seen, usual, options)
+    buffers = buffers_for(policy, obeyed, values)
+    told = name, policy, entered, seen, plan, values
+    if writes:
+        return _written(told, executable, buffers, operands, heard)
     out = run(executable, name, buffers, options)
     outs = out if plan.extra_results else (out,)
     result, *more = map(cls._wrap, outs, (plan.result, *plan.extra_results))
     if observers_anywhere:
         from promoarray.core.events import OperationEvent
 
-        extra = tuple(more)
-        told = name, policy, entered, seen, plan, values, result, extra, options, form
         alike = obeyed is plan and is_told_apart(heard, operands, entered, seen)
-        tell_observers(OperationEvent(*told), executable, heard if alike else None)
+        event = OperationEvent(*told, result, tuple(more), options, form)
+        tell_observers(event, executable, heard if alike else None)
     return (result, *more) if more else result
+
+
+Told = tuple[str, Policy, tuple[Any, ...], tuple[Operand, ...], Plan, tuple[Any, ...]]
+"""What an ``OperationEvent`` begins with."""
+
+
+def _written(
+    told: Told,
+    executable: Executable,
+    buffers: tuple[Any, ...],
+    given: tuple[Any, ...],
+    heard: observer_cache.Lookup | None,
+) -> Any:
+    """Run an operation into its first operand; observers are told before and after."""
+    name, _, entered, seen, *_ = told
+    target = given[0]
+    _require_writeable(backend_of(target._buffer), name, target)
+    if not observers_anywhere:
+        _run_into(executable, name, target, buffers)
+        return target
+    from promoarray.core.events import OperationEvent
+
+    event = OperationEvent(*told, target, form=Form.INPLACE)
+    notify_write(event)
+    _run_into(executable, name, target, buffers)
+    alike = is_told_apart(heard, given, entered, seen)
+    tell_observers(event, executable, heard if alike else None)
+    return target
 
 
 def is_told_apart(
@@ -170,24 +165,6 @@ def is_told_apart(
     )
 
 
-def _kept_as(form: Form) -> Form:
-    """Under which form ``apply`` keeps what was decided.
-
-    What it is asked in place binds a name to a new array, as an operator's result is. Kept as in
-    place it would be found by ``apply_inplace``, and written into the target.
-    """
-    return Form.OPERATOR if form is Form.INPLACE else form
-
-
-def _repeated_as(name: str, form: Form) -> str:
-    """Under which name ``apply`` finds again what observers heard of.
-
-    They are told the true form, since other policies may write in place; but ``apply_inplace`` must
-    not find here what binds a name to a new array.
-    """
-    return f"{name}, rebinding" if form is Form.INPLACE else name
-
-
 def tell_observers(
     event: OperationEvent, executable: Executable, heard: observer_cache.Lookup | None
 ) -> None:
@@ -199,18 +176,23 @@ def tell_observers(
 
 def _run_again(
     name: str,
-    known: observer_cache.Known,
-    array_class: type[Array],
+    heard: observer_cache.Lookup,
+    operands: tuple[Any, ...],
     buffers: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
     """Run an operation that the observer here has heard of, and count it."""
-    executable, types, tell, _ = known
-    out = run(executable, name, buffers, options)
-    if executable.extra_results:
-        result: Any = tuple(map(array_class._wrap, out, types))
+    assert heard.known is not None
+    executable, types, tell, _ = heard.known
+    result: Any
+    if executable.into:
+        result = operands[0]
+        _run_into(executable, name, result, buffers)
+        result._type = types[0]
     else:
-        result = array_class._wrap(out, types[0])
+        out = run(executable, name, buffers, options)
+        wrap = heard.array_class._wrap
+        result = tuple(map(wrap, out, types)) if executable.extra_results else wrap(out, types[0])
     tell()
     return result
 
@@ -253,10 +235,49 @@ def mend(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
     return tuple(mended), recovery.result
 
 
+def _write_recovered(refused: RefusalEvent) -> Any:
+    """Raise the refusal, unless an observer has operands cast, and the result to the target's."""
+    target = refused.operands[0]
+    mended, dtype = mend(refused)
+    if dtype is None:
+        raise refusal_error(refused)
+    result = apply(refused.name, *mended)
+    out = explicit(refused.policy, result._buffer, storage_dtype(result), dtype)
+    _write(backend_of(target._buffer), refused.name, target, out)
+    return target
+
+
+def _require_writeable(backend: Any, name: str, target: Array) -> None:
+    if not backend.writeable(target._buffer):
+        symbol = OPERATIONS[name].symbol
+        raise ValueError(f"{name} in place: the target is read-only; write x = x {symbol} y")
+
+
+def _run_into(executable: Executable, name: str, target: Array, buffers: tuple[Any, ...]) -> None:
+    """Run an executable, and write its result over the first operand: as it goes, if it can."""
+    into = getattr(executable.run, "into", None)
+    if into is None or not into(buffers):
+        out = run(executable, name, buffers, {})
+        _write(backend_of(target._buffer), name, target, out)
+
+
+def _write(backend: Any, name: str, target: Array, out: Any) -> None:
+    """Write the result of an operation in place over its target."""
+    _require_writeable(backend, name, target)
+    buffer = target._buffer
+    if out.shape != buffer.shape:
+        raise ValueError(
+            f"{name} in place: the result has shape {out.shape}, the target {buffer.shape}"
+        )
+    backend.write(buffer, ..., out)
+
+
 def refusal_error(refused: RefusalEvent) -> Exception:
     from promoarray.core.refusals import promotion_error
 
     name, form, policy, _, seen, refusal, _ = refused
+    if form is Form.INPLACE and policy.inplace is None:
+        form = Form.OPERATOR  # the name is bound to a new array
     return refusal.error or promotion_error(policy, name, seen, refusal, form)
 
 

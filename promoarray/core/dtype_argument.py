@@ -15,7 +15,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
 from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.executable_cache import Choice, Executable, signature_of, told_apart
+from promoarray.core.executable_cache import Choice, Executable, operation_key, told_apart
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -32,10 +32,10 @@ def keep(name: str, x: object, entered: Array, asked: object) -> None:
     if observers_anywhere or type(asked) is not DType or not isinstance(x, Array):
         return
     policy, written = entered._policy or get_policy(), name + Form.FUNCTION
-    given, inner = signature_of(written, (x,)), signature_of(written, (entered,))
-    if given is None or inner is None or given.held is not np.ndarray:
+    given, inner = operation_key(written, (x,)), operation_key(written, (entered,))
+    if given is None or inner is None:
         return
-    known, choice = policy.executables.get(inner.key), None
+    known, choice = policy.executables.get(inner), None
     if type(known) is Choice:
         choice = known
         if choice.flat and not entered.ndim:
@@ -43,7 +43,7 @@ def keep(name: str, x: object, entered: Array, asked: object) -> None:
         known = choice.by_case.get(told_apart((entered,), choice))
     if known is None or type(known.result) is not DType or x.dtype is dt.string:
         return
-    key = *given.key, asked.name
+    key = *given, asked.name
     made = _between(policy, storage_dtype(x), known, policy.canonical.get(asked, asked))
     if choice is None:
         policy.executables[key] = made

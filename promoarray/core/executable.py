@@ -2,15 +2,15 @@
 
 NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the loop
 (``backend.compile``), run it. What was got is kept in ``policy.executables``, where the fast path
-(``native/``) and the dispatcher find the same one.
+(``native/``) finds it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +18,15 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.executable_cache import (
     Choice,
     Scalar,
-    Signature,
     ValueClass,
     keep_under,
-    signature_of,
+    operation_key,
     told_apart,
 )
 from promoarray.core.executable_cache import Executable as Executable
 from promoarray.core.operands import in_compiled_code, scalar_buffers
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.operations import Form, operation
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import FEW, Policy
 from promoarray.promotion.scalars import COMPARED
@@ -36,61 +34,25 @@ from promoarray.promotion.scalars import COMPARED
 Buffer = Any
 
 
-class Call(NamedTuple):
-    """One call of an operation that was compiled before.
-
-    Attributes
-    ----------
-    executable : Executable
-    array_class : type
-        That of the operands, and so of the result.
-    buffers : tuple
-    """
-
-    executable: Executable
-    array_class: Any
-    buffers: tuple[Buffer, ...]
-
-
-def find(signature: Signature, operands: tuple[Any, ...]) -> Call | None:
-    """Return the executable for operands of a signature, if there is one, and what it runs on."""
-    cls = signature.array_class
-    policy = cls._policy or get_policy()
-    executable = policy.executables.get(signature.key)
-    if type(executable) is Choice:
-        executable = executable.by_case.get(told_apart(operands, executable))
-    if executable is None:
-        return None
-    buffers = []
-    for x, as_buffer in zip(operands, executable.scalars, strict=True):
-        buffer = x._buffer if as_buffer is None else as_buffer(x)
-        if buffer is None:
-            return None
-        if type(buffer) is Executable:
-            executable = buffer
-            buffer = _infinity(x)
-        buffers.append(buffer)
-    return Call(executable, cls, tuple(buffers))
-
-
 def keep(
-    signature: Signature,
     name: str,
     form: Form,
     policy: Policy,
     operands: tuple[Any, ...],
     seen: tuple[Operand, ...],
     executable: Executable,
+    options: Mapping[str, Any],
 ) -> None:
-    """Keep an executable for operands of a signature, or for their values, where those matter."""
+    """Keep an executable for operands of these types, or for their values, where those matter."""
+    key = operation_key(name + form, operands, options)
+    if key is None:
+        return
     by_value = value_class(policy)
     scalar = by_value or (_is_two if policy.may_square(name, seen, form) else None)
     if scalar is None:
-        keep_under(signature.key, policy, executable)
+        keep_under(key, policy, executable)
         return
-    if by_value is not None and signature.held is not np.ndarray:
-        return  # to look at values may mean to compute them, or to wait for a device
-    choice = policy.executables.setdefault(signature.key, Choice(scalar, by_value, {}))
+    choice = policy.executables.setdefault(key, Choice(scalar, by_value, {}))
     choice.keep(told_apart(operands, choice), executable)
 
 
@@ -132,13 +94,6 @@ def keep_beyond(usual: Executable, executable: Executable) -> None:
         way = getattr(entered, "otherwise", entered)
         if type(way) is _Compared:
             way.beyond = executable._replace(scalars=scalars)
-
-
-def keep_rebinding(name: str, policy: Policy, operands: tuple[Any, ...]) -> None:
-    """Keep for ``x op= y`` what is kept for ``x op y``, as the name is bound to a new array."""
-    signature = signature_of(name, operands)
-    if signature is not None and (kept := policy.executables.get(signature.key)) is not None:
-        policy.executables[name + Form.INPLACE, *signature.key[1:]] = kept
 
 
 # --- Compiling -----------------------------------------------------------------------------------

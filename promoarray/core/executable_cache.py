@@ -1,6 +1,6 @@
 """The cache of executables, ``policy.executables``: what it holds, and by which keys.
 
-The fast path (``native/``) and the dispatcher find the same.
+The dispatcher puts them there, the fast path (``native/``) finds them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from promoarray.backends import find as backend_for
 from promoarray.core.array_base import Array
 from promoarray.dtypes import WEAK, WEAK_TYPES, DType, as_dtype
 from promoarray.promotion.policy import FEW, NO_OPTIONS, Policy
@@ -124,73 +123,34 @@ def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:
     return tuple(case)
 
 
-def bounded(written: str, bounds: tuple[bool, ...]) -> str:
-    """The name of ``clip`` with the bounds that there are: "clip() from to"."""
-    return written + _BOUNDS[bounds] if bounds else written
+def operation_key(
+    written: str, operands: tuple[Any, ...], options: Mapping[str, Any] = NO_OPTIONS
+) -> tuple[Any, ...] | None:
+    """What the executable of an operation is looked up by; None where types do not tell it.
+
+    Parameters
+    ----------
+    written : str
+        The name and the form of the operation: "add=".
+    operands : tuple of Array and Python scalar
+        Arrays of one class.
+    options : mapping
+        What the operation takes besides: Python's own values, and arrays of NumPy's.
+    """
+    if len({type(x) for x in operands} - WEAK.keys()) != 1 or not plain(options):
+        return None
+    types = types_of(*operands)
+    bounds = BOUNDS[options["low"], options["high"]] if "low" in options else ""
+    return None if types is None else (written + bounds, *types)
 
 
-_BOUNDS: dict[tuple[bool, ...], str] = {
+BOUNDS = {
     (False, False): "",
     (True, False): " from",
     (False, True): " to",
     (True, True): " from to",
 }
-
-
-class Signature(NamedTuple):
-    """What operands are known by: arrays of one class that lie in one library, Python scalars.
-
-    Attributes
-    ----------
-    key : tuple
-        Under what their executable is kept.
-    array_class : type
-        That of the arrays, and so of the result.
-    held : type
-        The class of their buffers.
-    """
-
-    key: tuple[Any, ...]
-    array_class: Any
-    held: type
-
-
-def signature_of(
-    written: str, operands: tuple[Any, ...], options: Mapping[str, Any] = NO_OPTIONS
-) -> Signature | None:
-    """The signature of operands; None where types do not tell what the arrays hold: one bears the
-    record of a shadow run.
-
-    Parameters
-    ----------
-    written : str
-        The name and the form of the operation, and bounds that the plan looks at: "add=".
-    operands : tuple
-        Whatever was given.
-    options : mapping
-        What the operation takes besides: Python's own values, and arrays of the same library.
-    """
-    cls: Any = None
-    held: type = np.ndarray
-    key: list[Any] = [written]
-    for x in operands:
-        kind = type(x)
-        if kind in WEAK:
-            key.append(kind)
-            continue
-        if kind is not cls:
-            if cls is not None or not issubclass(kind, Array):
-                return None
-            cls, held = kind, type(x._buffer)
-        dtype, buffer = x._type, x._buffer
-        if type(buffer) is not held or type(dtype) is not DType:
-            return None
-        key.append(key_of_array(dtype, buffer))
-    if cls is None or (options and not plain(options, held)):
-        return None
-    if held is not np.ndarray:
-        key.append(backend_for(held))  # of which the fast path finds nothing
-    return Signature(tuple(key), cls, held)
+"""The bounds that ``clip`` has, which its plan looks at: "clip() from to"."""
 
 
 def key_of_array(dtype: DType, buffer: Buffer) -> Any:
@@ -269,12 +229,9 @@ def types_of(*operands: Any) -> tuple[Any, ...] | None:
     return tuple(types)
 
 
-def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
-    """Whether options are Python's own values and arrays of one library."""
-    for value in options.values():
-        if type(value) not in _PLAIN_OPTIONS and type(value) is not held:
-            return False
-    return True
+def plain(options: Mapping[str, Any]) -> bool:
+    """Whether options are Python's own values and arrays of NumPy's."""
+    return all(type(value) in _PLAIN_OPTIONS for value in options.values())
 
 
-_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})
+_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple, np.ndarray})

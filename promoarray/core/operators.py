@@ -45,9 +45,8 @@ def binary(name: str) -> tuple[Binary, Binary, Binary]:
         return _or_foreign(apply(name, other, self), symbol, other, first=True)
 
     def inplace(self: Array, other: Any, /) -> Any:
-        from promoarray.core import inplace as in_memory
-
-        return _or_foreign(in_memory.apply_inplace(name, self, other), f"{symbol}=", other)
+        made = apply(name, self, other, form=Form.INPLACE)
+        return _or_foreign(made, f"{symbol}=", other)
 
     shown = ("self", symbol, "other"), ("other", symbol, "self"), ("self", f"{symbol}=", "other")
     for method, words in zip((forward, reflected, inplace), shown, strict=True):

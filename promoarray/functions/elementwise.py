@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.dispatch import call
-from promoarray.core.executable_cache import bounded
+from promoarray.core.executable_cache import BOUNDS
 from promoarray.core.fast_path import fast_function
 from promoarray.functions._docs import documented
 from promoarray.functions._keywords import names_keywords
@@ -236,9 +236,7 @@ real = _unary("real", "Real part.")
 imag = _unary("imag", "Imaginary part.")
 
 
-@fast_function(
-    bounded("clip" + Form.FUNCTION, (True, True)), Form.OPERATOR, settings={"operands": 3}
-)
+@fast_function("clip" + Form.FUNCTION + BOUNDS[True, True], Form.OPERATOR, settings={"operands": 3})
 @names_keywords
 def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     """Limit values to a range.
@@ -277,7 +275,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
 
 def _clip(low: bool, high: bool) -> Callable[..., PArray]:
     run = partial(call, "clip", low=low, high=high)
-    return FastOperator(run, bounded("clip" + Form.FUNCTION, (low, high)))
+    return FastOperator(run, "clip" + Form.FUNCTION + BOUNDS[low, high])
 
 
 _from, _to, _from_to = _clip(True, False), _clip(False, True), _clip(True, True)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.dispatch import apply
-from promoarray.core.inplace import apply_inplace
 from promoarray.core.move import moved
 from promoarray.core.operands import as_operand
 from promoarray.errors import kind_of
@@ -66,7 +65,7 @@ def answer(ufunc: np.ufunc, name: str | None, inputs: tuple[Any, ...]) -> None:
 
 def _done(row: Operation, part: Any, *others: Any) -> Any:
     if row.symbol and others:
-        return apply_inplace(row.name, part, *others)
+        return apply(row.name, part, *others, form=Form.INPLACE)
     return apply(row.name, part, *others, form=Form.FUNCTION)
 
 

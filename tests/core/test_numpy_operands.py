@@ -15,7 +15,7 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import dispatch, inplace
+from promoarray.core import dispatch
 from promoarray.dtypes import CONCRETE, STANDARD, DType
 from promoarray.operations import Form
 
@@ -84,7 +84,7 @@ def test_numpys_operands_in_place(policy: str) -> None:
     with pa.policy(policy), np.errstate(all="ignore"):
         for (name, run), dtype in product(AUGMENTED.items(), STANDARD):
             for y in given(dtype):
-                want = outcome(inplace.apply_inplace, name, fresh(), y)
+                want = outcome(dispatch.apply, name, fresh(), y, form=Form.INPLACE)
                 again = [outcome(run, fresh(), y) for _ in range(3)]
                 if again != [want] * 3:
                     wrong[name, y] = want, again

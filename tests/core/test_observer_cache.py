@@ -68,7 +68,7 @@ def test_the_third_call_and_later_ones_are_not_decided_again(
     with observing(listening := Counting()):
         call(), call()
         told, repeated = len(listening.heard), len(listening.repeated)
-        monkeypatch.setattr(dispatch, "_resolve", None)
+        monkeypatch.setattr(dispatch, "compiled", None)
         made = [call() for _ in range(3)]
     assert len(listening.heard) == told
     assert len(listening.repeated) - repeated == 3 * (told + repeated) // 2
