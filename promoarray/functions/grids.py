@@ -15,7 +15,7 @@ from promoarray.core.fast_path import fast_function, making
 from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
-from promoarray.functions._creation import cast_values, default
+from promoarray.functions._creation import cast_values, default, zeros_of
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
 
@@ -199,4 +199,16 @@ def _triangle(name: str, x: Any, k: int) -> Move[PArray]:
     array = as_array(x, name)
     if array.ndim < 2:
         raise ValueError(f"{name} needs two axes or more, and x has {array.ndim}")
+    if array.dtype is dt.float8_e8m0fnu:
+        return Move((array,), partial(_triangle_of_e8m0, name, k, array))
     return move(name, array, k=k)
+
+
+def _triangle_of_e8m0(name: str, k: int, array: PArray, buffer: Any) -> Any:
+    """A triangle in the dtype whose code 0 is 2**-127, with what the policy casts 0.0 to."""
+    backend, dtype = backend_of(buffer), dt.float8_e8m0fnu
+    zero = zeros_of((), dtype, array.device, array._policy)
+    # It has no zero, so all of its values are true.
+    inside = backend.move(name, backend.cast(buffer, dtype, dt.bool), k=k)
+    ((out, _),) = backend.call("where", (buffer, zero), dtype, condition=inside)
+    return out

@@ -259,6 +259,16 @@ def test_triangles_need_two_axes(name: str) -> None:
             getattr(pa, name)(x)
 
 
+def test_triangles_of_a_dtype_whose_code_0_is_no_zero() -> None:
+    x = pa.full((2, 3), 2.0**-127, dtype=pa.float8_e8m0fnu)
+    zero = pa.zeros((), dtype=x.dtype)  # NaN
+    for name, k in (("tril", 0), ("triu", 1)):
+        inside = getattr(pa, name)(pa.ones(x.shape, dtype=bool), k=k)
+        got, want = getattr(pa, name)(x, k=k), pa.where(inside, x, zero)
+        assert got.dtype is x.dtype
+        np.testing.assert_array_equal(np.asarray(got, float), np.asarray(want, float))
+
+
 def test_meshgrid() -> None:
     x, y = pa.asarray([1, 2, 3], dtype=pa.int8), pa.asarray([4, 5], dtype=pa.bfloat16)
     grids = pa.meshgrid(x, y)
