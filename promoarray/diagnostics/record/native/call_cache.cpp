@@ -88,34 +88,24 @@ bool add_number(const FastHook *self, Key *key, PyObject *x) {
     const Cache &cache = *self->cache;
     int beyond = 0;
     const long long value = PyLong_CheckExact(x) ? PyLong_AsLongLongAndOverflow(x, &beyond) : 0;
-    if (PyBool_Check(x)) {
-        key->add_number(A_BOOL | (x == Py_True ? WHOLE : 0));
-    } else if (PyFloat_CheckExact(x)) {
-        key->add_number(class_of_float(cache, PyFloat_AsDouble(x)));
-    } else if (PyLong_CheckExact(x) && beyond == 0) {
-        key->add_number(class_of_int(cache, value));
-    } else {
-        Ref found = call(self->parts[SCALAR_CLASS], x);
-        if (!found) return false;
-        key->add(std::move(found));
-    }
-    return true;
+    if (PyBool_Check(x)) return key->add_number(A_BOOL | (x == Py_True ? WHOLE : 0));
+    if (PyFloat_CheckExact(x)) return key->add_number(class_of_float(cache, PyFloat_AsDouble(x)));
+    if (PyLong_CheckExact(x) && beyond == 0) return key->add_number(class_of_int(cache, value));
+    const Ref found = call(self->parts[SCALAR_CLASS], x);
+    return found && key->add(found.get());
 }
 
 // --- Operands ------------------------------------------------------------------------------------
 
 bool add_array(const FastHook *self, Key *key, PyObject *array, const Class &known, bool values) {
-    key->add(reinterpret_cast<PyObject *>(Py_TYPE(array)));
+    if (!key->add(reinterpret_cast<PyObject *>(Py_TYPE(array)))) return false;
     if (known.dtype == nullptr) {
-        Ref dtype = dtype_of(self, array, known);
-        if (!dtype) return false;
-        key->add(std::move(dtype));
+        const Ref dtype = dtype_of(self, array, known);
+        if (!dtype || !key->add(dtype.get())) return false;
     }
     const Py_ssize_t axes = axes_of(self, array, known);
-    if (axes < 0) return false;
-    Ref slot = slot_of(self->carried, array);
-    key->add_number(axes == 0);
-    key->add(slot ? std::move(slot) : Ref::to(Py_None));
+    PyObject *slot = peek_slot(self->carried, array);
+    if (axes < 0 || !key->add_number(axes == 0) || !key->add(slot != nullptr ? slot : Py_None)) return false;
     if (axes != 0 || !values) return true;
     const Ref value(known.read == Read::FLOAT ? PyNumber_Float(array)
                     : known.read == Read::INT ? PyNumber_Index(array)
@@ -129,8 +119,8 @@ bool add(const FastHook *self, Key *key, PyObject *x, const Class &known, bool v
     if (known.sort == Sort::LIST) {
         const Py_ssize_t length = PySequence_Size(x);
         if (length > LONGEST || deep == DEEPEST) return false;
-        key->add(reinterpret_cast<PyObject *>(Py_TYPE(x)));
-        key->add_number(static_cast<std::uint64_t>(length));
+        if (!key->add(reinterpret_cast<PyObject *>(Py_TYPE(x)))) return false;
+        if (!key->add_number(static_cast<std::uint64_t>(length))) return false;
         for (Py_ssize_t i = 0; i < length; ++i) {
             const Ref each(PySequence_GetItem(x, i));
             if (!each || !add(self, key, each.get(), class_of(self, each.get()), values, deep + 1)) return false;
@@ -139,8 +129,7 @@ bool add(const FastHook *self, Key *key, PyObject *x, const Class &known, bool v
     }
     const bool stands_for_itself = x == Py_None || PyUnicode_CheckExact(x) || PyType_Check(x) ||
                                    PyObject_TypeCheck(x, type_in(self, NUMPY_DTYPE));
-    if (stands_for_itself) key->add(x);
-    return stands_for_itself;
+    return stands_for_itself && key->add(x);
 }
 
 Class classify(const FastHook *self, PyObject *x) {
@@ -201,14 +190,6 @@ bool lie_within(const ArrayFields &array, const Told &told) {
     return all;
 }
 
-bool have_values(const Told &told, PyObject *cast) {
-    constexpr int FLOAT32 = 11, FLOAT64 = 12;  // NumPy's numbers of the dtypes
-    const ArrayFields *array = cast != nullptr ? fields_of(cast) : nullptr;
-    if (array == nullptr || array->dtype->byte_order != '=' || (~array->flags & (IN_ROWS | ALIGNED)) != 0) return false;
-    if (array->dtype->number == FLOAT64) return lie_within<double>(*array, told);
-    return array->dtype->number == FLOAT32 && lie_within<float>(*array, told);
-}
-
 // Whether code is a library's, of promoarray itself among them; -1 with the error.
 int is_library(const FastHook *self, const Ref &code) {
     auto &known = self->cache->is_library;
@@ -241,14 +222,6 @@ std::unique_ptr<Told> read_known(PyObject *known) {
     return told;
 }
 
-// The calls that are known at a place; in a row that is as long as it has to be.
-std::vector<Entry> *known_at(Cache &cache, long place, bool grows) {
-    auto &places = cache.places[place < 0];
-    const auto number = static_cast<std::size_t>(place < 0 ? -(place + 1) : place);
-    if (number >= places.size() && grows) places.resize(number + 1);
-    return number < places.size() ? &places[number] : nullptr;
-}
-
 bool counted_again(FastHook *self, const char *method, PyObject *what, long long times) {
     return static_cast<bool>(Ref(PyObject_CallMethod(self->recorder, method, "OL", what, times)));
 }
@@ -260,27 +233,20 @@ Cache::~Cache() {
     for (const auto &each : moved) Py_DECREF(each.first);
 }
 
-// --- Keys ----------------------------------------------------------------------------------------
-
-void Key::add(Ref &&part) {
-    if (is_whole()) words_[size_++] = reinterpret_cast<std::uintptr_t>(part.release());
+bool have_values(const Told &told, PyObject *cast) {
+    constexpr int FLOAT32 = 11, FLOAT64 = 12;  // NumPy's numbers of the dtypes
+    if (!told.by_values) return true;
+    const ArrayFields *array = cast != nullptr ? fields_of(cast) : nullptr;
+    if (array == nullptr || array->dtype->byte_order != '=' || (~array->flags & (IN_ROWS | ALIGNED)) != 0) return false;
+    if (array->dtype->number == FLOAT64) return lie_within<double>(*array, told);
+    return array->dtype->number == FLOAT32 && lie_within<float>(*array, told);
 }
 
-void Key::add_number(std::uint64_t number) {  // objects lie at even addresses
-    if (is_whole()) words_[size_++] = static_cast<std::uintptr_t>(number << 1U | 1U);
-}
-
-bool Key::is_like(const std::vector<std::uintptr_t> &other) const {
-    return other.size() == size_ && std::equal(words_, words_ + size_, other.begin());
-}
-
-std::vector<std::uintptr_t> Key::release() {
-    return {words_, words_ + std::exchange(size_, 0)};
-}
-
-void Key::let_go(const std::uintptr_t *words, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-        if ((words[i] & 1U) == 0) Py_DECREF(reinterpret_cast<PyObject *>(words[i]));
+std::vector<Entry> *known_at(Cache &cache, long place, bool grows) {
+    auto &places = cache.places[place < 0];
+    const auto number = static_cast<std::size_t>(place < 0 ? -(place + 1) : place);
+    if (number >= places.size() && grows) places.resize(number + 1);
+    return number < places.size() ? &places[number] : nullptr;
 }
 
 bool read_borders(Cache *cache, PyObject *floats, PyObject *ints) {
@@ -335,8 +301,8 @@ bool add_place(const FastHook *self, Key *key, long place) {
         const Ref at = attribute(self, frame.get(), INSTRUCTION);
         const int library = at ? is_library(self, code) : -1;
         if (library < 0) break;
-        key->add(std::move(code));
-        key->add_number(static_cast<std::uint64_t>(PyLong_AsLong(at.get())));
+        if (!key->add(code.get())) return false;
+        if (!key->add_number(static_cast<std::uint64_t>(PyLong_AsLong(at.get())))) return false;
         if (!library) return true;
         frame = attribute(self, frame.get(), BACK);
     }
@@ -344,25 +310,8 @@ bool add_place(const FastHook *self, Key *key, long place) {
     return false;
 }
 
-Found find(const FastHook *self, long place, const Key &key) {
-    Cache &cache = *self->cache;
-    std::vector<Entry> *here = known_at(cache, place, false);
-    if (here == nullptr) return {};
-    for (Entry &entry : *here) {
-        if (!key.is_like(entry.key)) continue;
-        if (&entry != &here->front()) std::swap(entry, here->front());
-        return {here->front().told.get(), cache.turn};
-    }
-    return {};
-}
-
-Told *holding(const FastHook *self, const Found &found, PyObject *cast) {
-    if (found.told == nullptr || found.turn != self->cache->turn) return nullptr;
-    return !found.told->by_values || have_values(*found.told, cast) ? found.told : nullptr;
-}
-
-bool keep(FastHook *self, long place, Key *key, PyObject *known, Ref &&dtypes) {
-    if (!KNOWS_CALLS || known == Py_None || !key->is_whole()) return true;
+bool keep(FastHook *self, long place, Told *before, Key *key, PyObject *known, Ref &&dtypes) {
+    if (known == Py_None) return true;
     std::unique_ptr<Told> told = read_known(known);
     if (told == nullptr) {
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "what was told of a call is a Known");
@@ -370,20 +319,18 @@ bool keep(FastHook *self, long place, Key *key, PyObject *known, Ref &&dtypes) {
     }
     told->dtypes = std::move(dtypes);
     Cache &cache = *self->cache;
+    if (before != nullptr) {  // which made something else
+        std::swap(*before, *told);
+        ++cache.turn;
+        return told->again == 0 || counted_again(self, "counted_again", told->known.get(), told->again);
+    }
     if (cache.size >= MOST || known_at(cache, place, true)->size() >= MOST_HERE) {
         if (!flush(self)) return false;
         forget_calls(self);
     }
-    std::vector<Entry> &here = *known_at(cache, place, true);
-    const auto same = std::find_if(here.begin(), here.end(), [&](const Entry &each) { return key->is_like(each.key); });
-    if (same == here.end()) {
-        here.emplace_back(key->release(), std::move(told));
-        ++cache.size;
-        return true;
-    }
-    std::swap(same->told, told);  // which made something else
-    ++cache.turn;
-    return told->again == 0 || counted_again(self, "counted_again", told->known.get(), told->again);
+    known_at(cache, place, true)->emplace_back(key->release(), std::move(told));
+    ++cache.size;
+    return true;
 }
 
 bool count_again(FastHook *self, Told *told, PyObject *made) {

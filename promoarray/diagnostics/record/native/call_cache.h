@@ -1,10 +1,12 @@
 // What was told of calls, found again by their place and what those have in common that are alike.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ref.h"
@@ -26,17 +28,29 @@ class Key {
     Key(const Key &) = delete;
     Key &operator=(const Key &) = delete;
     ~Key() { let_go(words_, size_); }
-    void add(PyObject *part) { add(Ref::to(part)); }
-    void add(Ref &&part);
-    void add_number(std::uint64_t number);
-    bool is_like(const std::vector<std::uintptr_t> &other) const;
-    // Its words, with the references that it owns. Of one that is too long there are none.
-    std::vector<std::uintptr_t> release();
-    bool is_whole() const { return size_ < MOST; }
-    static void let_go(const std::uintptr_t *words, std::size_t count);
+    // Each is false if it is too long to be like another.
+    bool add(PyObject *part) { return add(reinterpret_cast<std::uintptr_t>(part), part); }
+    bool add_number(std::uint64_t number) {  // objects lie at even addresses
+        return add(static_cast<std::uintptr_t>(number << 1U | 1U), nullptr);
+    }
+    bool is_like(const std::vector<std::uintptr_t> &other) const {
+        return other.size() == size_ && std::equal(words_, words_ + size_, other.begin());
+    }
+    // Its words, with the references that they own.
+    std::vector<std::uintptr_t> release() { return {words_, words_ + std::exchange(size_, 0)}; }
+    static void let_go(const std::uintptr_t *words, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i)
+            if ((words[i] & 1U) == 0) Py_DECREF(reinterpret_cast<PyObject *>(words[i]));
+    }
 
    private:
-    static constexpr std::size_t MOST = 64;  // a longer one is like no other
+    static constexpr std::size_t MOST = 64;
+    bool add(std::uintptr_t word, PyObject *object) {
+        if (size_ == MOST) return false;
+        Py_XINCREF(object);
+        words_[size_++] = word;
+        return true;
+    }
     std::uintptr_t words_[MOST];
     std::size_t size_ = 0;
 };
@@ -53,12 +67,6 @@ struct Told {
     long long again = 0;
     bool by_values = false;  // whether what is cast has to be whole within these
     double least = 0, most = 0;
-};
-
-// What was found before a call: of use after it only if nothing was forgotten meanwhile.
-struct Found {
-    Told *told = nullptr;
-    unsigned turn = 0;
 };
 
 // What the class of an object says of it.
@@ -111,19 +119,16 @@ bool add_operand(const FastHook *self, Key *key, PyObject *x, const Class &known
 // Add where the program stands, of a place in a library the calls that led to it.
 bool add_place(const FastHook *self, Key *key, long place);
 
-// What was told of a call like this one, if anything was.
-Found find(const FastHook *self, long place, const Key &key);
-
-// What was told, if it still holds, of all values of what is cast or of those that this array has.
-Told *holding(const FastHook *self, const Found &found, PyObject *cast = nullptr);
-
+// The calls that are known at a place; in a row that is as long as it has to be.
+std::vector<Entry> *known_at(Cache &cache, long place, bool grows);
+// Whether all values of an array that is cast are those of which something was told.
+bool have_values(const Told &told, PyObject *cast);
 // Count a call that is like another, if it made the same. False if it has to be recorded, with the
 // error if there is one.
 bool count_again(FastHook *self, Told *told, PyObject *made);
 
-// Keep what was told of a call: a Known, or None.
-bool keep(FastHook *self, long place, Key *key, PyObject *known, Ref &&dtypes);
-
+// Keep what was told of a call, a Known: in the place of what was told before, or by its key.
+bool keep(FastHook *self, long place, Told *before, Key *key, PyObject *known, Ref &&dtypes);
 // Have a part of an array carry what the array does, and count it among what is moved. False if it
 // has to be recorded.
 bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part);

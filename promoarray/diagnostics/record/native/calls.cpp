@@ -1,6 +1,6 @@
 // The calls of rewritten programs: which function of NumPy's it is, and what it is given.
-#include <string>
 #include <utility>
+#include <vector>
 
 #include "hook.h"
 
@@ -96,33 +96,14 @@ bool resolve(FastHook *self, Call *begun) {
     return true;
 }
 
-// The folder of the file whose code a traceback begins in; empty if that is not known.
-std::string folder_of(PyObject *traceback) {
-    Ref at(Py_NewRef(traceback));
-    for (const char *name : {"tb_frame", "f_code", "co_filename"}) {
-        if (at) at = Ref(PyObject_GetAttrString(at.get(), name));
-    }
-    const Ref text(at && PyUnicode_Check(at.get()) ? PyUnicode_AsEncodedString(at.get(), "utf-8", "replace") : nullptr);
-    PyErr_Clear();
-    const char *file = text ? PyBytes_AsString(text.get()) : nullptr;
-    if (file == nullptr) return "";
-    const std::string path(file);
-    return path.substr(0, path.find_last_of("/\\") + 1);
-}
-
 // Have the traceback of an error not begin with the frames of what was asked.
-void pass_over_own_frames() {
+void pass_over_own_frames(const FastHook *self) {
     PyObject *kind, *value, *traceback;
     PyErr_Fetch(&kind, &value, &traceback);
     PyErr_NormalizeException(&kind, &value, &traceback);
-    Ref at(traceback);
-    const std::string own = at ? folder_of(at.get()) : "";
-    while (at && !own.empty() && folder_of(at.get()) == own) {
-        at = Ref(PyObject_GetAttrString(at.get(), "tb_next"));
-        if (at && at.get() == Py_None) at = Ref(nullptr);
-    }
-    if (value != nullptr) PyException_SetTraceback(value, at ? at.get() : Py_None);
-    PyErr_Restore(kind, value, at.release());
+    const Ref own(traceback), outside = call(self->parts[OUTSIDE], traceback != nullptr ? traceback : Py_None);
+    if (value != nullptr && outside) PyException_SetTraceback(value, outside.get());
+    PyErr_Restore(kind, value, outside.get() != Py_None ? Py_XNewRef(outside.get()) : nullptr);
 }
 
 Ref arguments_of(const Call &call) {
@@ -154,7 +135,7 @@ Ref called_otherwise(const FastHook *self, const Call &call, PyObject *function,
         const Ref given = arguments_of(call), keywords = keywords_of(call);
         if (!given || !keywords) return Ref(nullptr);
         Ref answer(PyObject_CallFunctionObjArgs(what, given.get(), keywords.get(), nullptr));
-        if (!answer) pass_over_own_frames();
+        if (!answer) pass_over_own_frames(self);
         return answer;
     };
     if (before != Py_None) {
@@ -181,28 +162,27 @@ Ref called_otherwise(const FastHook *self, const Call &call, PyObject *function,
 // What calls that are alike have in common: the function, and its arguments; false if it is like no other.
 bool add_call(const FastHook *self, const Call &call, Key *key) {
     const auto add = [&](PyObject *x) { return add_operand(self, key, x, class_of(self, x), self->by_value); };
-    key->add(call.callee.get());
-    if (call.owner && !add(call.owner.get())) return false;
+    if (!key->add(call.callee.get()) || (call.owner && !add(call.owner.get()))) return false;
     for (Py_ssize_t i = 0; i < call.count; ++i)
         if (!add(call.args[i])) return false;
     for (Py_ssize_t i = 0; i < call.named(); ++i) {
         PyObject *x = call.args[call.count + i];
-        key->add(Py_NotImplemented);  // no argument that is known by itself
-        key->add(PyTuple_GetItem(call.names, i));
-        key->add_number(x == call.first());  // `out=x` writes into an operand
-        if (!add(x)) return false;
+        const bool goes_on = key->add(Py_NotImplemented) &&  // no argument that is known by itself
+                             key->add(PyTuple_GetItem(call.names, i)) &&
+                             key->add_number(x == call.first());  // `out=x` writes into an operand
+        if (!goes_on || !add(x)) return false;
     }
     return add_place(self, key, call.place);
 }
 
 // Tell of a call that was carried out.
-bool tell_of(FastHook *self, const Call &call, Key *key, bool looks, const Found &found, bool answered, PyObject *x) {
+bool tell_of(FastHook *self, const Call &call, Asked *asked, bool answered, PyObject *x) {
     PyObject *first = call.first();
     const bool may_store = x == Py_None && first != nullptr && is_array(self, first);
     if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) return true;  // it only asks
     const Ref session = Ref::to(self->session);
     Ref asks = Ref::to(answered ? Py_True : Py_False);
-    return tell(self, call.place, key, looks, holding(self, found, first), x, std::move(asks), [&] {
+    return asked->tell(self, call.place, first, x, std::move(asks), [&] {
         const Ref given = arguments_of(call), keywords = keywords_of(call);
         const Ref own(call.owner ? PyTuple_Pack(1, call.owner.get()) : PyTuple_New(0));
         const Ref operands(given && keywords && own ? PySequence_Concat(own.get(), given.get()) : nullptr);
@@ -229,82 +209,16 @@ Ref carried_out(FastHook *self, Call *begun, bool is_told) {
             return Ref(nullptr);
     }
     const Ref session = Ref::to(self->session);
-    Key key;
-    const bool looks = add_call(self, *begun, &key);
-    const Found found = looks ? find(self, begun->place, key) : Found{};
+    Asked asked(self, begun->place, [&](Key *key) { return add_call(self, *begun, key); });
     Ref function = Ref::to(begun->function);
-    if (self->past != Py_None && (found.told == nullptr || found.told->dtypes.get() == Py_True)) {
+    if (self->past != Py_None && (asked.told == nullptr || asked.told->dtypes.get() == Py_True)) {
         PyObject *own = begun->owner ? begun->owner.get() : Py_None;
         function = Ref(PyObject_CallMethod(self->past, "function", "OOO", begun->function, begun->callee.get(), own));
     }
     Ref made = function ? called_otherwise(self, *begun, function.get(), &answered) : Ref(nullptr);
     if (!made || !is_told || self->session != session.get()) return made;
-    return tell_of(self, *begun, &key, looks, found, answered, made.get()) ? std::move(made) : Ref(nullptr);
+    return tell_of(self, *begun, &asked, answered, made.get()) ? std::move(made) : Ref(nullptr);
 }
-
-// A function that is called where no argument tells its place, or of which is told later.
-struct Bound {
-    PyObject_HEAD
-    PyObject *hook, *function, *given, *names, *result;
-    long place;
-    bool later;
-};
-
-Bound *bound_of(PyObject *object) { return reinterpret_cast<Bound *>(object); }
-
-// The arguments, by name behind those by position, in a tuple.
-Ref in_a_row(PyObject *args, PyObject *kwargs, Ref *names) {
-    const Ref keys(kwargs == nullptr ? PyList_New(0) : PyDict_Keys(kwargs)),
-        values(kwargs == nullptr ? PyList_New(0) : PyDict_Values(kwargs));
-    *names = keys ? Ref(PyList_AsTuple(keys.get())) : Ref(nullptr);
-    const Ref last(values ? PyList_AsTuple(values.get()) : nullptr);
-    return *names && last ? Ref(PySequence_Concat(args, last.get())) : Ref(nullptr);
-}
-
-template <typename Function>
-auto with_call(const Bound *self, const Function &function) {
-    std::vector<PyObject *> args;
-    const Py_ssize_t all = PyTuple_Size(self->given), named = PyTuple_Size(self->names);
-    for (Py_ssize_t i = 0; i < all; ++i) args.push_back(PyTuple_GetItem(self->given, i));
-    Call call{self->place, self->function, args.data(), named != 0 ? self->names : nullptr, all - named};
-    return function(&call);
-}
-
-PyObject *bound_call(PyObject *object, PyObject *args, PyObject *kwargs) {
-    Bound *self = bound_of(object);
-    Ref names(nullptr), given = in_a_row(args, kwargs, &names);
-    if (!given) return nullptr;
-    Ref(std::exchange(self->given, given.release()));
-    Ref(std::exchange(self->names, names.release()));
-    Ref made = with_call(self, [&](Call *call) { return carried_out(hook_of(self->hook), call, !self->later); });
-    if (!made || !self->later) return made.release();
-    Ref(std::exchange(self->result, made.release()));
-    return Py_NewRef(object);
-}
-
-// As the function is called in messages.
-PyObject *bound_attribute(PyObject *object, PyObject *name) {
-    return PyObject_GetAttr(bound_of(object)->function, name);
-}
-
-int bound_release(PyObject *object) {
-    Bound *self = bound_of(object);
-    for (PyObject **part : {&self->hook, &self->function, &self->given, &self->names, &self->result}) Py_CLEAR(*part);
-    return 0;
-}
-
-int bound_traverse(PyObject *object, visitproc visit, void *arg) {
-    const Bound *self = bound_of(object);
-    Py_VISIT(Py_TYPE(object));
-    for (PyObject *part : {self->hook, self->function, self->given, self->names, self->result}) Py_VISIT(part);
-    return 0;
-}
-
-PyType_Slot bound_slots[] = {{Py_tp_call, reinterpret_cast<void *>(bound_call)},
-                             {Py_tp_getattro, reinterpret_cast<void *>(bound_attribute)},
-                             {Py_tp_traverse, reinterpret_cast<void *>(bound_traverse)},
-                             {Py_tp_dealloc, reinterpret_cast<void *>(dealloc<bound_release>)},
-                             {0, nullptr}};
 
 }  // namespace
 
@@ -315,39 +229,34 @@ PyObject *call_function(PyObject *object, PyObject *const *args, Py_ssize_t coun
     return carried_out(hook_of(object), &call, true).release();
 }
 
-PyObject *bound(PyObject *object, PyObject *const *args, Py_ssize_t count) {
+PyObject *call_later(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     long place;
-    if (!read_place("bound", args, count, 3, &place)) return nullptr;
-    Ref made(PyType_GenericAlloc(bound_type, 0));
-    if (!made) return nullptr;
-    Bound *self = bound_of(made.get());
-    self->hook = Py_NewRef(object);
-    self->function = Py_NewRef(args[1]);
-    self->later = args[2] == Py_True;
-    self->place = place;
-    return made.release();
+    if (!read_place("call_later", args, count, 2, &place)) return nullptr;
+    Call call{place, args[1], args + 2, names, count - 2};
+    const Ref made = carried_out(hook_of(object), &call, false);
+    const Py_ssize_t all = count + call.named();
+    const Ref given(made ? PyTuple_New(all) : nullptr);
+    for (Py_ssize_t i = 0; given && i < all; ++i) PyTuple_SetItem(given.get(), i, Py_NewRef(args[i]));
+    return given ? PyTuple_Pack(3, made.get(), given.get(), names != nullptr ? names : Py_None) : nullptr;
 }
 
-PyObject *result_of(PyObject *object, PyObject *x) {
+PyObject *result_of(PyObject *object, PyObject *called) {
     FastHook *self = hook_of(object);
-    if (Py_TYPE(x) != bound_type || bound_of(x)->result == nullptr) {
-        PyErr_SetString(PyExc_TypeError, "what a function returned is in what was called");
-        return nullptr;
+    PyObject *made, *given, *names;
+    if (!PyArg_ParseTuple(called, "OO!O", &made, &PyTuple_Type, &given, &names)) return nullptr;
+    std::vector<PyObject *> args;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(given); ++i) args.push_back(PyTuple_GetItem(given, i));
+    names = names != Py_None ? names : nullptr;
+    const Py_ssize_t count = PyTuple_Size(given) - (names != nullptr ? PyTuple_Size(names) : 0);
+    long place;
+    if (!read_place("result", args.data(), count, 2, &place)) return nullptr;
+    Call call{place, args[1], args.data() + 2, names, count - 2};
+    if (is_recording(self) && (!resolve(self, &call))) return nullptr;
+    if (call.callee) {
+        Asked asked(self, place, [&](Key *key) { return add_call(self, call, key); });
+        if (!tell_of(self, call, &asked, self->past != Py_None, made)) return nullptr;
     }
-    PyObject *made = bound_of(x)->result;
-    if (!is_recording(self)) return Py_NewRef(made);
-    const bool went_well = with_call(bound_of(x), [&](Call *call) {
-        if (!resolve(self, call)) return false;
-        if (!call->callee) return true;
-        Key key;
-        const bool looks = add_call(self, *call, &key);
-        const Found found = looks ? find(self, call->place, key) : Found{};
-        return tell_of(self, *call, &key, looks, found, self->past != Py_None, made);
-    });
-    return went_well ? Py_NewRef(made) : nullptr;
+    return Py_NewRef(made);
 }
-
-PyType_Spec bound_spec = {"promoarray.diagnostics.record._seen.Bound", sizeof(Bound), 0,
-                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, bound_slots};
 
 }  // namespace promoarray

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <new>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,36 +30,29 @@ struct Guard {
 
 // What is held of one array: a weak reference to it, or itself where its class has none.
 struct Entry {
-    PyObject *array;  // null once something else is carried
     Ref held, slot;
-    bool is_weak;
 };
 
-// Beyond so many entries those are let go of whose arrays are dead, or held by nobody else; if that
-// is not half of them, the next time is later; and of more than the second number the older half goes.
-constexpr std::size_t FEW = 64, MOST = 1 << 18;
+// With so many entries those are let go of whose arrays are dead, or held by nobody else; if that is
+// not half of them, the next time is later.
+constexpr std::size_t FEW = 64;
+
+struct Map {
+    std::unordered_map<PyObject *, Entry> entries;
+    std::size_t limit = FEW;
+};
 
 struct Tables {
-    std::vector<Entry> entries;         // the oldest first
-    std::vector<std::uint32_t> places;  // where an array's entry is, plus one, at its hash or behind
-    std::size_t limit = 0;
-    std::vector<PyTypeObject *> strong;  // classes without weak references; they are held
+    // What was noted last of objects without weak references, as NumPy's numbers are: each takes
+    // the place of one before, which is held on only if the program still has it.
+    Entry recent[256];
+    Map weak, strong;
+    std::vector<PyTypeObject *> without;  // classes without weak references; they are held
     Lock lock;
 };
 
-// The first place from an array's hash on of which `is_it` says so of the number there.
-template <typename IsIt>
-std::size_t place_of(const Tables &tables, const PyObject *array, const IsIt &is_it) {
-    const std::size_t mask = tables.places.size() - 1;  // a power of two, half of them free
-    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(array) * 0x9E3779B97F4A7C15u >> 32) & mask;
-    while (!is_it(tables.places[at])) at = (at + 1) & mask;
-    return at;
-}
-
-void add(Tables &tables, Entry &&entry) {
-    const std::size_t at = place_of(tables, entry.array, [](std::uint32_t number) { return number == 0; });
-    tables.entries.push_back(std::move(entry));
-    tables.places[at] = static_cast<std::uint32_t>(tables.entries.size());
+Entry &recent_of(Tables &tables, const PyObject *array) {
+    return tables.recent[reinterpret_cast<std::uintptr_t>(array) * 0x9E3779B97F4A7C15u >> 56];
 }
 
 struct Carried {
@@ -83,59 +77,58 @@ bool is_dead(PyObject *weak) {
 #endif
 }
 
-bool is_needed(const Entry &entry) {
-    if (entry.array == nullptr) return false;
-    return entry.is_weak ? !is_dead(entry.held.get()) : Py_REFCNT(entry.array) > 1;
-}
-
-// The entry of what is, or was, at an address; null if there is none.
-Entry *find(Tables &tables, PyObject *array) {
-    if (tables.entries.empty()) return nullptr;
-    const std::size_t at = place_of(tables, array, [&](std::uint32_t number) {
-        return number == 0 || tables.entries[number - 1].array == array;
-    });
-    return tables.places[at] == 0 ? nullptr : &tables.entries[tables.places[at] - 1];
-}
-
 // Let go of what nobody needs, and return it: the caller drops it once no lock is held.
-std::vector<Entry> swept(Tables &tables) {
-    std::vector<Entry> kept, gone;
-    for (Entry &entry : tables.entries) (is_needed(entry) ? kept : gone).push_back(std::move(entry));
-    if (kept.size() > MOST) {
-        const auto newer = kept.end() - MOST / 2;
-        std::move(kept.begin(), newer, std::back_inserter(gone));
-        kept.erase(kept.begin(), newer);
+template <typename IsNeeded>
+std::vector<Entry> swept(Map &map, const IsNeeded &is_needed) {
+    std::vector<Entry> gone;
+    for (auto at = map.entries.begin(); at != map.entries.end();) {
+        const bool stays = at->second.slot && is_needed(at->second.held.get());
+        if (!stays) gone.push_back(std::move(at->second));
+        at = stays ? std::next(at) : map.entries.erase(at);
     }
-    tables.limit = 2 * kept.size() > FEW ? 2 * kept.size() : FEW;
-    std::size_t size = 2 * FEW;
-    while (size < 2 * tables.limit) size *= 2;
-    tables.places.assign(size, 0);
-    tables.entries.clear();
-    for (Entry &entry : kept) add(tables, std::move(entry));
+    map.limit = std::max(FEW, 2 * map.entries.size());
     return gone;
 }
 
-// A weak reference to an array, or itself. Which classes have none is known after the first: asking
-// costs an error with its text. False with the error.
-bool hold(Tables &tables, PyObject *array, Entry *entry) {
-    PyTypeObject *type = Py_TYPE(array);
-    bool is_strong = false;
-    {
-        const Guard guard(tables.lock);
-        for (PyTypeObject *each : tables.strong) is_strong |= each == type;
+bool lives(PyObject *weak) { return !is_dead(weak); }
+bool is_held(PyObject *array) { return Py_REFCNT(array) > 1; }
+
+bool has_no_weak(const Tables &tables, PyObject *array) {
+    return std::find(tables.without.begin(), tables.without.end(), Py_TYPE(array)) != tables.without.end();
+}
+
+// Where it is put down what an array carries; null if nowhere.
+Entry *find(Tables &tables, PyObject *array) {
+    const bool is_strong = has_no_weak(tables, array);
+    Entry &recent = recent_of(tables, array);
+    if (is_strong && recent.held.get() == array) return &recent;
+    auto &entries = (is_strong ? tables.strong : tables.weak).entries;
+    if (entries.empty()) return nullptr;
+    const auto at = entries.find(array);
+    return at != entries.end() && (is_strong || lives(at->second.held.get())) ? &at->second : nullptr;
+}
+
+PyObject *found(Tables &tables, PyObject *array) {
+    const Entry *entry = find(tables, array);
+    return entry != nullptr ? entry->slot.get() : nullptr;
+}
+
+// Put down what an array carries, in the place of another entry. That and those that are returned
+// the caller drops once no lock is held.
+std::vector<Entry> added(Tables &tables, PyObject *array, Ref &&weak, Ref &&slot, Entry *before) {
+    std::vector<Entry> gone;
+    if (weak) {
+        if (tables.weak.entries.size() >= tables.weak.limit) gone = swept(tables.weak, lives);
+        *before = std::exchange(tables.weak.entries[array], {std::move(weak), std::move(slot)});
+        return gone;
     }
-    if (!is_strong) {
-        entry->held = Ref(PyWeakref_NewRef(array, nullptr));
-        entry->is_weak = static_cast<bool>(entry->held);
-        if (entry->is_weak) return true;
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-        PyErr_Clear();
-        const Guard guard(tables.lock);
-        Py_INCREF(reinterpret_cast<PyObject *>(type));
-        tables.strong.push_back(type);
+    *before = std::exchange(recent_of(tables, array), {Ref::to(array), std::move(slot)});
+    if (before->slot && is_held(before->held.get())) {
+        if (tables.strong.entries.size() >= tables.strong.limit) gone = swept(tables.strong, is_held);
+        PyObject *other = before->held.get();
+        tables.strong.entries[other] = std::move(*before);
     }
-    entry->held = Ref::to(array);
-    return true;
+    return gone;
 }
 
 PyObject *carried_new(PyTypeObject *type, PyObject *args, PyObject *) {
@@ -178,10 +171,13 @@ int carried_contains(PyObject *self, PyObject *array) { return static_cast<bool>
 
 Py_ssize_t carried_length(PyObject *self) {
     Tables &tables = *carried_of(self)->tables;
-    std::vector<Entry> gone;
+    std::vector<Entry> weak, strong;
     const Guard guard(tables.lock);
-    gone = swept(tables);
-    return static_cast<Py_ssize_t>(tables.entries.size());
+    weak = swept(tables.weak, lives);
+    strong = swept(tables.strong, is_held);
+    auto count = static_cast<Py_ssize_t>(tables.weak.entries.size() + tables.strong.entries.size());
+    for (const Entry &each : tables.recent) count += each.slot && is_held(each.held.get());
+    return count;
 }
 
 int carried_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -189,19 +185,26 @@ int carried_traverse(PyObject *object, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->dtype_class);
     if (self->tables == nullptr) return 0;
-    for (const Entry &each : self->tables->entries) {
-        Py_VISIT(each.held.get());
-        Py_VISIT(each.slot.get());
-    }
+    const auto visited = [&](const Entry &entry) {
+        Py_VISIT(entry.held.get());
+        Py_VISIT(entry.slot.get());
+        return 0;
+    };
+    for (const Entry &each : self->tables->recent)
+        if (const int stop = visited(each)) return stop;
+    for (const Map *map : {&self->tables->weak, &self->tables->strong})
+        for (const auto &each : map->entries)
+            if (const int stop = visited(each.second)) return stop;
     return 0;
 }
 
 int carried_clear(PyObject *object) {
     Carried *self = carried_of(object);
     if (self->tables == nullptr) return 0;
-    std::vector<Entry> old;  // let go of when the table is empty
-    old.swap(self->tables->entries);
-    self->tables->limit = 0;
+    Map weak, strong;  // let go of when the tables are empty
+    std::swap(weak, self->tables->weak);
+    std::swap(strong, self->tables->strong);
+    for (Entry &each : self->tables->recent) Entry(std::move(each));
     return 0;
 }
 
@@ -209,7 +212,7 @@ int carried_release(PyObject *object) {
     carried_clear(object);
     Carried *self = carried_of(object);
     if (self->tables != nullptr)
-        for (PyTypeObject *type : self->tables->strong) Py_DECREF(reinterpret_cast<PyObject *>(type));
+        for (PyTypeObject *type : self->tables->without) Py_DECREF(reinterpret_cast<PyObject *>(type));
     delete self->tables;
     self->tables = nullptr;
     Py_CLEAR(self->dtype_class);
@@ -242,35 +245,37 @@ bool is_carried(PyObject *object) {
     return PyType_GetSlot(Py_TYPE(object), Py_tp_new) == reinterpret_cast<void *>(carried_new);
 }
 
+PyObject *peek_slot(PyObject *carried, PyObject *array) { return found(*carried_of(carried)->tables, array); }
+
 Ref slot_of(PyObject *carried, PyObject *array) {
     Tables &tables = *carried_of(carried)->tables;
     const Guard guard(tables.lock);
-    const Entry *found = find(tables, array);
-    const bool is_it = found != nullptr && !(found->is_weak && is_dead(found->held.get()));
-    return Ref(is_it ? Py_NewRef(found->slot.get()) : nullptr);
+    return Ref(Py_XNewRef(found(tables, array)));
 }
 
-bool put_slot(PyObject *carried, PyObject *array, PyObject *slot) {
+bool put_slot(PyObject *carried, PyObject *array, PyObject *given) {
     Tables &tables = *carried_of(carried)->tables;
-    const bool differs = slot != Py_None;
-    Entry entry{array, Ref(nullptr), Ref(nullptr), false};
-    Entry gone_one{nullptr, Ref(nullptr), Ref(nullptr), false};
+    Ref slot = given != Py_None ? Ref::to(given) : Ref(nullptr), weak;
+    Entry last;  // which is let go of once no lock is held, as are these and the former slot
     std::vector<Entry> gone;
-    if (differs) entry.slot = Ref::to(slot);
+    bool is_strong;
     {
         const Guard guard(tables.lock);
         Entry *before = find(tables, array);
-        if (before != nullptr && differs && !(before->is_weak && is_dead(before->held.get()))) {
-            std::swap(before->slot, entry.slot);
-            return true;
-        }
-        if (before != nullptr) std::swap(*before, gone_one);
+        if (before != nullptr) std::swap(before->slot, slot);
+        if (before != nullptr || !slot) return true;
+        is_strong = has_no_weak(tables, array);
     }
-    if (!differs) return true;
-    if (!hold(tables, array, &entry)) return false;
+    if (!is_strong) weak = Ref(PyWeakref_NewRef(array, nullptr));
+    const bool is_new = !is_strong && !weak;  // that a class has none: asking costs an error with its text
+    if (is_new && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    if (is_new) PyErr_Clear();
     const Guard guard(tables.lock);
-    if (tables.entries.size() >= tables.limit) gone = swept(tables);
-    add(tables, std::move(entry));
+    if (is_new) {
+        Py_INCREF(reinterpret_cast<PyObject *>(Py_TYPE(array)));
+        tables.without.push_back(Py_TYPE(array));
+    }
+    gone = added(tables, array, std::move(weak), std::move(slot), &last);
     return true;
 }
 

@@ -12,6 +12,9 @@ bool is_carried(PyObject *object);
 // What an array carries; null without an error if all policies agree on it.
 Ref slot_of(PyObject *carried, PyObject *array);
 
+// The same, lent by the table, where a GIL keeps others from it.
+PyObject *peek_slot(PyObject *carried, PyObject *array);
+
 // Note what an array carries from now on: a slot, or None. False with the error.
 bool put_slot(PyObject *carried, PyObject *array, PyObject *slot);
 

@@ -122,22 +122,22 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
     }
     const bool any = first == Sort::ARRAY || second == Sort::ARRAY;
     if (!any && first != Sort::SCALAR && second != Sort::SCALAR) return Ref(op.done(op.a, op.b));
-    const Ref session = Ref::to(self->session);
-    Key key;
+    PyObject *const session = self->session;  // which another may have taken the place of afterwards
     const bool values = self->by_value && (any || op.is_pow());
-    const bool looks = add_operand(self, &key, op.a, of_first, values) &&
-                       (op.b == nullptr || add_operand(self, &key, op.b, of_second, values)) && add_place(self, &key, place);
-    const Found found = looks ? find(self, place, key) : Found{};
-    PyObject *cast = found.told != nullptr ? found.told->dtypes.get() : nullptr;
+    Asked asked(self, place, [&](Key *key) {
+        return add_operand(self, key, op.a, of_first, values) &&
+               (op.b == nullptr || add_operand(self, key, op.b, of_second, values)) && add_place(self, key, place);
+    });
+    PyObject *cast = asked.told != nullptr ? asked.told->dtypes.get() : nullptr;
     const bool asks = cast == nullptr || (PyTuple_Check(cast) && PyTuple_Size(cast) == 0);
     Ref dtypes = asks ? dtypes_of(self, op) : Ref::to(cast);
     if (!dtypes) return dtypes;
     Ref made = carried_out(self, op, dtypes.get());
-    if (!made || !is_array(self, made.get()) || self->session != session.get()) return made;
-    const bool went_well = tell(self, place, &key, looks, holding(self, found), made.get(), std::move(dtypes), [&] {
+    if (!made || !is_array(self, made.get()) || self->session != session) return made;
+    const bool went_well = asked.tell(self, place, nullptr, made.get(), std::move(dtypes), [&] {
         const Ref operands(op.b == nullptr ? Py_BuildValue("[O]", op.a) : Py_BuildValue("[OO]", op.a, op.b));
         if (!operands) return Ref(nullptr);  // what `x += y` puts in the place of `x` is nothing in place
-        return Ref(PyObject_CallMethod(session.get(), "operator", "OOOOO", op.name(), operands.get(), made.get(),
+        return Ref(PyObject_CallMethod(session, "operator", "OOOOO", op.name(), operands.get(), made.get(),
                                        frame_here(), op.in_place && made.get() == op.a ? Py_True : Py_False));
     });
     return went_well ? std::move(made) : Ref(nullptr);
@@ -229,11 +229,12 @@ Ref told_target(FastHook *self, long place, PyObject *x, PyObject *value) {
     const Class known = class_of(self, x);
     if (!is_recording(self) || known.sort != Sort::ARRAY) return Ref::to(x);
     const Ref session = Ref::to(self->session);
-    Key key;
-    const bool looks = add_operand(self, &key, x, known, self->by_value) &&
-                       add_operand(self, &key, value, class_of(self, value), self->by_value) && add_place(self, &key, place);
-    const Found found = looks ? find(self, place, key) : Found{};
-    const bool went_well = tell(self, place, &key, looks, holding(self, found, value), Py_None, Ref::to(Py_None), [&] {
+    const Class of_value = class_of(self, value);
+    Asked asked(self, place, [&](Key *key) {
+        return add_operand(self, key, x, known, self->by_value) &&
+               add_operand(self, key, value, of_value, self->by_value) && add_place(self, key, place);
+    });
+    const bool went_well = asked.tell(self, place, value, Py_None, Ref::to(Py_None), [&] {
         return Ref(PyObject_CallMethod(session.get(), "assigned", "OOO", x, value, frame_here()));
     });
     if (!went_well) return Ref(nullptr);
@@ -369,8 +370,9 @@ PyMethodDef hook_methods[] = {
     method_def<contains>("contains", "Whether a value is among others."),
     {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_function)), METH_FASTCALL | METH_KEYWORDS,
      "Call a function."},
-    method_def<bound>("bound", "A function that is called with what is in a sequence or a dict, or later told of."),
-    {"result", result_of, METH_O, "What such a function returned."},
+    {"call_later", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_later)),
+     METH_FASTCALL | METH_KEYWORDS, "Call a function, and answer what `result` is given."},
+    {"result", result_of, METH_O, "What such a function returned, of which is told now."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef hook_getset[] = {{"session", get_session, nullptr, "Who is told, or None.", nullptr},

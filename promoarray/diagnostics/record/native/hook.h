@@ -14,7 +14,7 @@ namespace promoarray {
 
 // What a hook is made of, in the order of the tuple it is given (hook.py): classes, and what follows.
 enum Part { NDARRAY, GENERIC, NUMPY_DTYPE, FUNCTION_TYPE, METHOD_TYPE, UFUNC, DISPATCHER, CALLEE, OTHERWISE,
-            PLAIN, RESOLVE, SCALAR_CLASS, IS_LIBRARY, PARTS };
+            PLAIN, RESOLVE, SCALAR_CLASS, IS_LIBRARY, OUTSIDE, PARTS };
 enum Name { DTYPE, NDIM, ITEM, BACK, INSTRUCTION, MODULE, CODE, OF_METHOD, NAME, NAMES };
 inline constexpr const char *HOOK_NAMES[NAMES] = {"dtype", "ndim", "item", "f_back", "f_lasti",
                                                   "__module__", "__code__", "__func__", "__name__"};
@@ -49,24 +49,45 @@ inline bool is_plain(Sort sort) { return sort < Sort::SCALAR; }
 // Read the number that methods are given first; false with the error.
 bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place);
 
-// Count a call that is like another at its place, or else have the session record it, and keep what
-// that answers if other calls may be like this one.
-template <typename Record>
-bool tell(FastHook *self, long place, Key *key, bool looks, Told *told, PyObject *made, Ref &&dtypes,
-          const Record &record) {
-    if (told != nullptr && count_again(self, told, made)) return true;
-    if (PyErr_Occurred()) return false;
-    const Ref answer = record();
-    return answer && (!looks || keep(self, place, key, answer.get(), std::move(dtypes)));
-}
+// What is known of a call before it is carried out: what was told of one like it, if anything was,
+// and what calls like it have in common. `describe` adds to a key what calls like it have in common.
+struct Asked {
+    template <typename Describe>
+    Asked(const FastHook *self, long place, const Describe &describe) : turn_(self->cache->turn) {
+        looks_ = KNOWS_CALLS && describe(&key_);
+        std::vector<Entry> *here = looks_ ? known_at(*self->cache, place, false) : nullptr;
+        for (std::size_t i = 0; here != nullptr && told == nullptr && i < here->size(); ++i) {
+            if (!key_.is_like((*here)[i].key)) continue;
+            if (i != 0) std::swap((*here)[i], here->front());
+            told = here->front().told.get();
+        }
+    }
+    // What was told, unless something was forgotten meanwhile.
+    Told *still(const FastHook *self) const { return turn_ == self->cache->turn ? told : nullptr; }
+    // Count a call that is like another, or else have the session record it, and keep what that
+    // answers if other calls may be like this one. `cast` is an array that may be cast.
+    template <typename Record>
+    bool tell(FastHook *self, long place, PyObject *cast, PyObject *made, Ref &&dtypes, const Record &record) {
+        Told *before = still(self);
+        if (before != nullptr && have_values(*before, cast) && count_again(self, before, made)) return true;
+        if (PyErr_Occurred()) return false;
+        const Ref answer = record();
+        return answer && (!looks_ || keep(self, place, still(self), &key_, answer.get(), std::move(dtypes)));
+    }
+    Told *told = nullptr;
+
+   private:
+    Key key_;
+    bool looks_ = false;
+    unsigned turn_;
+};
 
 // The methods of calls.
 PyObject *call_function(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names);
-PyObject *bound(PyObject *object, PyObject *const *args, Py_ssize_t count);
-PyObject *result_of(PyObject *object, PyObject *bound);
+PyObject *call_later(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *result_of(PyObject *object, PyObject *called);
 
-extern PyType_Spec hook_spec, bound_spec;
-inline PyTypeObject *bound_type = nullptr;
+extern PyType_Spec hook_spec;
 
 // The names of the operators, in the order of their numbers; null with the error.
 PyObject *operator_names();

@@ -10,10 +10,9 @@ namespace promoarray {
 namespace {
 
 int execute(PyObject *module) {
-    for (PyType_Spec *spec : {&carried_spec, &hook_spec, &bound_spec}) {
+    for (PyType_Spec *spec : {&carried_spec, &hook_spec}) {
         Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) return -1;
-        if (spec == &bound_spec) bound_type = reinterpret_cast<PyTypeObject *>(type.release());
     }
     const Ref names(operator_names());
     return names ? PyModule_AddObjectRef(module, "OPERATORS", names.get()) : -1;

@@ -12,7 +12,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType, FunctionType, MethodType
+from functools import partial
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -58,7 +59,7 @@ class Hook(FastHook):
                 *(np.ndarray, np.generic, np.dtype, FunctionType, MethodType),
                 *(np.ufunc, type(np.sum), Callee, Otherwise, PLAIN),
                 lambda function: callee_of(function) or stand_ins(function),
-                *(scalar_class, is_library),
+                *(scalar_class, is_library, _outside),
             ),
             [_nearest(x) for x in borders() if x <= sys.float_info.max],
             [(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64],
@@ -90,6 +91,10 @@ class Hook(FastHook):
         return x
 
     # -- what is told ----------------------------------------------------------------------------
+
+    def bound(self, number: int, f: Any, later: bool) -> Any:
+        """A function whose call has room for no number, or of which ``result`` tells later."""
+        return _Bound(self.call_later if later else self.call, number, f)
 
     def _otherwise_viewed(self, source: Any, key: Any, x: Any, frame: FrameType) -> None:
         """Tell of items of what is no array."""
@@ -235,6 +240,25 @@ def _nearest(x: float) -> tuple[float, float]:
     return below, near if near >= x else math.nextafter(near, math.inf)
 
 
+def _outside(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without promoarray's own frames, with which it begins."""
+    while traceback is not None and of_promoarray(traceback.tb_frame):
+        traceback = traceback.tb_next
+    return traceback
+
+
+class _Bound(partial[Any]):
+    """A function with its place, in messages the function."""
+
+    __module__: Any = property(lambda self: self.args[1].__module__)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.args[1], name)
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
 class _Itself:
     """Compared to anything, it gives that."""
 
@@ -269,11 +293,17 @@ class _Storing:
 
 
 def hook() -> Hook:
-    """Return the hook, put among the builtins once it is asked for."""
-    found: Hook | None = getattr(builtins, RESERVED, None)
+    """Return the hook, put among the builtins once it is asked for.
+
+    What stands there is a module of its methods: Python calls a module's functions the fastest.
+    """
+    found: Any = getattr(builtins, RESERVED, None)
     if found is None:
-        found = Hook()
+        made = Hook()
+        found = ModuleType(RESERVED)
+        vars(found).update({n: getattr(made, n) for n in dir(made) if n[0] != "_"}, hook=made)
         setattr(builtins, RESERVED, found)
-        BEFORE_READING.append(found.flush)
+        BEFORE_READING.append(made.flush)
         in_python()  # which is loaded rewritten, before anything is recorded
-    return found
+    made = found.hook
+    return made
