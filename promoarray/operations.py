@@ -143,7 +143,8 @@ mean       median nanmedian nanmean quantile nanquantile
 multiply   hardswish hardsigmoid
 diagonal   mode kthvalue cummax cummin topk tril triu diag diagflat diag_embed repeat_interleave
 diagonal   take_along_dim scatter scatter_add index_add pad msort nan_to_num aminmax softshrink
-diagonal   hardshrink view_as_real unique_consecutive frac
+diagonal   hardshrink unique_consecutive frac
+real       view_as_real
 argmax     one_hot bincount count_nonzero nonzero argwhere multinomial bucketize
 sort       histc
 add        complex polar

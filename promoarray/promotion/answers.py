@@ -68,10 +68,15 @@ class Answers:
         that gave them.
     policy : str
         The policy whose framework was asked.
+    scaled : frozenset of str
+        Operators that another kernel than the function's carries out beside a Python int or float.
     """
 
-    def __init__(self, beside: str, name: str, policy: str) -> None:
+    def __init__(
+        self, beside: str, name: str, policy: str, *, scaled: frozenset[str] = frozenset()
+    ) -> None:
         self._path, self.policy = os.path.join(os.path.dirname(beside), name), policy
+        self.scaled = scaled
 
     @cached_property
     def _lines(self) -> list[str]:

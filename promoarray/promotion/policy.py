@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from promoarray.dtypes import WEAK, DType, weak_int
+from promoarray.dtypes import WEAK, DType, weak_float, weak_int
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
@@ -363,6 +363,9 @@ class Policy:
         several dtypes that of their common one; a function in place may have fewer.
         """
         if self.answers is None or not operands:
+            return None
+        scales = form is not Form.FUNCTION and name in self.answers.scaled
+        if scales and any(operand.type in (weak_int, weak_float) for operand in operands):
             return None
         lacking, target = self.answers.without_kernel, self.strong(operands[0].type)
         if form is Form.INPLACE and (why := lacking(self.title, f"{name}_", target)):

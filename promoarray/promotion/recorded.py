@@ -36,4 +36,15 @@ def recorded(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pl
 def _stand_in(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Go by the operation that a function stands for, which may be one of two arrays."""
     stand_in = STANDS_FOR[name]
-    return policy.plan(stand_in, operands * (OPERATIONS[stand_in].arity or 1))
+    plan = policy.plan(stand_in, operands * (OPERATIONS[stand_in].arity or 1))
+    if isinstance(plan, Refusal):
+        return plan
+    made = policy.strong(plan.result)
+    result = made.complexified if name in _OF_PARTS else plan.result
+    if result is None or result not in policy.dtypes:
+        return Refusal(f"{policy.title} has no complex dtype of two {made.name}")
+    return plan._replace(inputs=plan.inputs[: len(operands)], result=result)
+
+
+_OF_PARTS = frozenset({"complex", "polar", "view_as_complex"})
+"""Functions that make complex numbers of two real ones each."""

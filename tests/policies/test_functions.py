@@ -92,6 +92,25 @@ def _is_weak(wanted: str, ours: str) -> bool:
     return ours.endswith("*") and ours[0] == wanted[0]
 
 
+@pytest.mark.parametrize("policy", ["numpy@2", "tensorflow", "aclnn@8.5", "torch@2.13"])
+@pytest.mark.parametrize(
+    ("name", "given", "made"),
+    [
+        ("complex", "f32", "c64"),
+        ("polar", "f64", "c128"),
+        ("view_as_complex", "f32", "c64"),
+        ("view_as_real", "c64", "f32"),
+    ],
+)
+def test_complex_numbers_of_two_parts(policy: str, name: str, given: str, made: str) -> None:
+    """Of frameworks that were not asked, too; their plan has the operands that it was asked for."""
+    operands = (Operand(BY_CODE[given]),)
+    found = as_policy(policy).decide(name, operands, (None,), Form.FUNCTION)
+    assert not isinstance(found, Refusal)
+    assert found.plan.result is BY_CODE[made]
+    assert len(found.plan.inputs) == 1
+
+
 def hazards(home: str, target: str) -> Iterator[tuple[str, str, str, str]]:
     """Where one framework answers and another refuses, or gives another dtype."""
     there = {(name, code): text for name, code, text in cells(target)}

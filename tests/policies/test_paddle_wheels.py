@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import promoarray as pa
+from promoarray import dtypes as dt
+from promoarray.operations import Form
+from promoarray.policies import Operand, Rank, Refusal, as_policy
 
 NAN, INF = float("nan"), float("inf")
 
@@ -78,6 +81,18 @@ def test_the_wheels_have_means_of_int32_and_int64_alone(policy):
         for dtype in (pa.int8, pa.int16, pa.uint8):
             with pytest.raises(pa.PromotionError, match="int32 and int64"):
                 pa.mean(pa.ones(200, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", [pa.uint8, pa.int8, pa.int16])
+@pytest.mark.parametrize("form", [Form.OPERATOR, Form.INPLACE])
+def test_paddle_3_3_scales_where_an_operator_has_no_kernel(dtype, form):
+    """``x - 5`` and ``x -= 5``, but not ``x - x``, nor ``x * x`` of int16, either."""
+    paddle, five = as_policy("paddle@3.3"), Operand(dt.weak_int, Rank.SCALAR)
+    for name in ("subtract", "multiply"):
+        decided = paddle.carried_out(name, (Operand(dtype), five), (None, 5), form)
+        assert decided.plan.result is dtype
+    alike = (Operand(dtype),) * 2
+    assert isinstance(paddle.carried_out("multiply", alike, (None, None)), Refusal)
 
 
 def test_paddle_2_6_makes_float32_of_any_number_and_refuses_complex_ones():

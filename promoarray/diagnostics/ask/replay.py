@@ -55,6 +55,7 @@ from promoarray.diagnostics.model.slots import as_seen_by, pending_of
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, INEXACT, WEAK, DType
 from promoarray.operations import Form
+from promoarray.promotion.cast_losses import gravity
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -227,9 +228,10 @@ class _Observer(ShadowObserver):
             decided = policy.decide(each.name, seen, operands, each.form, options=each.options)
             if isinstance(decided, Refusal):
                 continue
-            dtypes = zip(operands, plan.inputs, decided.plan.inputs, strict=True)
-            if any(_another(x, mine, theirs) for x, mine, theirs in dtypes):
-                why = "it compares a number that is another one in the dtype there"
+            dtypes = [*zip(operands, plan.inputs, decided.plan.inputs, strict=True)]
+            number = any(_another(x, mine, theirs) for x, mine, theirs in dtypes)
+            if number or any(_may_round(x, mine, theirs) for x, mine, theirs in dtypes):
+                why = _ANOTHER if number else _ROUNDED
                 left = Unanswered(each.name, why, each.place.program, policy.name)
                 self.report.unanswered[left] += 1
 
@@ -284,8 +286,11 @@ class _Observer(ShadowObserver):
 
 
 def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: Any) -> str:
-    """Why a policy does not answer for a function; "" if it does."""
-    if not examined(each.name, policy):
+    """Why a policy does not answer for a function; "" if it does.
+
+    Of a NumPy program the functions are recorded that frameworks define otherwise, and no others.
+    """
+    if not home.name.startswith("numpy") and not examined(each.name, policy):
         return "the framework was not asked what it answers"
     dtypes = {policy.strong(as_seen_by(policy, x).type) for x in operands[:1]}
     for dtype in dtypes:
@@ -305,12 +310,14 @@ def _lacking(policy: Policy, name: str, x: AbstractArray) -> Answer | None:
     return Answer(None, reason, origin, words_of((Operand(own),)), None, pending)
 
 
+_ANOTHER = "it compares a number that is another one in the dtype there"
+_ROUNDED = "it compares an array's numbers in a dtype that may round them, and another there"
+
+
 def _another(x: Any, mine: DType, theirs: DType) -> bool:
     """Whether a number whose value is known has another value in one dtype than in the other."""
-    if mine is theirs or INEXACT.isdisjoint((mine.kind, theirs.kind)):
+    if mine is theirs or INEXACT.isdisjoint((mine.kind, theirs.kind)) or _is_unknown(x):
         return False  # integers compare as they are, whatever they fit
-    if isinstance(x, AbstractArray) and (x.ndim or not x._buffer.known):
-        return False
     value = x._buffer.item() if isinstance(x, AbstractArray) else x
     with np.errstate(all="ignore"):
         try:
@@ -318,6 +325,18 @@ def _another(x: Any, mine: DType, theirs: DType) -> bool:
         except (OverflowError, TypeError, ValueError):  # such as a value that nobody reads
             return True
     return bool(first != second and (first == first or second == second))
+
+
+def _may_round(x: Any, mine: DType, theirs: DType) -> bool:
+    """Whether an array is compared in two dtypes of which one may not hold its numbers."""
+    if mine is theirs or not _is_unknown(x):
+        return False
+    own = type_of(x._type)
+    return any(gravity(own, dtype)[0] for dtype in (mine, theirs))
+
+
+def _is_unknown(x: Any) -> bool:
+    return isinstance(x, AbstractArray) and (x.ndim > 0 or not x._buffer.known)
 
 
 def _operand(abstract: type[AbstractArray], given: Given, slot: Slot) -> Any:

@@ -78,6 +78,11 @@ def asked_on_a_cpu_alone(name: str, dtype: DType, policy: Policy) -> bool:
     return policy.answers.asked_on_a_cpu_alone(_row(name, policy.answers), dtype)
 
 
+def is_defined(name: str) -> bool:
+    """Whether frameworks define a function otherwise."""
+    return _meant(name) in _definitions()
+
+
 def defined_otherwise(
     name: str,
     home: Policy,

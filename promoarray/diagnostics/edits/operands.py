@@ -80,13 +80,69 @@ def called_name(call: ast.Call) -> str:
     return ""
 
 
-def is_fold(call: ast.AST) -> bool:
-    """Whether Python adds or multiplies the elements of an array: ``sum(x)``, ``math.prod(x)``."""
+def folded(call: ast.AST, name: str) -> list[Any] | None:
+    """Return the operands of an operation that Python's own code carries out on elements.
+
+    Of ``sum(x)`` these are what was summed so far, which stands nowhere, and ``x``; of
+    ``list(map(operator.mul, x, y))`` they are ``x`` and ``y``. None of what does no such thing.
+    """
     if not isinstance(call, ast.Call) or not call.args:
-        return False
-    if isinstance(call.args[0], (ast.GeneratorExp, ast.Starred)):
-        return False
-    return ast.unparse(call.func) in ("sum", "math.prod")
+        return None
+    first, *others = call.args
+    operation, operands = "", others
+    match ast.unparse(call.func), others:
+        case "sum", _:
+            operation, operands = "add", [None, first]
+        case "math.prod", _:
+            operation, operands = "multiply", [None, first]
+        case "functools.reduce" | "reduce", [values, *_]:
+            operation, operands = operator_of(first), [None, values]
+        case "itertools.accumulate" | "accumulate", _:
+            operation, operands = operator_of(others[0]) if others else "add", [None, first]
+        case "map", [_, *_]:
+            operation = operator_of(first)
+    inner = folded(first, name)
+    if operation != name:
+        return inner
+    return None if inner or any(map(_is_lazy, operands)) else operands
+
+
+def operator_of(node: ast.AST) -> str:
+    """Return the operation of a function such as ``operator.mul``; "" if it is none."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="operator"), attr=name) | ast.Name(id=name):
+            return _OPERATORS.get(name, "")
+    return ""
+
+
+_OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "and_": "bitwise_and",
+    "or_": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}
+"""Functions of ``operator``, by name."""
+
+
+def _is_lazy(node: ast.AST | None) -> bool:
+    """Whether an expression makes its elements one by one, so that no array is made of it."""
+    if isinstance(node, ast.Call):
+        return called_name(node) in _ITERATORS
+    return isinstance(node, (ast.GeneratorExp, ast.Starred))
+
+
+_ITERATORS = {
+    *("map", "filter", "zip", "iter", "reversed", "enumerate", "accumulate", "starmap"),
+    *("chain", "from_iterable", "islice", "takewhile", "dropwhile", "filterfalse", "repeat"),
+}
 
 
 def number_text(node: ast.AST) -> Any:

@@ -13,7 +13,6 @@ from promoarray.diagnostics.edits.answers import Casts, candidates, holds, lost
 from promoarray.diagnostics.edits.occurrences import DTYPE, REFUSED, fits
 from promoarray.diagnostics.edits.operands import (
     called_name,
-    is_fold,
     is_simple,
     method_of,
     number_text,
@@ -125,7 +124,7 @@ def _numbers(place: SourceOperation, shared: set[int]) -> dict[int, DType]:
     for index, node in enumerate(place.operands):
         known = node and all(index < len(asked.operands) for asked in place.every)
         target = index == 0 and isinstance(place.node, ast.AugAssign)
-        if index in shared or not known or target or is_fold(place.node):
+        if index in shared or not known or target or place.folds:
             continue
         ranks, types = place.ranks(index), {asked.operands[index].type for asked in place.every}
         literal = type(number_text(node)) is int and place.source.quoted(node)[-1:].isdecimal()
@@ -233,7 +232,7 @@ def _of_operand(
         return node, "literal" if number_text(node) is not None else _WEAK_NAMES[dtype]
     if any(index in s.wrapped for s in place.concerned):
         return node, "wrapped"
-    if place.ranks(index) == {Rank.SCALAR} or is_fold(place.node):
+    if place.ranks(index) == {Rank.SCALAR} or place.folds:
         return node, "row" if rows else "asarray"
     named = _named_dtype(place, node, index)
     return (node, "astype") if named is None else (named, "retyped")
@@ -276,7 +275,7 @@ def _conditional(place: SourceOperation) -> tuple[Wrap, ...]:
     wraps, source = [], place.source
     for rule in by_dtype(place.port, place.every, place.needing):
         index, used = rule.operand, rule.operands
-        if any(place.operand(i) is None for i in used) or is_fold(place.node):
+        if any(place.operand(i) is None for i in used) or place.folds:
             raise Unedited("it is passed with several dtypes, which need casts of their own")
         numbers = {i for i in used if source.may_be_number(place.operands[i])}
         if numbers - {index} or (index == RESULT and source.may_be_number(place.node)):

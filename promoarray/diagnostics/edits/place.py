@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from promoarray.diagnostics.edits.answers import Casts, Port, candidates, holds
 from promoarray.diagnostics.edits.occurrences import Asked, Occurrence
+from promoarray.diagnostics.edits.operands import folded
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.dtypes import DType
 from promoarray.operations import Form
@@ -53,6 +54,7 @@ class SourceOperation:
         self.every = list(dict.fromkeys(s.asked for s in self.group))
         self.needing = list(dict.fromkeys(s.asked for s in self.concerned))
         self.operands: list[Any] = self.source.operands(self.node, first)
+        self.folds = folded(self.node, first.asked.name) is not None
 
     def _new_name(self) -> str:
         """The name by which the namespace is to be imported, which is free in the file."""

@@ -16,9 +16,10 @@ from promoarray.diagnostics.edits.occurrences import Occurrence
 from promoarray.diagnostics.edits.operands import (
     MIRRORED,
     called_name,
+    folded,
     given_to,
-    is_fold,
     is_operation,
+    operator_of,
 )
 from promoarray.promotion.plan import Rank
 
@@ -121,7 +122,9 @@ class SourceText:
         position = seen.span[1:5]
         call = self._calls.get(position[2:])
         if not seen.edited:
-            return call if call is not None and is_fold(call) else None
+            name = seen.asked.name
+            known = call and (folded(call, name) or operator_of(call.func) == name)
+            return call if known else None
         # A method on a line of its own begins there.
         every = [*self.at(position), *([call] if call else ())]
         return next((node for node in every if is_operation(node, seen)), None)
@@ -143,8 +146,8 @@ class SourceText:
                 pair = [left, *comparators][seen.span.part :][:2]
                 op = node.ops[seen.span.part]
                 return self._in_order(pair, op, seen) if len(node.ops) == 1 else pair
-            case ast.Call() if is_fold(node):
-                return [None, node.args[0]]  # what was computed so far stands nowhere
+            case ast.Call() if elements := folded(node, seen.asked.name):
+                return elements
             case ast.Call():
                 return given_to(node, {*self.modules, *seen.names, "xp"})
         return []

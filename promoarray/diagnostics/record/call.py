@@ -23,6 +23,7 @@ from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERAT
 from promoarray.diagnostics.record.written import MIRRORED, number_first
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.operations import Form
+from promoarray.promotion.policy import Policy
 
 
 class Call:
@@ -252,6 +253,11 @@ class Call:
         first, *more = results
         return self.recorder.saw(operation, operands, first, self.frame, more=more, **how)
 
+    @property
+    def home(self) -> Policy:
+        """The policy of what carried it out."""
+        return self.recorder.home
+
     def step(
         self, operation: str, operands: Sequence[Any], *, edited: bool = False
     ) -> AbstractArray:
@@ -270,7 +276,7 @@ class Call:
         self, operation: str, operands: Sequence[Any], form: Form = Form.OPERATOR
     ) -> DType | None:
         """The dtype that our policy of the framework gives; None if it refuses."""
-        home = self.recorder.home
+        home = self.home
         plan = home.plan(operation, tuple(operand_of(x, home) for x in operands), form)
         result: DType | None = getattr(plan, "result", None)
         return result if result is None or home.weak_arrays else home.strong(result)

@@ -19,10 +19,12 @@ x = torch.tensor([1, 2, 3], dtype=torch.int32)
 f = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float32)
 """
 NUMPY = """\
+import functools, itertools, operator
 import numpy as np
 x = np.array([1, 200], dtype=np.uint8)
 f = np.array([0.5, 1], np.float32)
 """
+WIDE = "np.asarray(x, dtype=np.int64)"
 
 
 def write(tmp_path: Path, source: str) -> Path:
@@ -169,6 +171,14 @@ def test_what_a_library_does_is_left_and_told(tmp_path: Path) -> None:
             "y = y + x[1].astype(np.int64) * 2 ** i",
         ),
         ("y = np.uint8(200) + 100", "y = np.int64(200) + 100"),
+        ("y = operator.add(x[1], 100)", "y = operator.add(x[1].astype(np.int64), 100)"),
+        ("y = list(map(operator.mul, x, [2, 2]))", f"map(operator.mul, {WIDE}, [2, 2])"),
+        ("y = sum(map(operator.mul, x, [2, 2]))", f"sum(map(operator.mul, {WIDE}, [2, 2]))"),
+        ("y = functools.reduce(operator.add, x, 0)", f"reduce(operator.add, {WIDE}, 0)"),
+        ("y = list(itertools.accumulate(x, initial=0))", f"accumulate({WIDE}, initial=0)"),
+        ("x[0] = 300.0", "x[0] = np.asarray(300.0).astype(np.uint8)"),
+        ("x[0] = np.int64(300)", None),
+        ("y = np.diff(x, prepend=0)", None),
     ],
 )
 def test_a_line_of_numpy_1_gets_its_cast(tmp_path: Path, source: str, expected: str | None) -> None:

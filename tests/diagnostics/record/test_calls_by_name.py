@@ -166,3 +166,65 @@ d = np.geomspace(np.float32(1), 2, 3)
     assert {each["line"] for each in report["divergences"]} == {2, 3}
     (verdict,) = report["verdicts"]
     assert [each["where"] for each in verdict["not_examined"]] == ["program.py:5"]
+
+
+def test_a_comparison_in_a_dtype_that_may_round_is_named(tmp_path: Path) -> None:
+    """PyTorch compares int64 with float32 in float32, NumPy in float64: 2**24 + 1 is 2**24 there;
+    JAX compares unsigned and signed ints as floats, NumPy exactly."""
+    program = """\
+import numpy as np
+whole, small = np.array([2**24 + 1, 5]), np.array([3, 5], np.int8)
+single, signed = np.array([2**24, 5], np.float32), np.array([2**53 + 1], np.uint64)
+a = whole == single
+b = whole > 2.5
+c = signed == np.array([2**53])
+d = small == single
+e = whole == whole
+f = single < single.astype(np.float64)
+"""
+    verdicts = _compared(tmp_path, program, "torch,jax@x64")["verdicts"]
+    found = {
+        each["policy"]: sorted(at["where"] for at in each["not_examined"] if "round" in at["why"])
+        for each in verdicts
+    }
+    assert found == {
+        "torch@2.13": ["program.py:4", "program.py:5"],
+        "jax@x64": ["program.py:4", "program.py:6"],
+    }
+
+
+def test_numpys_functions_that_others_define_otherwise_are_named(tmp_path: Path) -> None:
+    program = """\
+import numpy as np
+x = np.array([1.0, 4.0, 2.0, 3.0], np.float32)
+a = np.median(x)
+b = x.std()
+c = np.var(x, ddof=1)
+d = np.mean(x)
+"""
+    verdicts = _compared(tmp_path, program, "torch,numpy@1")["verdicts"]
+    found = {each["policy"]: {at["where"] for at in each["not_examined"]} for each in verdicts}
+    assert found == {"torch@2.13": {"program.py:3", "program.py:4"}, "numpy@1": set()}
+
+
+def test_indices_and_counts_have_the_dtypes_of_each_framework(tmp_path: Path) -> None:
+    """What JAX 0.10.2 answers without x64, and of ``searchsorted`` and ``cumsum`` with it, too."""
+    program = """\
+import numpy as np
+x = np.array([1, 2, 2], np.int32)
+a = np.bincount(x)
+b = np.argwhere(x > 1)
+c = np.searchsorted(x, x)
+d = np.cumsum(x)
+"""
+    report = _compared(tmp_path, program, "jax@x64,jax@x32")
+    found: dict[str, dict[int, str]] = {"jax@x64": {}, "jax@x32": {}}
+    for each in report["divergences"]:
+        for policy, lines in found.items():
+            answer = each["answers"][policy]
+            if answer["origin"] != "agrees":
+                lines[each["line"]] = answer["dtype"]
+    assert found == {
+        "jax@x64": {5: "int32", 6: "int32"},
+        "jax@x32": dict.fromkeys((3, 4, 5, 6), "int32"),
+    }

@@ -29,7 +29,7 @@ from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import CAST, MAKE, OPERATION, RecordedReport
-from promoarray.operations import OPERATIONS, Form
+from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import as_policy
 
 CONFORMANCE = Path(__file__).parents[3] / "conformance"
@@ -550,7 +550,7 @@ def test_every_name_means_an_operation_and_none_means_two() -> None:
             assert set(step.operands) <= {*expansion.parameters, "_"}, name
             assert number or "_" not in step.operands, name
             assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
-    assert set(calls.operations().values()) <= set(OPERATIONS)
+    assert set(calls.operations().values()) <= {*OPERATIONS, *STANDS_FOR}
     groups = [calls.MOVES, calls.MAKES, calls.operations(), calls.expansions()]
     for number, names in enumerate(groups):
         for others in groups[number + 1 :]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.array_base import type_of
+from promoarray.diagnostics.calls.examined import is_defined
 from promoarray.diagnostics.calls.numpy import (
     BETWEEN,
     CHANGED,
@@ -27,7 +28,7 @@ from promoarray.diagnostics.calls.tables import Expansion
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond
+from promoarray.diagnostics.record.numpy.numpy1_emulation import GIVEN, Past, beyond
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
@@ -38,7 +39,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     operand_of,
     results_of,
 )
-from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import (
     APPROXIMATE,
     CAST,
@@ -88,14 +89,30 @@ class Call(AnyCall):
         return dtype_of(x)
 
     def count(self, kind: str) -> None:
-        """Count it among the calls of a kind."""
+        """Count it among the calls of a kind, and record it by its name if other frameworks define
+        that otherwise."""
         self.kind = kind
         self.recorder.count(kind, self.name)
+        if is_defined(self.name):
+            arrays = (operand_of(self.recorder, x) for x in flat([*self.args]))
+            first = next((x for x in arrays if isinstance(x, AbstractArray)), None)
+            self.recorder.called(self.name, first, [*self.kwargs], kind == OPERATION, self.frame)
 
     @property
     def policy(self) -> Policy | None:
         """What it was done by, if not by the framework itself."""
         return None if self.past is None else self.past.took_over(self.result)
+
+    @property
+    def home(self) -> Policy:
+        """The policy of what carried it out: the past's, if that did."""
+        return self.policy or self.recorder.home
+
+    def saw(
+        self, operation: str, operands: Sequence[Any], results: Sequence[Result], **how: Any
+    ) -> AbstractArray:
+        """Record an operation that it is, or a part of it; see ``Recorder.saw``."""
+        return super().saw(operation, operands, results, policy=self.policy, **how)
 
     def tell(self) -> None:
         """Record what it was; what makes no array only asks."""
@@ -207,7 +224,10 @@ class Call(AnyCall):
 
     def _ended(self, last: Any) -> None:
         """The result is that of the last step, if it has its dtype."""
-        if type_of(last._type) is not self.arrays[0].dtype:
+        made = self.arrays[0].dtype
+        if type_of(last._type) is not made:
+            if self.past is not None and self.past.whole and self.name in GIVEN:
+                self._unexamined(f"its dtype, {made.name}, follows from none of its steps")
             return self.recorder.made(self.arrays[0])
         self.recorder.carried.put(self.arrays[0].array, last._type)
         return None
@@ -347,6 +367,10 @@ class Call(AnyCall):
             given = args[:2] if self.name == "append" else args[0] if args else ()
             rows = given if isinstance(given, (list, tuple)) else (given,)
             return tuple(listed(self.recorder, x, 1) for x in rows)
+        ends = [kwargs[key] for key in ("prepend", "append") if key in kwargs]
+        if name == "diff" and ends:  # which makes arrays of them first
+            joined = [listed(self.recorder, x, 1) for x in (args[0], *ends)]
+            return (None if None in joined else self.step("concat", joined),)
         args = tuple(as_taken(args))
         start, names = OPERANDS.get(name, (0, _PARAMETERS))
         wanted = {"where": 3, "clip": 3}.get(name) or OPERATIONS[name].arity or 2

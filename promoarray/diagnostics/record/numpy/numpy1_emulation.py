@@ -194,6 +194,19 @@ class Past:
             return None
         return tuple(dtype.storage for dtype in there.plan.inputs)
 
+    def _power(
+        self, f: Callable[..., Any], given: tuple[Any, ...], args: Any, kwargs: dict[str, Any]
+    ) -> Any:
+        """``np.power`` of an array by a number, by the loop that NumPy 2 spares some of them."""
+        inputs = _as_powers(given)
+        if inputs is None or args[2:] or {*kwargs} - {"x1", "x2"}:
+            return NotImplemented
+        made = _computed(f, inputs)
+        if made.tobytes() != np.asarray(f(*given)).tobytes():
+            frame, why = program_frame(sys._getframe(1)), "its own loop, not by the base's square"
+            self._recorder.unexamined("power", f"{self.policy.name} computes it by {why}", frame)
+        return made
+
     def _unknown(self, name: str) -> Any:
         """Say that what NumPy 1 does is not carried out."""
         frame, why = program_frame(sys._getframe(1)), "does something else, which is not done here"
@@ -227,7 +240,7 @@ class Past:
         form = form_of(name, alike[0], callee.form)
         inputs = self._inputs(name, alike, form)
         if inputs is None and callee.name == "power":
-            inputs = _as_powers(given)
+            return self._power(f, given, args, kwargs)
         if inputs is None:
             return NotImplemented
         if callee.outer:
