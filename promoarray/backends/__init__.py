@@ -49,6 +49,8 @@ asks a buffer. Every backend is a module with these names, and nothing else touc
     Only of NumPy's: how many elements are not zero, in int64; not of strings.
 ``nonzero(buffer, dtype) -> tuple[buffer, ...]``
     Only of NumPy's: where they are, in int64; not of strings.
+``sort_floats(buffer, dtype, axis, descending) -> buffer or None``
+    Only of NumPy's: sorted as ``kernels.portable.linalg`` does, sooner; None where it is not.
 ``move(name, buffer, *args, **options) -> buffer``
     Run the function of ``xp`` that moves values and never looks at them, such as ``"reshape"``.
     Axes are counted from the first, and checked; what picks may be a buffer of int64.

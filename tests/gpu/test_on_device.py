@@ -57,7 +57,6 @@ def _one_element_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     from promoarray.backends.cupy.launch import Launch
 
     monkeypatch.setattr(Launch, "_packs", lambda self, operands, *_: self._strided(operands))
-    monkeypatch.setattr(Launch, "_spread", lambda self, operands: None)
 
 
 # --- Casts ---------------------------------------------------------------------------------------

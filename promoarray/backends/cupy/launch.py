@@ -17,10 +17,9 @@ from promoarray.backends.cupy.device import cupy, home, told
 from promoarray.dtypes import DType
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
 from promoarray.kernels.cuda import kernel_source
-from promoarray.kernels.cuda.contiguous import RawSource, contiguous_kernel, spread_kernel
+from promoarray.kernels.cuda.contiguous import RawSource, contiguous_kernel
 from promoarray.kernels.cuda.fused import Casts, answer, fused_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource
-from promoarray.kernels.cuda.layouts import Layout, layout_of
 from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.promotion.plan import Plan
 
@@ -67,11 +66,11 @@ class Launch:
     """A kernel of ours for operands of certain dtypes: it gives new memory on their device.
 
     Operands are buffers, or NumPy's arrays without axes: the Python scalars, which travel with the
-    launch. A condition, of ``where``, stands in front. Arrays are run over by packs where elements
-    that follow each other in the result lie side by side, or are one, and by CuPy's indices else.
+    launch. A condition, of ``where``, stands in front. Contiguous arrays of one shape are run over
+    by packs, all others by CuPy's indices.
     """
 
-    __slots__ = ("_kept", "_of_layouts", "_source", "_storage", "_view", "_word", "_words")
+    __slots__ = ("_kept", "_source", "_storage", "_view", "_word", "_words")
 
     def __init__(self, source: KernelSource, held: tuple[DType, ...], result: DType) -> None:
         self._source = source
@@ -80,7 +79,6 @@ class Launch:
         self._word = kernel_source.stored(result)
         self._view = None if _other_word(result) is None else self._storage
         self._kept: dict[tuple[int, int], Loaded] = {}
-        self._of_layouts: dict[tuple[Any, ...], tuple[Layout, Loaded] | None] = {}
 
     def __call__(self, *operands: Any) -> Buffer:
         """Run it to new memory.
@@ -135,38 +133,7 @@ class Launch:
                 bits = sum(number << i for i, number in enumerate(reversed(numbers)))
                 first = operands[numbers.index(False)]
                 return self._packs(operands, first, bits, _current_device(), order)
-            out = self._spread(operands)
-            return self._strided(operands) if out is None else out
-
-    def _spread(self, operands: tuple[Any, ...]) -> Buffer | None:
-        """Run the kernel of arrays that are broadcast, or parts of others; None where CuPy's own
-        indices are better."""
-        key = _current_device(), *map(_place, operands)
-        try:
-            found = self._of_layouts[key]
-        except KeyError:
-            if len(self._of_layouts) >= _MOST_LAYOUTS:
-                self._of_layouts.clear()
-            found = self._of_layouts[key] = self._prepared(operands)
-        if found is None:
-            return None
-        layout, (launch, of_block, threads) = found
-        out = cupy.ndarray(layout.shape, self._storage)
-        threads_in_all = -(-out.size // of_block) * threads
-        given = *self._passed(operands), layout.steps, out, out.size
-        launch(threads_in_all, given, 0, threads)
-        return out
-
-    def _prepared(self, operands: tuple[Any, ...]) -> tuple[Layout, Loaded] | None:
-        arrays = [x for x in operands if type(x) is not np.ndarray]
-        if _in_columns(arrays):  # and so their result shall
-            return None
-        layout = layout_of([(x.shape, x.strides, x.itemsize) for x in arrays])
-        if layout is None:
-            return None
-        numbers = _are_numbers(operands)
-        kernel = spread_kernel(self._source, numbers, layout.axes, layout.last)
-        return layout, _loaded(kernel)
+            return self._strided(operands)
 
     def _strided(self, operands: tuple[Any, ...]) -> Buffer:
         given = self._passed(operands)
@@ -194,9 +161,6 @@ class Launch:
 Loaded = tuple[Callable[..., None], int, int]
 """A kernel in a device: what launches so many threads, the elements of a block, its threads."""
 
-_MOST_LAYOUTS = 256
-"""How many layouts a kernel is kept ready for; then it begins anew."""
-
 _current_device = cupy.cuda.runtime.getDevice
 
 
@@ -208,11 +172,6 @@ def _loaded(made: RawSource) -> Loaded:
 
 def _are_numbers(operands: tuple[Any, ...]) -> tuple[bool, ...]:
     return tuple(type(x) is np.ndarray for x in operands)
-
-
-def _place(x: Any) -> Any:
-    """How an operand lies; nothing of a number."""
-    return None if type(x) is np.ndarray else (x.shape, x.strides)
 
 
 def _order(operands: tuple[Any, ...]) -> Order | None:

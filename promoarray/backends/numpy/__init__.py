@@ -215,23 +215,21 @@ def call(
 @cache
 def _linalg(name: str, compute: DType) -> Callable[..., linalg.Results]:
     """A kernel of linear algebra, sets or sorting, which tells the dtype of each result."""
-    from promoarray.backends.numpy import ordering  # what is short has kernels of its own
+    from promoarray.kernels.portable import linalg
 
-    if ordering.computes(name, compute):
-        kernel = ordering.KERNELS[name]
+    backend = sys.modules[__name__]
 
-        def run(*buffers: Buffer, **options: Any) -> linalg.Results:
-            return kernel(*buffers, compute, **options)
-
-    else:
-        from promoarray.kernels.portable import linalg
-
-        backend = sys.modules[__name__]
-
-        def run(*buffers: Buffer, **options: Any) -> linalg.Results:
-            return linalg.call(backend, name, buffers, compute, **options)
+    def run(*buffers: Buffer, **options: Any) -> linalg.Results:
+        return linalg.call(backend, name, buffers, compute, **options)
 
     return _of_an_axis(run) if name in ("sort", "argsort") else run
+
+
+def sort_floats(x: Buffer, dtype: DType, *, axis: int, descending: bool) -> Buffer | None:
+    """Sort floats sooner than by a stable sort; None where that cannot be done."""
+    from promoarray.backends.numpy import ordering  # for few programs
+
+    return ordering.sort_floats(x, dtype, axis=axis, descending=descending)
 
 
 def _of_an_axis(sort: Callable[..., linalg.Results]) -> Callable[..., linalg.Results]:

@@ -17,9 +17,11 @@ class _Functions:
         return vars(self).setdefault(name, found)
 
 
-_AS_THE_STANDARD = frozenset(
-    {"abs", "arange", "asarray", "bool", "eye", "floor", "int64", "linspace", "ones", "sqrt"}
-) | {"stack", "tril", "triu"}
+_TEXT = """
+abs arange argsort asarray bool cumulative_sum diff empty eye flip floor int64 isin linspace nonzero
+ones sort sqrt stack take_along_axis
+"""
+_AS_THE_STANDARD = frozenset(_TEXT.split())
 
 
 def _compat() -> Any:

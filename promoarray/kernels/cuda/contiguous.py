@@ -14,7 +14,7 @@ import numpy as np
 
 from promoarray.kernels.cuda.kernel_source import KernelSource
 
-__all__ = ["MOST_PACKED", "RawSource", "contiguous_kernel", "spread_kernel"]
+__all__ = ["RawSource", "contiguous_kernel"]
 
 
 class RawSource(NamedTuple):
@@ -74,31 +74,7 @@ def contiguous_kernel(kernel: KernelSource, numbers: tuple[bool, ...] = ()) -> R
     Where the one input is an array of codes of 8 bits or fewer, each block computes all 256 answers
     first, and looks them up.
     """
-    return _made(_Parts(kernel, numbers), None)
-
-
-@cache
-def spread_kernel(
-    kernel: KernelSource, numbers: tuple[bool, ...], axes: int, last: int
-) -> RawSource:
-    """The same for arrays that are broadcast, or parts of others: ``layouts.layout_of``.
-
-    It takes one argument more, behind the operands: the ``Steps`` of device.h.
-
-    Parameters
-    ----------
-    kernel : KernelSource
-    numbers : tuple of bool
-    axes : int
-        Of the result, as few as tell where all elements lie.
-    last : int
-        A power of two that divides the length of the last axis: packs are not longer.
-    """
-    return _made(_Parts(kernel, numbers), (axes, last))
-
-
-MOST_PACKED = 16
-"""No pack is longer."""
+    return _made(_Parts(kernel, numbers))
 
 
 class _Parts:
@@ -110,43 +86,25 @@ class _Parts:
         self.word, self.y = _parameter(kernel.out_params)
         self.numbers = numbers or (False,) * len(self.inputs)
         self.arrays = [w for (w, _), n in zip(self.inputs, self.numbers, strict=True) if not n]
-        self.most = _MOST_COSTLY if kernel.costly else _MOST
+        most = _MOST_COSTLY if kernel.costly else _MOST
         widest = max(map(_size, (*self.arrays, self.word)))
-        self.pack = min(_ACCESS // widest, self.most)
-
-    def turns(self, pack: int) -> int:
-        waiting = _WAITING // (pack * sum(map(_size, self.arrays)))
-        return max(1, min(waiting, self.most // pack))
+        self.pack = min(_ACCESS // widest, most)
+        waiting = _WAITING // (self.pack * sum(map(_size, self.arrays)))
+        self.turns = max(1, min(waiting, most // self.pack))
 
 
-def _made(parts: _Parts, spread: tuple[int, int] | None) -> RawSource:
+def _made(parts: _Parts) -> RawSource:
     kernel, word, count = parts.kernel, parts.word, len(parts.arrays)
-    axes, last = spread or (0, MOST_PACKED)
-    pack = min(parts.pack, last)
-    turns = parts.turns(pack)
+    pack, turns = parts.pack, parts.turns
 
     given = ", ".join(f"const {w} &{x}" for w, x in parts.inputs)
-    declared, operands, arrays = [], [], 0
+    declared, operands = [], []
     for (w, x), number in zip(parts.inputs, parts.numbers, strict=True):
         declared.append(f"const promoarray::{w} {x}" if number else f"const void *{x}")
-        at = f"static_cast<const {w} *>({x})"
-        if number:
-            operand = f"Scalar<{w}> from_{x}{{{x}}};"
-        elif spread is None:
-            operand = f"Elements<{w}, {pack}, {turns}> from_{x}{{{at}}};"
-        else:
-            operand = (
-                f"Spread<{w}, {pack}, {turns}, {axes}> from_{x}{{{at}, steps.step[{arrays}]}};"
-            )
-        operands.append(f"    {operand}")
-        arrays += not number
+        operand = f"Elements<{w}, {pack}, {turns}> from_{x}{{static_cast<const {w} *>({x})}};"
+        operands.append(f"    Scalar<{w}> from_{x}{{{x}}};" if number else f"    {operand}")
     passed = ", ".join(f"from_{x}" for _, x in parts.inputs)
     name = f"{kernel.name}_packs" + "".join("01"[number] for number in parts.numbers)
-    walk, where = f"in_packs<{word}, {pack}, {turns}>", ""
-    if spread is not None:
-        name += f"_{axes}_axes_{pack}"
-        declared.append(f"const promoarray::Steps<{count}, {axes}> steps")
-        walk, where = f"in_spread_packs<{word}, {pack}, {turns}, {axes}>", ", steps.length"
     made, table = f"Kernel_{name}{{}}", ""
     if len(parts.inputs) == count == 1 and parts.arrays[0] == "u8":
         table = f"    __shared__ {word} table[256];\n    all_answers({made}, table);\n"
@@ -161,7 +119,7 @@ struct Kernel_{name} {{
 extern "C" __global__ void {name}({", ".join(declared)}, void *y, unsigned long long n) {{
     using namespace promoarray;
 {table}{operands_text}
-    {walk}({made}, y, n{where}, {passed});
+    in_packs<{word}, {pack}, {turns}>({made}, y, n, {passed});
 }}
 """
     return RawSource(name, code, kernel.preamble, _THREADS, pack * turns)

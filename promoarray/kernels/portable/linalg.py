@@ -1,9 +1,9 @@
 """Kernels of linear algebra, Fourier transforms, sets and sorting, the same for every backend
-(NumPy's buffers sort faster: ``backends.numpy.ordering``).
+(NumPy's sorts floats faster: ``backends.numpy.ordering``).
 
 They are array-api-compat's, over the backend's ``xp``, where those have what the standard asks for.
-Sorting and sets are by position: what is looked at are the values in a dtype that the library
-can compare (float32 for the narrow floats, which holds them exactly), what moves are the bits, so
+Sorting and sets look at the values in a dtype that the library
+can compare (float32 for the narrow floats, which holds them exactly); what moves are the bits, so
 that NaN stay the NaN they were. NaN comes last; -0.0 and 0.0 are equal and stay in order.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 from numpy.linalg import LinAlgError  # which CuPy raises, too
 
 from promoarray import dtypes as dt
@@ -34,7 +35,7 @@ def call(
         If a matrix is singular, or not positive definite, or a computation does not converge.
     """
     if name in ORDERINGS:
-        return _ordered(backend, name, buffers, compute, **options)
+        return ORDERINGS[name](backend, *buffers, compute, **options)
     if name in MOVES:
         return ((MOVES[name](backend.xp, *buffers, **options), compute),)
     if compute is dt.bool and name == "cross":  # bools are not subtracted
@@ -191,77 +192,97 @@ MOVES: dict[str, Kernel] = {
 }
 
 
-# --- sorting and sets, by position ----------------------------------------------------------------
+# --- sorting and sets -----------------------------------------------------------------------------
 
 
-def _ordered(
-    backend: Any, name: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
-) -> Results:
-    """Look at the values in a dtype that can be compared, and move the bits."""
-    xp, keys = backend.xp, [comparable(backend, b, compute) for b in buffers]
-    if name == "sort" and keys[0] is buffers[0] and _at_once(compute, **options):
-        if compute.kind in _ALIKE:
-            options["stable"] = False
-        return ((xp.sort(buffers[0], **options), compute),)
-    found = ORDERINGS[name](xp, *keys, **options)
-    if name in ("argsort", "isin"):
-        return ((found, backend.dtype_of(found)),)
-    if name == "sort":
-        return ((xp.take_along_axis(buffers[0], found, axis=options["axis"]), compute),)
-    first, *others = found
-    values = xp.take(buffers[0].reshape(-1), first, axis=0)
-    return (values, compute), *((index, backend.dtype_of(index)) for index in others)
+def _values(backend: Any, x: Buffer, dtype: DType) -> Buffer:
+    """The values in a dtype that the library can compare, and that holds them exactly."""
+    return backend.cast(x, dtype, backend.comparable(dtype))
+
+
+def _order(
+    backend: Any, x: Buffer, dtype: DType, axis: int = -1, descending: bool = False
+) -> Buffer:
+    """The indices that sort; equal values stay in order, descending too. They are of a copy: NumPy
+    ends the process where another thread writes to what it orders."""
+    xp, values = backend.xp, _values(backend, x, dtype)
+    values = values.copy() if values is x else values
+    if not descending:
+        return xp.argsort(values, axis=axis, stable=True)
+    order = xp.argsort(xp.flip(values, axis=axis), axis=axis, stable=True)
+    return xp.flip(x.shape[axis] - 1 - order, axis=axis)
+
+
+def _sorted(
+    backend: Any, x: Buffer, dtype: DType, axis: int = -1, descending: bool = False
+) -> Buffer:
+    """The same bits in order: sorted at once where nobody sees the order of equal ones."""
+    xp = backend.xp
+    if hasattr(backend, "sort_floats") and dtype.kind is Kind.FLOAT:
+        made = backend.sort_floats(x, dtype, axis=axis, descending=descending)
+        if made is not None:
+            return made
+    if backend.comparable(dtype) is dtype and (dtype.kind in _ALIKE or not descending):
+        made = xp.sort(x, axis=axis, stable=dtype.kind not in _ALIKE)
+        return xp.flip(made, axis=axis).copy() if descending else made
+    return xp.take_along_axis(x, _order(backend, x, dtype, axis, descending), axis=axis)
 
 
 _ALIKE = frozenset({Kind.BOOL, Kind.INT, Kind.UINT})
-"""Kinds of which equal values are the same bits, so that nobody sees in which order they are."""
+"""Kinds of which equal values are the same bits."""
 
 
-def _at_once(dtype: DType, *, axis: int, descending: bool, stable: bool) -> bool:
-    """Whether the library's own sort will do, which turns round what descends."""
-    return dtype.kind in _ALIKE or not (descending and stable)
+def _sort(
+    backend: Any, x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool
+) -> Results:
+    return ((_sorted(backend, x, dtype, axis, descending), dtype),)
 
 
-def comparable(backend: Any, buffer: Buffer, dtype: DType) -> Buffer:
-    """The values in a dtype that the library can compare, and that holds them exactly."""
-    return backend.cast(buffer, dtype, backend.comparable(dtype))
+def _argsort(
+    backend: Any, x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool
+) -> Results:
+    order = _order(backend, x, dtype, axis, descending)
+    return ((order, backend.dtype_of(order)),)
 
 
-def _argsort(xp: Any, key: Buffer, *, axis: int, descending: bool, stable: bool) -> Buffer:
-    return xp.argsort(key, axis=axis, descending=descending, stable=stable)
+def _unique(backend: Any, x: Buffer, dtype: DType, *, wanted: str) -> Results:
+    """The values, and of ``wanted`` their first indices, the inverse indices, their counts.
 
-
-def _unique(xp: Any, key: Buffer, *, wanted: str) -> tuple[Buffer, ...]:
-    """Where each value is first, and of ``wanted``: indices, inverse indices, counts.
-
-    Values that are equal stand side by side once they are sorted, in the order they had; a NaN is
-    equal to none. So the first of each run is the first of its value.
+    Equal values stand side by side once they are sorted, in the order they had; so the first of
+    each run is the first of its value. A NaN is equal to none.
     """
-    shape, key = key.shape, key.reshape(-1)
-    order = xp.argsort(key, stable=True)
-    line = xp.take(key, order, axis=0)
-    starts = xp.ones(line.shape, dtype=xp.bool)
-    starts[1:] = line[1:] != line[:-1]
-    first = order[starts]
-    answers = [first]
+    xp, flat = backend.xp, x.reshape(-1)
+    if "v" in wanted:
+        order = _order(backend, flat, dtype)
+        line = flat[order]
+    else:
+        line = _sorted(backend, flat, dtype)
+    values, starts = _values(backend, line, dtype), xp.ones(line.shape, dtype=xp.bool)
+    with np.errstate(invalid="ignore"):  # NumPy tells of NaN among complex numbers
+        starts[1:] = values[1:] != values[:-1]
+    found = []
     if "i" in wanted:
-        answers.append(first)
+        found.append(order[starts])
     if "v" in wanted:
         inverse = xp.empty(line.shape, dtype=order.dtype)
         inverse[order] = xp.cumulative_sum(starts, dtype=order.dtype) - 1
-        answers.append(inverse.reshape(shape))
+        found.append(inverse.reshape(x.shape))
     if "c" in wanted:
         at = xp.nonzero(starts)[0]
-        answers.append(xp.diff(at, append=xp.asarray([line.shape[0]], dtype=at.dtype)))
-    return tuple(answers)
+        found.append(xp.diff(at, append=xp.asarray([line.shape[0]], dtype=at.dtype)))
+    return (line[starts], dtype), *((each, backend.dtype_of(each)) for each in found)
 
 
-def _isin(xp: Any, key: Buffer, among: Buffer, *, invert: bool) -> Buffer:
-    return xp.asarray(xp.isin(key, among, invert=invert))
+def _isin(backend: Any, x: Buffer, among: Buffer, dtype: DType, *, invert: bool) -> Results:
+    """Whether values are among others, of which NaN is equal to none."""
+    values, others = (_values(backend, each, dtype) for each in (x, among))
+    with np.errstate(invalid="ignore"):  # of signalling NaN
+        found = backend.xp.isin(values, others, invert=invert)
+    return ((backend.xp.asarray(found), dt.bool),)
 
 
-ORDERINGS: dict[str, Kernel] = {
-    "sort": _argsort,
+ORDERINGS: dict[str, Callable[..., Results]] = {
+    "sort": _sort,
     "argsort": _argsort,
     "unique_values": partial(_unique, wanted=""),
     "unique_counts": partial(_unique, wanted="c"),
