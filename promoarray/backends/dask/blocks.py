@@ -191,6 +191,11 @@ def cast_each(x: Blocks, source: DType, target: DType, *how: Any) -> Blocks:
     return each(run, (x,), target, f"astype-{target.name}")
 
 
+def kernel_each(kernel: str, arrays: tuple[Any, ...], dtype: DType) -> Blocks:
+    """An elementwise kernel of arrays of a dtype, which answers in it."""
+    return each(executable(kernel_on_blocks, kernel, dtype), arrays, dtype, kernel)
+
+
 # --- What kernels answer --------------------------------------------------------------------------
 
 

@@ -17,9 +17,8 @@ from promoarray.backends.dask.block_executable import executable
 from promoarray.backends.dask.blocks import (
     Results,
     answers,
-    each,
     few,
-    kernel_on_blocks,
+    kernel_each,
     memoryless,
     meta_of,
     run_kernel,
@@ -197,9 +196,7 @@ def _diff(kernel: str, arrays: tuple[Blocks, ...], compute: DType, *, axis: int)
     before = (slice(None),) * (axis % x.ndim)
     subtract = "not_equal" if compute is dt.bool else "subtract"
     ends = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
-    return (
-        (each(executable(kernel_on_blocks, subtract, compute), ends, compute, kernel), compute),
-    )
+    return ((kernel_each(subtract, ends, compute), compute),)
 
 
 def _diagonal(

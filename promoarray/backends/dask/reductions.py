@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isnan, prod
 from typing import Any
 
@@ -20,13 +21,17 @@ from dask.layers import ArraySliceDep
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
+from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.dask import whole
 from promoarray.backends.dask.block_executable import executable
 from promoarray.backends.dask.blocks import (
     Results,
     answers,
+    cast_each,
+    each,
     few,
     in_one_block,
+    kernel_each,
     meta_of,
     on_blocks,
     run_kernel,
@@ -66,10 +71,12 @@ def reduce(
         return _in_one(kernel, x, compute, made, axes, given)
     if kernel in ("max", "min") and compute.kind is Kind.COMPLEX and len(axes) > 1:
         # The first with NaN is the answer: so the last axis first, as blocks come in another order.
-        for each in reversed(axes):
-            ((x, _),) = reduce(kernel, (x,), compute, axis=each, keepdims=keepdims)
+        for one in reversed(axes):
+            ((x, _),) = reduce(kernel, (x,), compute, axis=one, keepdims=keepdims)
         return ((x, made[0]),)
     kind = TREES[kernel]
+    if not isinstance(kind, type):
+        return ((kind(kernel, x, axes, compute, made[0], keepdims, **options), made[0]),)
     if kind is Position:
         options = {"shape": x.shape if axis is None else None}
     return ((kind(kernel, axes, compute, made[0], **options).over(x, keepdims), made[0]),)
@@ -206,10 +213,17 @@ def _flat(parts: Any) -> list[Any]:
     return [each for part in parts for each in _flat(part)] if isinstance(parts, list) else [parts]
 
 
-# --- Sums of several numbers for each block: means, variances around an integer -------------------
+# --- Means, and variances around integers: quotients of sums --------------------------------------
 
-Sums = tuple[int, tuple[Block, ...]]
-"""How many elements, and sums of them."""
+
+def _mean(
+    kernel: str, x: Blocks, axes: Axes, compute: DType, made: DType, keepdims: bool
+) -> Blocks:
+    """NumPy's mean, one without its fraction, or one that is 0 of no elements."""
+    wide = _SUMMED_IN[kernel](compute)
+    number = _number(x, axes, keepdims, int(kernel != "mean"))
+    total = _sum(cast_each(x, compute, wide), axes, wide, keepdims)
+    return cast_each(_quotient(total, number, wide), wide, made)
 
 
 def _float_sum(compute: DType) -> DType:
@@ -231,91 +245,75 @@ _SUMMED_IN: dict[str, Callable[[DType], DType]] = {
 }
 
 
-@dataclass(frozen=True)
-class Mean(Reduction):
-    """NumPy's mean, one without its fraction, or one that is 0 of no elements."""
-
-    @property
-    def summed_in(self) -> tuple[DType, ...]:
-        """The dtype of each of the sums."""
-        return (_SUMMED_IN[self.kernel](self.compute),)
-
-    def terms(self, block: Block) -> tuple[Block, ...]:
-        """The addends of each."""
-        return (backend_of(block).cast(block, self.compute, *self.summed_in),)
-
-    def step(self, block: Block) -> Sums:
-        return self.count(block), tuple(map(self.sum, self.terms(block), self.summed_in))
-
-    def join(self, parts: list[Sums]) -> Sums:
-        counts, sums = zip(*parts, strict=True)
-        totals = zip(zip(*sums, strict=True), self.summed_in, strict=True)
-        return sum(counts), tuple(_folded("sum", list(each), dtype) for each, dtype in totals)
-
-    def answer(self, part: Sums) -> Block:
-        count, (total,) = part
-        backend, (wide,) = backend_of(total), self.summed_in
-        if wide.kind in INTEGERS:
-            found, made = _towards_zero(total, count, wide), wide
-        else:
-            count = count if self.kernel == "mean" else max(count, 1)
-            number = backend.from_numpy(np.full((), count, wide.storage), wide)
-            ((found, made),) = backend.call("divide", (total, number), wide)
-        return backend.cast(found, made, self.made)
+def _sum(x: Blocks, axes: Axes, dtype: DType, keepdims: bool) -> Blocks:
+    return reduce("sum", (x,), dtype, axis=axes, keepdims=keepdims)[0][0]
 
 
-def _towards_zero(total: Block, count: int, dtype: DType) -> Block:
-    """The quotient of integers without its fraction; the number may be beyond their dtype."""
-    backend, wide = backend_of(total), _widest(dtype)
-    number = backend.from_numpy(np.full((), max(count, 1), wide.storage), wide)
-    given = backend.cast(total, dtype, wide), number
-    ((found, _),) = backend.call("truncated_divide", given, wide)
-    return backend.cast(found, wide, dtype)
+def _number(x: Blocks, axes: Axes, keepdims: bool, least: int) -> Any:
+    """How many elements become one, in int64: blocks of numbers where it is not known."""
+    number = prod(x.shape[a] for a in axes)
+    if not isnan(number):
+        return np.asarray(number, np.int64)
+    each_one = x.map_blocks(partial(np.ones_like, dtype=np.int64), dtype=np.int64)
+    return da.maximum(_sum(each_one, axes, dt.int64, keepdims), least)
 
 
-@dataclass(frozen=True)
-class IntegerVariance(Mean):
+def _quotient(total: Blocks, number: Any, dtype: DType) -> Blocks:
+    """Sums divided by a number, which may be beyond their dtype; integers without the fraction."""
+    wide = _widest(dtype) if dtype.kind in INTEGERS else dtype
+    divide = "truncated_divide" if dtype.kind in INTEGERS else "divide"
+    cast = cast_each if isinstance(number, da.Array) else numpy_backend.cast
+    operands = cast_each(total, dtype, wide), cast(number, dt.int64, wide)
+    return cast_each(kernel_each(divide, operands, wide), wide, dtype)
+
+
+def _integer_variance(
+    kernel: str,
+    x: Blocks,
+    axes: Axes,
+    compute: DType,
+    made: DType,
+    keepdims: bool,
+    ddof: float = 0.0,
+) -> Blocks:
     """Variances of integers around a mean that is an integer, and their roots, with NumPy's bits.
 
     They are Paddle's. All but the mean and the last division is of integers that wrap around. The
-    squares of the gaps to the mean add up to ``squares - 2 * mean * total + count * mean ** 2``
+    squares of the gaps to the mean add up to ``squares - 2 * mean * total + number * mean ** 2``
     then, and need no second pass over the values.
 
     Paddle 2.6's mean is a quotient of integers. Paddle 3.3's is one of float32, whose sum has the
     same bits in any order only where it is exact: where no sum of so many can go beyond 24 bits.
     """
+    if kernel in _IN_FLOAT32:
+        info = np.iinfo(compute.storage)
+        most = max(-int(info.min), int(info.max))
+        if not prod(x.shape[a] for a in axes) * most <= 1 << 24:  # nor if it is not known
+            in_one_block(kernel.removeprefix("integer_"), x, axes)
+    number = _number(x, axes, True, 0)
+    total = _sum(cast_each(x, compute, dt.int64), axes, dt.int64, True)
+    squares = _sum(kernel_each("multiply", (x, x), compute), axes, compute, True)
+    summed_in = dt.float32 if kernel in _IN_FLOAT32 else compute
+    at_least_one = number if isinstance(number, np.ndarray) else da.maximum(number, 1)
+    mean = _quotient(cast_each(total, dt.int64, summed_in), at_least_one, summed_in)
+    parts = total, squares, cast_each(mean, summed_in, compute), number
+    run = executable(variance_of_sums, kernel, ddof)
+    out = each(run, parts, made, kernel)
+    return out if keepdims else da.squeeze(out, axis=axes)
 
-    ddof: float = 0.0
 
-    def over(self, x: Blocks, keepdims: bool) -> Blocks:
-        if self.kernel in _IN_FLOAT32:
-            info = np.iinfo(self.compute.storage)
-            most = max(-int(info.min), int(info.max))
-            if not prod(x.shape[a] for a in self.axes) * most <= 1 << 24:  # nor if it is not known
-                in_one_block(self.kernel.removeprefix("integer_"), x, self.axes)
-        return super().over(x, keepdims)
+def variance_of_sums(kernel: str, ddof: float) -> Callable[..., Any]:
+    """The variance, or its root, of sums in blocks, for ``BlockExecutable``."""
 
-    @property
-    def summed_in(self) -> tuple[DType, ...]:
-        return dt.int64, self.compute
+    def run(total: Block, squares: Block, mean: Block, number: Block) -> Block:
+        dtype = squares.dtype
+        gaps = squares - 2 * mean * total.astype(dtype) + number.astype(dtype) * mean * mean
+        out = gaps.astype("float32") / np.maximum(number - ddof, 0).astype("float32")
+        if kernel in _IN_FLOAT32:
+            out = whole_numbers(backend_of(total).xp, out, dtype)
+        return backend_of(total).xp.sqrt(out.astype("float32")) if "std" in kernel else out
 
-    def terms(self, block: Block) -> tuple[Block, ...]:
-        return backend_of(block).cast(block, self.compute, dt.int64), block * block
-
-    def answer(self, part: Sums) -> Block:
-        count, (wide, squares) = part
-        backend = backend_of(wide)
-        total = backend.cast(wide, dt.int64, self.compute)
-        if self.kernel in _IN_FLOAT32:
-            mean = (wide.astype("float32") / np.float32(count)).astype(squares.dtype)
-        else:
-            mean = _towards_zero(total, count, self.compute)
-        number = np.int64(count).astype(squares.dtype)  # its low bits
-        gaps = squares - 2 * mean * total + number * mean * mean
-        out = gaps.astype("float32") / np.float32(max(count - self.ddof, 0))
-        if self.kernel in _IN_FLOAT32:
-            out = whole_numbers(backend.xp, out, squares.dtype)
-        return backend.xp.sqrt(out.astype("float32")) if "std" in self.kernel else out
+    return run
 
 
 _IN_FLOAT32 = ("integer_var", "integer_std")
@@ -496,12 +494,12 @@ def trace(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options: An
     return reduce("sum", (line,), made[0], axis=-1)
 
 
-TREES: dict[str, type[Reduction]] = {
+TREES: dict[str, type[Reduction] | Callable[..., Blocks]] = {
     **dict.fromkeys(("sum", "prod", "max", "min", "all", "any"), Reduction),
     **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), Reduction),
-    **dict.fromkeys(_SUMMED_IN, Mean),
+    **dict.fromkeys(_SUMMED_IN, _mean),
     **dict.fromkeys(("var", "std"), Variance),
-    **dict.fromkeys(("var_around_integer", "std_around_integer", *_IN_FLOAT32), IntegerVariance),
+    **dict.fromkeys(("var_around_integer", "std_around_integer", *_IN_FLOAT32), _integer_variance),
     **dict.fromkeys(("argmax", "argmin"), Position),
     **dict.fromkeys(("argmax_without_nan", "argmin_without_nan"), Position),
     "vector_norm": VectorNorm,
