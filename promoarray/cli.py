@@ -16,19 +16,21 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.diagnostics.command_line import (
     OF_PROGRAMS,
+    SHELLS,
     CommandParser,
     bisect_arguments,
     compare_arguments,
     diff_arguments,
     port_arguments,
+    script,
 )
-from promoarray.diagnostics.completion import SHELLS, script
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -222,12 +224,6 @@ def _table(args: argparse.Namespace) -> int:
     return 0
 
 
-def _explore(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.explore import page
-
-    return page.main(args)
-
-
 def _explain(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.explain.question import question
 
@@ -260,22 +256,15 @@ def _check(args: argparse.Namespace) -> int:
     return 0 if report else 1
 
 
-def _compare(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.compare import command
+def _explore(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.explore import page
 
-    return command.main(args)
-
-
-def _diff(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.diff import command
-
-    return command.main(args)
+    return page.main(args)
 
 
-def _bisect(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.bisect import command
-
-    return command.main(args)
+def _in_room(args: argparse.Namespace) -> int:
+    """Run a command that has a room of its own, which is loaded now."""
+    return int(import_module(f"promoarray.diagnostics.{args.command}.command").main(args))
 
 
 def _doctor(args: argparse.Namespace) -> int:
@@ -294,12 +283,6 @@ def _completion(args: argparse.Namespace) -> int:
     return 0
 
 
-def _port(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.port import command
-
-    return command.main(args)
-
-
 _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
     "list": (_list, _no_arguments, "list the policies"),
     "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
@@ -307,10 +290,10 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "explain": (_explain, _explain_arguments, "say why an operation has the dtype it has"),
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
     "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),
-    "compare": (_compare, compare_arguments, "run a program and show where the policies differ"),
-    "diff": (_diff, diff_arguments, "show what changes in a program between two policies"),
-    "bisect": (_bisect, bisect_arguments, "find what changes a program's final value"),
-    "port": (_port, port_arguments, "write the casts that make a program agree everywhere"),
+    "compare": (_in_room, compare_arguments, "run a program and show where the policies differ"),
+    "diff": (_in_room, diff_arguments, "show what changes in a program between two policies"),
+    "bisect": (_in_room, bisect_arguments, "find what changes a program's final value"),
+    "port": (_in_room, port_arguments, "write the casts that make a program agree everywhere"),
     "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),
     "completion": (_completion, _completion_arguments, "print a shell's completion script"),
 }

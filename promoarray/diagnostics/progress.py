@@ -1,8 +1,7 @@
 """Progress of a long command: a line at the bottom of a terminal, gone when the work is done.
 
-It is on standard error, if that is a terminal, and comes when the work has taken a while. What
-the command itself prints meanwhile is printed while the line is ``away``: rich would print above
-it what goes to standard output, but to standard error, and so into no file that was asked for.
+It is on standard error, if that is a terminal, and comes when the work has taken a while. The
+command itself prints nothing meanwhile.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from promoarray.console import console
@@ -48,11 +45,19 @@ class Progress:
         self._bar: Bar | None = None
 
     def __enter__(self) -> Progress:
-        self._come()
+        if self._file is not None and self._file.isatty():
+            self._timer = threading.Timer(self._after, self._show)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._go()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
 
     def step(self, words: str | None = None, done: float | None = None) -> None:
         """Say what is done now, and which part of all is done already, from 0 to 1."""
@@ -62,35 +67,6 @@ class Progress:
             if self._bar is not None:
                 task, whole = self._bar.tasks[0].id, None if self._done is None else 1.0
                 self._bar.update(task, description=self._words, completed=self._done, total=whole)
-
-    @contextmanager
-    def away(self) -> Iterator[None]:
-        """Take the line away while a block prints."""
-        self._go()
-        try:
-            yield
-        finally:
-            self._come()
-
-    def _come(self) -> None:
-        """Show the line when it is time."""
-        if self._file is None or not self._file.isatty():
-            return
-        wait = self._started + self._after - time.monotonic()
-        self._timer = threading.Timer(max(wait, 0), self._show)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _go(self) -> None:
-        """Take the line away, and have it come no more."""
-        timer, self._timer = self._timer, None
-        if timer is not None:
-            timer.cancel()
-            timer.join()
-        with self._lock:
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
 
     def _show(self) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -17,14 +17,14 @@ from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
-from promoarray.diagnostics.model.noted import Escapes, Row, escapes_data, rows, summary_of, worded
+from promoarray.diagnostics.model.noted import Row, escapes_data, rows, summary_of, worded
 from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.spans import name_of, path_of, text_at
-from promoarray.diagnostics.tracing.actions import action_of
 from promoarray.diagnostics.tracing.cast import (
     ALL,
     Cast,
     Selection,
+    action_of,
     casts_of,
     casts_of_setitem,
     selection,
@@ -62,7 +62,7 @@ class Trace(Observer, Printable):
     _action: Callable[[Cast], None] | None = None
     _timeline: Timeline | None = None
     _found: dict[tuple[Cast, ...], Pass] = field(default_factory=dict)
-    _escapes: Escapes = field(default_factory=Escapes)
+    escapes: Counter[Escape] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.repeats = Repeats(_value)
@@ -70,7 +70,7 @@ class Trace(Observer, Printable):
         self._acts = False
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = "_selection", "_timeline", "_found", "_escapes"
+        kept = "_selection", "_timeline", "_found", "escapes"
         return {name: vars(self)[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -85,11 +85,6 @@ class Trace(Observer, Printable):
             for cast in each.casts:
                 found[cast] += each.count
         return found
-
-    @property
-    def escapes(self) -> Counter[Escape]:
-        """What left the policy, and how often."""
-        return self._escapes.counts
 
     # -- what it is told --------------------------------------------------------------------------
 
@@ -182,7 +177,7 @@ class Trace(Observer, Printable):
             if kept:
                 found.setdefault(kept, Pass(kept)).count += passed.count
         timeline = self._timeline and self._timeline.of({c for casts in found for c in casts})
-        return Trace(chosen, None, timeline, found, self._escapes)
+        return Trace(chosen, None, timeline, found, self.escapes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``casts`` and ``escapes`` as data, in the order of the source."""

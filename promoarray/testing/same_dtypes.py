@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray.diagnostics.ask.observer import DEFAULT, shadowed
-from promoarray.diagnostics.findings.finding import edits, spelled
+from promoarray.diagnostics.findings.results import edits, spelled
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.ending import stopped_at

@@ -15,7 +15,7 @@ import pytest
 import promoarray as pa
 from promoarray import cli
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.compare.run_all import Outcomes, outcome
+from promoarray.diagnostics.compare.output import Outcomes, outcome
 from promoarray.diagnostics.exit_codes import FINDINGS
 from promoarray.diagnostics.model.final import finals
 from promoarray.diagnostics.model.final_difference import FinalDifference, difference_of

@@ -15,7 +15,7 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray.diagnostics.ask.observer import DEFAULT
-from promoarray.diagnostics.findings.finding import edits
+from promoarray.diagnostics.findings.results import edits
 
 EXPRESSIONS = (
     *("x + y", "x / y", "x // y", "x ** y", "x < y", "x == y", "x - 1.5", "2 * x", "x / 2"),

@@ -10,7 +10,7 @@ import pytest
 import promoarray as pa
 from promoarray.diagnostics.ask import values
 from promoarray.diagnostics.ask.values import narrowed
-from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.findings.results import findings
 from promoarray.diagnostics.model.values import Difference, Example
 from promoarray.dtypes import BY_NAME
 from promoarray.policies import as_policy

@@ -17,7 +17,7 @@ from promoarray.console import Printable
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics import casts
-from promoarray.diagnostics.compare.run_all import Outcome, Outcomes
+from promoarray.diagnostics.compare.output import Outcome, Outcomes
 from promoarray.diagnostics.model.noted import Call
 from promoarray.diagnostics.policy_tables import table_of
 from promoarray.promotion.registry import as_policy

@@ -12,7 +12,7 @@ import promoarray as pa
 from promoarray import cli
 from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.exit_codes import FAILED
-from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.findings.results import findings
 from promoarray.diagnostics.findings.verdict import PolicySummary
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.noted import Stopped

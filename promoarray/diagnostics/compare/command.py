@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from promoarray.diagnostics.compare.output import SCHEMA, Compared, write
-from promoarray.diagnostics.compare.run_all import Outcome, Outcomes, outcome
+from promoarray.diagnostics.compare.output import (
+    SCHEMA,
+    Compared,
+    Outcome,
+    Outcomes,
+    outcome,
+    write,
+)
 from promoarray.diagnostics.exit_codes import (
     FAILED,
     FINDINGS,

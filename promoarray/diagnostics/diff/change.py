@@ -10,7 +10,7 @@ from promoarray.console import visible, wrapped
 from promoarray.core.call_site import Site
 from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.diagnostics.explain.case import Case
-from promoarray.diagnostics.findings.finding import spelled
+from promoarray.diagnostics.findings.results import spelled
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.spans import called_from, text_at
 from promoarray.operations import OPERATIONS

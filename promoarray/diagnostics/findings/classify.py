@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from promoarray.console import counted
-from promoarray.diagnostics.findings.finding import Finding, findings
-from promoarray.diagnostics.findings.results import Results
+from promoarray.diagnostics.findings.results import Finding, Results, findings
 from promoarray.diagnostics.model.kinds import NAMES, selected
 from promoarray.diagnostics.spans import relative
 from promoarray.diagnostics.whole_file import write_whole

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.causes import SharedCauses, first_of, shared_causes
-from promoarray.diagnostics.findings.finding import findings
+from promoarray.diagnostics.findings.results import findings
 from promoarray.diagnostics.model.divergence import Divergence, settled_finals
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.kinds import DIFFERENCES
@@ -167,45 +167,25 @@ MOST_LINES = 30
 
 
 class PolicySummary(NamedTuple):
-    """What a policy asks of a program.
-
-    Attributes
-    ----------
-    policy : str
-    roots, refused : int
-        Its root causes, and how many of them it refuses.
-    casts : int
-        The root causes that have an edit in the program's own source.
-    lines : tuple of int
-        Where to make them.
-    places : tuple of str
-        The same, with their files: "train.py:12".
-    made : int
-        How many of the edits ask for a dtype where an array is made; the others are casts.
-    inside : int
-        How many of the root causes stand in a library, whose lines are not the user's to edit.
-    finals : tuple of FinalDType
-        The globals that end with another dtype under it, the last to be set first.
-    shared : int
-        How many of the root causes have several lines in common.
-    elsewhere : bool
-        Whether the lines stand in another file than the one that the program was started as.
-    values : int
-        How many casts give other values under it.
-    """
+    """What a policy asks of a program."""
 
     policy: str
+    # its root causes, and how many of them it refuses
     roots: int
     refused: int
-    casts: int
-    lines: tuple[int, ...]
-    places: tuple[str, ...] = ()
+    casts: int  # the root causes that have an edit in the program's own source
+    lines: tuple[int, ...]  # where to make them
+    places: tuple[str, ...] = ()  # the same, with their files: "train.py:12"
+    # how many of the edits ask for a dtype where an array is made; the others are casts
     made: int = 0
+    # how many of the root causes stand in a library, whose lines are not the user's to edit
     inside: int = 0
+    # the globals that end with another dtype under it, the last to be set first
     finals: tuple[FinalDType, ...] = ()
-    shared: int = 0
+    shared: int = 0  # how many of the root causes have several lines in common
+    # whether the lines stand in another file than the one that the program was started as
     elsewhere: bool = False
-    values: int = 0
+    values: int = 0  # how many casts give other values under it
 
     def words(self) -> str:
         """The numbers in words."""

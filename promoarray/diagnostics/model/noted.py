@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from promoarray.console import counted, listed
@@ -109,14 +109,6 @@ class Stopped:
 
 Row = tuple[Escape, list[tuple[int, ...]], int]
 """An escape that stands for all of a row, the shapes that left, and how often."""
-
-
-@dataclass(eq=False)
-class Escapes:
-    """What left the policy."""
-
-    # from each Escape to how often it happened
-    counts: Counter[Escape] = field(default_factory=Counter)
 
 
 def rows(counts: Counter[Escape]) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.causes import reached, shared_causes
-from promoarray.diagnostics.findings.finding import (
+from promoarray.diagnostics.findings.results import (
     Finding,
     edits_in,
     of_divergence,

@@ -8,8 +8,7 @@ from typing import Any
 from promoarray.diagnostics.edits.planner import clip
 from promoarray.diagnostics.findings.causes import shared_causes
 from promoarray.diagnostics.findings.classify import Entry, Judged
-from promoarray.diagnostics.findings.finding import Finding
-from promoarray.diagnostics.findings.results import Results
+from promoarray.diagnostics.findings.results import Finding, Results
 from promoarray.diagnostics.findings.verdict import by_policy, verdicts
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.noted import Call, Decided, Stopped, escapes_data

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from promoarray.console import visible
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged
-from promoarray.diagnostics.findings.finding import edits_in
+from promoarray.diagnostics.findings.results import edits_in
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.render.words import Place, by_place, message, title
 from promoarray.diagnostics.spans import Span, base_folder, relative, span_of

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.text import Text
+
 from promoarray.console import counted, folded, listed, visible, wrapped
 from promoarray.diagnostics.findings.causes import (
     DEFAULT,
@@ -29,7 +31,6 @@ from promoarray.diagnostics.spans import name_of, path_of
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
     from promoarray.diagnostics.findings.results import Results
     from promoarray.diagnostics.model.noted import Stopped
@@ -52,22 +53,16 @@ class Page(NamedTuple):
 
     def wrapped(self, start: Text | str, *said: tuple[str, str]) -> Iterator[Text]:
         """Yield a text behind the beginning of its line: parts with their styles."""
-        from rich.text import Text
-
         line = Text() + start if isinstance(start, Text) else Text(start)
         yield from wrapped(line, Text.assemble(*said), *self)
 
     def folded(self, words: str, style: str) -> Iterator[Text]:
         """Yield a text whose further lines are indented."""
-        from rich.text import Text
-
         yield from folded(Text(words, style), *self)
 
 
 def report_lines(report: Results, console: Console, width: int) -> Iterator[Text]:
     """Yield a report as lines for the terminal."""
-    from rich.text import Text
-
     page, everything = Page(console, width), report.inherited
     head = [*_stop(report, page), *_policies(report, page)]
     causes = (_cause(each, page, everything) for each in shared_causes(report).found)
@@ -122,8 +117,6 @@ def _more(lines: list[Line]) -> str:
 
 def _policies(report: Results, page: Page) -> Iterator[Text]:
     """Say what each policy asks for, those together that ask for the same."""
-    from rich.text import Text
-
     told = policies_in_words(report)
     if len(told) == 1 and len(told[0][0]) == 1 and told[0][2]:
         same = f"To run the same under {told[0][0][0]} as under {report.run.name}"
@@ -162,8 +155,6 @@ _NO_ROOTS = "no root causes; what is found is below"
 
 
 def _stop(report: Results, page: Page) -> Iterator[Text]:
-    from rich.text import Text
-
     stopped: Stopped | None = report.stopped
     if stopped is None:
         return
@@ -185,8 +176,6 @@ def _stop(report: Results, page: Page) -> Iterator[Text]:
 def _line(line: Line, page: Page, told: dict[str, str]) -> Iterator[Text]:
     """Say what is said of a line. ``told`` has where each reason was quoted, to which further ones
     refer; it is added to."""
-    from rich.text import Text
-
     alone = len(line.entries) == 1 and _same(line.entries[0], line)
     path = Text(f"{path_of(line.site)}  ", "bold cyan")
     if not alone:
@@ -209,8 +198,6 @@ def _same(entry: Entry, line: Line) -> bool:
 
 
 def _entry(entry: Entry, page: Page, told: dict[str, str]) -> Iterator[Text]:
-    from rich.text import Text
-
     at = name_of(entry.site)
     for row in entry.rows:
         style = "yellow" if row.inherited else STYLES.get(row.kind, "yellow")
@@ -238,8 +225,6 @@ def _reason(reason: str, at: str, told: dict[str, str]) -> str:
 
 def _cause(cause: SharedCause, page: Page, everything: bool) -> Iterator[Text]:
     """Say a cause that many places share in one line; with all, its edits too."""
-    from rich.text import Text
-
     start = Text(f"{counted(len(cause.places), 'line')}  ", "bold cyan")
     what = f"{visible(cause.what)} ({', '.join(map(visible, cause.policies))})"
     yield from page.wrapped(start, (what, ""))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from promoarray.console import ZERO_D, counted, listed, visible
-from promoarray.diagnostics.findings.finding import Finding, edits_in
+from promoarray.diagnostics.findings.results import Finding, edits_in
 from promoarray.diagnostics.findings.verdict import (
     DIFFERS,
     INCOMPLETE,

@@ -15,7 +15,7 @@ from promoarray.core.events import Observer, OperationEvent, SetitemEvent
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import DEFAULT, shadowed
 from promoarray.diagnostics.findings.classify import comments_in
-from promoarray.diagnostics.findings.finding import Finding, findings, of_escape
+from promoarray.diagnostics.findings.results import Finding, findings, of_escape
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.render.words import Place, by_place
 from promoarray.diagnostics.render.words import message as in_words

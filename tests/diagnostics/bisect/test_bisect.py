@@ -20,9 +20,8 @@ from promoarray import cli
 from promoarray import dtypes as dt
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
-from promoarray.diagnostics.bisect.command import Search, Stopped, ddmin
-from promoarray.diagnostics.bisect.report import Bisection
-from promoarray.diagnostics.bisect.rules import (
+from promoarray.diagnostics.bisect.command import Bisection, Search, Stopped, ddmin
+from promoarray.diagnostics.bisect.trial import (
     ARRAYS,
     BY_OPERATION,
     FIELDS,
@@ -30,9 +29,11 @@ from promoarray.diagnostics.bisect.rules import (
     SCALARS,
     differing_rules,
     mixed,
+    plain,
+    same,
+    shown,
     worded,
 )
-from promoarray.diagnostics.bisect.trial import plain, same, shown
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.run.task import Findings, Task

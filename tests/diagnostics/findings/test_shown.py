@@ -9,7 +9,7 @@ import numpy as np
 import promoarray as pa
 from promoarray.diagnostics.ask.observer import shadowed
 from promoarray.diagnostics.compare.output import without
-from promoarray.diagnostics.findings.finding import Finding, findings
+from promoarray.diagnostics.findings.results import Finding, findings
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.report import Report
 from promoarray.promotion.registry import as_policy

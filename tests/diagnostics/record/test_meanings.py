@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.findings.finding import spelled
+from promoarray.diagnostics.findings.results import spelled
 from promoarray.diagnostics.render.json import place_data as as_data
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.diagnostics.findings.finding import edits
+from promoarray.diagnostics.findings.results import edits
 from promoarray.diagnostics.record.watcher import Watcher
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
