@@ -344,7 +344,9 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar in words and not action.choices:
-            action.complete = _one_of(str(action.metavar))  # type: ignore[attr-defined]
+            name = _name(str(action.metavar))
+            by_shell = {"bash": name, "zsh": name, "fish": f"({name})"}
+            action.complete = by_shell  # type: ignore[attr-defined]
     found = str(shtab.complete(parser, shell, preamble=_functions(words).get(shell, "")))
     # With shtab's condition ``source FILE`` takes the script for a function that zsh loads.
     found = found.replace("[-1] == eval ]]", "[-1] == (eval|file) ]]")
@@ -359,11 +361,6 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(command)
 
 
-def _one_of(metavar: str) -> dict[str, str]:
-    name = _name(metavar)
-    return {"bash": name, "zsh": name, "fish": f"({name})"}
-
-
 def _functions(words: dict[str, list[str]]) -> dict[str, str]:
     """What completes the words of each name; tcsh and PowerShell complete the rest only."""
     made: dict[str, list[str]] = {"bash": [], "zsh": [], "fish": []}
@@ -374,13 +371,10 @@ def _functions(words: dict[str, list[str]]) -> dict[str, str]:
         made["bash"].append(f"{name}() {{ compgen -W '{every}' {last}; }}")
         skip = "compset -P '*,'; " if several else ""
         made["zsh"].append(f"{name}() {{ {skip}compadd -- {every}; }}")
+        each = f"(string split ' ' '{every}')"
         before = "(string replace -r '[^,]*$' '' -- (commandline -ct))" if several else ""
-        made["fish"].append(f"function {name}; printf '%s\\n' {before}{_each(every)}; end")
+        made["fish"].append(f"function {name}; printf '%s\\n' {before}{each}; end")
     return {shell: "\n".join(lines) for shell, lines in made.items()}
-
-
-def _each(every: str) -> str:
-    return f"(string split ' ' '{every}')"
 
 
 def _name(metavar: str) -> str:

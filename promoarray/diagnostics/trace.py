@@ -93,7 +93,7 @@ class Trace(Observer, Printable):
         types = tuple(x._type for x in (event.result, *event.extra_results))
         casts = self._selected(casts_of(event))
         if not casts:
-            return Repeat(types, _nothing)
+            return Repeat(types, lambda: False)
         if not event.inplace:
             self._note(casts)
         if self._action is not None:
@@ -284,10 +284,6 @@ _HEADER = ("place", "operation", "cast", "times", "source", "what is lost")
 def _value(x: Any) -> Any:
     """What tells scalars apart: 0.0 and -0.0 are equal, and so are 1+0j and 1-0j."""
     return (type(x), x) if x and type(x) is not complex else (type(x), repr(x))
-
-
-def _nothing() -> bool:
-    return False
 
 
 @single_use

@@ -103,8 +103,11 @@ class _Replay:
             new = False
             for number, operation in enumerate(self._flow.operations):
                 new |= self._ask(number, operation)
-        for number in sorted(self._open):
-            self._leave_open(self._flow.operations[number])
+        for number in sorted(self._open):  # of which not every state was asked about
+            for policy in report.policies:
+                if policy is not report.run:
+                    why = f"only {MOST} combinations of earlier answers"
+                    self._observer.leave_open(self._flow.operations[number], policy, why)
         counted = (each.count for each in self._flow.operations if each.kind in COMPARED)
         report.operations = before + sum(counted)
         report.finals = report.finals or final_dtypes(self._finals(), report.policies)
@@ -137,14 +140,6 @@ class _Replay:
                 new |= slot not in states
                 states[slot] = None
         return new
-
-    def _leave_open(self, operation: RecordedOperation) -> None:
-        """Note that the policies were not asked for every state of the operands."""
-        why = f"only {MOST} combinations of earlier answers"
-        for policy in self._report.policies:
-            if policy is not self._report.run:
-                left = Unanswered(operation.name, why, operation.place.program, policy.name)
-                self._report.unanswered[left] += 1
 
     def _combined(self, operation: RecordedOperation) -> Iterator[tuple[Slot, ...]]:
         """Yield the slots that operands may bear, as far as those are known; None of a scalar."""
@@ -198,6 +193,10 @@ class _Observer(ShadowObserver):
             names=place.names,
         )
 
+    def leave_open(self, each: RecordedOperation, policy: Policy, why: str) -> None:
+        """Note that a policy was not asked about an operation, or does not answer."""
+        self.report.unanswered[Unanswered(each.name, why, each.place.program, policy.name)] += 1
+
     # -- kinds of operations ----------------------------------------------------------------------
 
     def operation(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
@@ -232,8 +231,7 @@ class _Observer(ShadowObserver):
             number = any(_another(x, mine, theirs) for x, mine, theirs in dtypes)
             if number or any(_may_round(x, mine, theirs) for x, mine, theirs in dtypes):
                 why = _ANOTHER if number else _ROUNDED
-                left = Unanswered(each.name, why, each.place.program, policy.name)
-                self.report.unanswered[left] += 1
+                self.leave_open(each, policy, why)
 
     def default(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an array of Python numbers."""
@@ -279,8 +277,7 @@ class _Observer(ShadowObserver):
             answer = None if given is None else _lacking(policy, each.name, given)
             answers[policy.name] = answer or Answer(dtype, "", "", seen)
             if answer is None and (why := _unasked(each, home, policy, operands)):
-                left = Unanswered(each.name, why, each.place.program, policy.name)
-                self.report.unanswered[left] += 1
+                self.leave_open(each, policy, why)
         if dtype is not None:
             self._note(Verdict(each.name, seen, answers, form=Form.FUNCTION))
 

@@ -30,7 +30,7 @@ from promoarray.diagnostics.findings.results import (
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.model.final_difference import FinalDifference, compared
-from promoarray.diagnostics.model.values import ValueChange, ValueChanges
+from promoarray.diagnostics.model.values import ValueChanges
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.render.json import finding_data
 from promoarray.diagnostics.render.sarif import as_commands, as_sarif
@@ -158,7 +158,8 @@ def without(report: Report, hidden: Hidden) -> Report:
         if (less := _divergence(divergence, hidden, gone)) is not None:
             kept.record(less)
     for change in report.value_changes:
-        if (fewer := _change(change, run, hidden)) is not None:
+        shown = {each.policy for each in of_change(change, run) if each not in hidden}
+        if (fewer := change.of(shown)) is not None:
             kept.value_changes.found[change.place] = fewer
     return kept
 
@@ -171,11 +172,6 @@ def _divergence(divergence: Divergence, hidden: Hidden, left_out: set[str]) -> D
     answers = {name: answer for name, answer in divergence.answers.items() if name not in gone}
     differ = any(answer.origin for answer in answers.values())
     return replace(divergence, answers=answers) if differ else None
-
-
-def _change(change: ValueChange, run: str, hidden: Hidden) -> ValueChange | None:
-    """A cast without the policies that are hidden; None if there are no others."""
-    return change.of({each.policy for each in of_change(change, run) if each not in hidden})
 
 
 # -- JSON -----------------------------------------------------------------------------------------

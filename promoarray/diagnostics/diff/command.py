@@ -187,17 +187,18 @@ def difference(
     ]
     real = {each: None for each in changes if each.before != each.after and each.kind != OPEN}
     ordered = sorted(real, key=lambda each: each.place)
-    left = [*not_examined(report), *(_not_examined(each) for each in changes if each.kind == OPEN)]
+    left = [*not_examined(report)]
+    left += [
+        NotExamined(each.operation, each.refusal, name_of(each.program), each.count)
+        for each in changes
+        if each.kind == OPEN
+    ]
     return Difference(run, after, report.operations, tuple(ordered), open=tuple(left))
-
-
-def _not_examined(change: Change) -> NotExamined:
-    return NotExamined(change.operation, change.refusal, name_of(change.program), change.count)
 
 
 def _of_dtypes(report: Report, before: Policy, after: Policy) -> Iterator[Change]:
     """The places, with edits after which the program keeps what the first policy gives."""
-    events = {_at(d): _event(d) for d in report.found}
+    events = {_at(d): d.event for d in report.found if isinstance(d.event, OperationEvent)}
     wanted = before if before is not report.run else None
     edits = planned(before, (after,), occurrences(report, (after,), wanted))
     for each in report.edited(edits):
@@ -206,10 +207,6 @@ def _of_dtypes(report: Report, before: Policy, after: Policy) -> Iterator[Change
 
 def _at(d: Divergence) -> tuple[object, ...]:
     return d.site, d.program, d.name, d.part, d.form, d.operands
-
-
-def _event(d: Divergence) -> OperationEvent | None:
-    return d.event if isinstance(d.event, OperationEvent) else None
 
 
 def _of_values(report: Report) -> Iterator[Change]:

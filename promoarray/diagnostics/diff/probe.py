@@ -166,18 +166,15 @@ def may_differ(policy: Policy, decision: Decision, event: OperationEvent) -> boo
 def as_it_was(event: OperationEvent, target: Array, before: Array) -> OperationEvent | None:
     """An operation in place with its target as it was; None if that was another operand, too."""
     others = [x for x in event.operands[1:] if type(x) not in WEAK and x is not target]
-    if any(_share(x._buffer, target._buffer) for x in others):
+    own, given = target._buffer, [x._buffer for x in others]
+    held = isinstance(own, np.ndarray)
+    if held and any(isinstance(x, np.ndarray) and np.may_share_memory(x, own) for x in given):
         return None
     operands, values = (
         tuple(before if x is target else x for x in given)
         for given in (event.operands, event.values)
     )
     return event._replace(operands=operands, values=values)
-
-
-def _share(a: Any, b: Any) -> bool:
-    """Whether two buffers may lie in the same memory."""
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.may_share_memory(a, b)
 
 
 def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tuple[Array, ...]:

@@ -195,18 +195,14 @@ def lost(port: Port, asked: Asked, casts: Casts) -> str:
         if not isinstance(plan, Plan):
             continue
         answer = policy.strong(plan.result)
-        if _low_bits(answer, asked.wanted):
+        whole = answer.kind in INTEGERS and asked.wanted.kind in INTEGERS
+        if whole and answer.bits >= asked.wanted.bits:  # a cast keeps the lowest bits
             continue
         narrow = [b for a, b in zip(asked.inputs, plan.inputs, strict=True) if gravity(a, b)[0]]
         words = f"computed in {narrow[0].name}" if narrow else loss(answer, asked.wanted)
         if words:
             said.setdefault(words, []).append(policy.name)
     return "; ".join(f"{words} under {', '.join(n)}" if n else words for words, n in said.items())
-
-
-def _low_bits(answer: DType, wanted: DType) -> bool:
-    """Whether a cast keeps what integer arithmetic has in the lowest bits."""
-    return answer.kind in INTEGERS and wanted.kind in INTEGERS and answer.bits >= wanted.bits
 
 
 def cost_of(port: Port, asked: Asked, casts: Casts) -> tuple[float, ...]:

@@ -199,7 +199,13 @@ class _Occurrences:
             yield self._cast(place, changes.get((place.site, *place.operands)))
         for event in (place.event, *place.passes):
             if isinstance(event, OperationEvent):
-                every = (False, True) if any(map(_is_open, event.operands)) else (False,)
+                # A 0-d array whose value is not known may have any.
+                known = all(
+                    x._buffer.ndim or x.has_value
+                    for x in event.operands
+                    if isinstance(x, AbstractArray)
+                )
+                every = (False,) if known else (False, True)
                 for assumed in every:
                     found = self._operation(place, event, assumed=assumed)
                     if found is not None:
@@ -312,7 +318,11 @@ class _Occurrences:
         """A value written into an array."""
         _, target, value, _, dtype = event
         operands = self._operand(target), self._operand(value)
-        reasons = {p.name: why for p in self.policies if (why := _not_stored(p, target, value))}
+        reasons = {}
+        for policy in self.policies:
+            seen = as_given(policy, target), as_given(policy, value)
+            if why := not_stored(policy, seen, value):
+                reasons[policy.name] = why
         return self._occurrence(
             place,
             Asked(SETITEM, Form.INPLACE, operands, (dtype, dtype), dtype),
@@ -365,11 +375,6 @@ def _results(policy: Policy, plan: Plan) -> tuple[DType, ...]:
     return tuple(map(policy.strong, (plan.result, *plan.extra_results)))
 
 
-def _is_open(x: Any) -> bool:
-    """Whether it is a 0-d array whose value is not known."""
-    return isinstance(x, AbstractArray) and not x._buffer.ndim and not x.has_value
-
-
 def _computation(
     policy: Policy, event: OperationEvent, plan: Plan, values: tuple[Any, ...]
 ) -> Hashable:
@@ -379,8 +384,3 @@ def _computation(
         for x, value, dtype in zip(event.operands, values, plan.inputs, strict=True)
     )
     return inputs, plan.decomposition, policy.kernel(event.name, plan)
-
-
-def _not_stored(policy: Policy, target: Any, value: Any) -> str:
-    """Why a policy does not write a value; "" if it does."""
-    return not_stored(policy, (as_given(policy, target), as_given(policy, value)), value)

@@ -347,7 +347,12 @@ def cast(place: SourceOperation) -> Found:
 def stored(place: SourceOperation) -> Found:
     """A cast of what is written into an array, or of the array that numbers are stored in."""
     node, concerned = place.node, place.concerned
-    if isinstance(node, ast.Call) and (dtype_argument(node) or _is_scalar_type(node)):
+    match node:
+        case ast.Call(args=[_], keywords=[]) if called_name(node) in _SCALAR_TYPES:
+            asks = True  # np.uint8(x)
+        case _:
+            asks = isinstance(node, ast.Call) and dtype_argument(node) is not None
+    if asks:
         return (place.wrap(node, concerned[0].asked.wanted, "stored"),), ""
     target, value = stored_in(place)
     scalars = {s.asked.operands[1].rank is Rank.SCALAR for s in place.group}
@@ -361,11 +366,6 @@ def stored(place: SourceOperation) -> Found:
             raise Unedited("it writes to arrays of several dtypes; give its target a name first")
         text = f"{place.source.quoted(target)}.dtype"
     return (place.wrap(value, concerned[0].asked.wanted, how, text=text, operand=1),), ""
-
-
-def _is_scalar_type(call: ast.Call) -> bool:
-    """Whether a call is ``np.uint8(x)``."""
-    return len(call.args) == 1 and not call.keywords and called_name(call) in _SCALAR_TYPES
 
 
 _SCALAR_TYPES = {*(name for name, row in BY_NAME.items() if row.kind in INTEGERS)}

@@ -161,8 +161,12 @@ def _of_operands(port: Port, every: list[Asked], needing: list[Asked]) -> list[R
     for asked in every:
         casts: Casts | None = Casts()
         if asked in needing:
-            found = (e for e in candidates(port, asked, {}) if _of_arrays(asked, e))
-            casts = next(found, None)
+            of_arrays = (
+                each
+                for each in candidates(port, asked, {})
+                if each.operands and not each.result and not {*each.operands} & {*asked.scalars}
+            )
+            casts = next(of_arrays, None)
         if casts is None:
             raise Unedited("it is passed with several dtypes, and no cast is right for all of them")
         chosen.append((asked, casts))
@@ -178,10 +182,6 @@ def _of_operands(port: Port, every: list[Asked], needing: list[Asked]) -> list[R
             raise Unedited("it is passed with several dtypes, which need casts of their own")
         rules.append(rule)
     return rules
-
-
-def _of_arrays(asked: Asked, casts: Casts) -> bool:
-    return bool(casts.operands) and not casts.result and not {*casts.operands} & {*asked.scalars}
 
 
 def _types(asked: Asked) -> Types:

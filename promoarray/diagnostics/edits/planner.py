@@ -34,7 +34,7 @@ from promoarray.diagnostics.edits.operations import (
 from promoarray.diagnostics.edits.place import SPELLINGS, Found, SourceOperation, Unedited, Wrap
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.edits.writing import Writer, spliced
-from promoarray.diagnostics.model.divergence import Answer, Divergence
+from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.values import Number, ValueChange, limits
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.operations import Form
@@ -249,7 +249,10 @@ def _planned(port: Port, source: SourceText, group: Sequence[Occurrence]) -> tup
         return () if joint is None else (joint,)
     alone: dict[str, Outcome] = {}
     for policy in port.policies:
-        passes = [_for(policy, each) for each in group]
+        passes = [
+            replace(each, others={n: d for n, d in each.others.items() if n == policy.name})
+            for each in group
+        ]
         own = plan(port._replace(policies=(policy,)), source, passes)
         if own is not None:
             text = own.text if isinstance(own, Edit) else own.why
@@ -257,12 +260,6 @@ def _planned(port: Port, source: SourceText, group: Sequence[Occurrence]) -> tup
             names = (*before.policies, *own.policies) if before else own.policies
             alone[text] = own._replace(policies=names)
     return tuple(alone.values())
-
-
-def _for(policy: Policy, seen: Occurrence) -> Occurrence:
-    """A pass as it concerns one policy."""
-    others = {name: each for name, each in seen.others.items() if name == policy.name}
-    return replace(seen, others=others)
 
 
 # -- of a report -------------------------------------------------------------------------------
@@ -280,14 +277,12 @@ def _edited(place: Divergence, planned: Sequence[Outcome]) -> Divergence:
     if not planned or place.site != place.program:
         return place
     by_policy = {name: each for each in planned for name in each.policies if not each.optional}
-    answers = {n: _with(answer, by_policy.get(n)) for n, answer in place.answers.items()}
+    answers = dict(place.answers)
+    for name, found in by_policy.items():
+        if name in answers and answers[name].origin == "root":
+            fix = found if isinstance(found, Edit) else None
+            answers[name] = replace(answers[name], fix=fix)
     return replace(place, answers=answers)
-
-
-def _with(answer: Answer, planned: Outcome | None) -> Answer:
-    if planned is None or answer.origin != "root":
-        return answer
-    return replace(answer, fix=planned if isinstance(planned, Edit) else None)
 
 
 # -- edits whose casts are known ---------------------------------------------------------------

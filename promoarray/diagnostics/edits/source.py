@@ -228,7 +228,11 @@ class SourceText:
             node
             for node in ast.walk(scope)
             if (isinstance(node, ast.arg) and node.arg == name.id)
-            or (isinstance(node, ast.Name) and node.id == name.id and not _loads(node))
+            or (
+                isinstance(node, ast.Name)
+                and node.id == name.id
+                and not isinstance(node.ctx, ast.Load)
+            )
             if self.scope(node) is scope
         ]
         lines = [
@@ -313,10 +317,6 @@ class SourceText:
 _VECTORIZE = frozenset({"vectorize", "frompyfunc"})
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
-
-
-def _loads(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Load)
 
 
 def position_of(node: Any) -> Position:

@@ -117,10 +117,11 @@ class Writer:
             start, end = a, b
         elif brackets:
             before, after = f"{before}(", f"){after}"
-        if before[:1].isidentifier() and _ends_a_word(self.source.text[:a]):
+        last = self.source.text[a - 1 : a]
+        if before[:1].isidentifier() and (last.isidentifier() or last.isdigit()):
             yield Piece(a, a, " ", (a, len(self.source.text)), True)  # as of ``return-x``
         yield Piece(a, start, before, (a, b), True)
-        if isinstance(node, ast.Constant) and type(node.value) is bool and _makes(wraps[0]):
+        if isinstance(node, ast.Constant) and type(node.value) is bool and wraps[0].how in MADE:
             yield self._replaced((start, end), str(int(node.value)))
         yield Piece(end, b, after, (a, b))
 
@@ -206,17 +207,10 @@ _INSIDE: dict[str, Callable[[Writer, Wrap], Iterator[Piece]]] = {
 }
 """What is written inside of an expression, and by which method."""
 
+MADE = ("asarray", "row")
 _POSTFIX = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 _KEEPS = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.GeneratorExp, ast.Tuple, ast.Starred)
 _CLOSER = ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult, ast.Pow
-
-
-def _makes(wrap: Wrap) -> bool:
-    return wrap.how in ("asarray", "row")
-
-
-def _ends_a_word(text: str) -> bool:
-    return text[-1:].isidentifier() or text[-1:].isdigit()
 
 
 def _binds_closer(node: ast.AugAssign) -> bool:

@@ -341,16 +341,13 @@ class Case:
             given = worded(beyond[0])
             yield f"{given} lies beyond {compute.name}: the numbers themselves are compared"
         elif compute is not result:
-            verb = "compared" if self._compares and result is dt.bool else "computed"
+            compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
+            verb = "compared" if compares and result is dt.bool else "computed"
             narrowed = compute.kind is result.kind and compute.bits > result.bits
             yield f"{verb} in {compute.name}" + f", rounded once to {result.name}" * narrowed
         weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
         more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.extra_results)
         yield f"result{'s' * bool(more)}: {result.name}{weak}{more}"
-
-    @property
-    def _compares(self) -> bool:
-        return operation(self.name).family in (Family.EQUALITY, Family.ORDER)
 
 
 def _path(promote: PromotionRule, a: DType, b: DType, doc: str) -> str:

@@ -237,14 +237,11 @@ def unedited(divergences: Iterable[Divergence]) -> Unedited:
     found: Unedited = {}
     for each in divergences:
         for policy, answer in each.answers.items():
-            if answer.dtype is None and not _is_edited(each, answer):
+            edited = each.site == each.program and answer.fix is not None
+            if answer.dtype is None and not edited:
                 refusal = RefusedOperation(each.name, each.operands)
                 found.setdefault(policy, {}).setdefault(refusal, each.program)
     return found
-
-
-def _is_edited(place: Divergence, answer: Answer) -> bool:
-    return place.site == place.program and answer.fix is not None
 
 
 def after(
