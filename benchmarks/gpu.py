@@ -1,4 +1,4 @@
-"""Measure arrays on a GPU: casts against a copy, the cost of a launch, operations and layouts.
+"""Measure arrays on a GPU: casts against a copy, the cost of a launch, and operations.
 
 Run ``python benchmarks/gpu.py`` where there is a GPU; ``--write`` puts the tables into docs/gpu.md.
 Times are CUDA's own, the median of rounds in which what is compared takes turns; launches are timed
@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import date
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -203,29 +202,6 @@ def operations(gpu: Gpu) -> Iterator[Row]:
         gpu.cupy.get_default_memory_pool().free_all_blocks()
 
 
-LAYOUTS: dict[str, Callable[[Any, Any], Any]] = {
-    "float32 + a row": lambda x, y: x + x[0],
-    "bfloat16 + a row": lambda x, y: y + y[0],
-    "float32 * a column": lambda x, y: x * x[:, :1],
-    "float32 part + part": lambda x, y: x[:, 4:-4] + x[:, 8:],
-    "float32 part + part, odd": lambda x, y: x[:, :-1] + x[:, 1:],
-    "bfloat16 part + part, odd": lambda x, y: y[:, :-1] + y[:, 1:],
-    "float32 every second row": lambda x, y: x[::2] + x[1::2],
-}
-
-
-def layouts(gpu: Gpu) -> Iterator[Row]:
-    """A row for each layout: milliseconds, and PyTorch's."""
-    rows = gpu.elements >> 14
-    x = pa.reshape(gpu.sample(dt.float32, rows << 12), (rows, 1 << 12))
-    y = x.astype(pa.bfloat16)
-    a, b = (gpu.torch.from_dlpack(v) for v in (x, y)) if gpu.torch else (None, None)
-    for title, run in LAYOUTS.items():
-        theirs = partial(run, a, b) if gpu.torch else None
-        found = gpu.times(partial(run, x, y), theirs)
-        yield [title, *("" if t is None else f"{t * 1e3:.3f}" for t in found)]
-
-
 def _torch_pair(gpu: Gpu, x: Any, y: Any, name: str) -> Call | None:
     if gpu.torch is None:
         return None
@@ -272,9 +248,6 @@ def report(gpu: Gpu) -> str:
             table(["", "promoarray", "CuPy", "PyTorch"], list(launches(gpu))),
             f"An operation and its casts on 2**{power - 2} elements: milliseconds.",
             table(["", "promoarray", "PyTorch"], list(operations(gpu))),
-            f"Rows and columns that are broadcast, and parts of arrays, of 2**{power - 2} "
-            "elements in rows of 4,096: milliseconds.",
-            table(["", "promoarray", "PyTorch"], list(layouts(gpu))),
         ]
     )
 

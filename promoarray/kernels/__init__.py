@@ -1,7 +1,7 @@
 """The casts in C++: cast.h defines each scalar cast, branch_free.h has those that loops vectorize,
 and cpu/ applies them to arrays: loops.cpp chooses among the loops, versions.cpp among their builds,
-walk.cpp walks arrays of any layout, blocks.cpp computes between casts and module.cpp binds all
-that for Python. cuda/ has the texts for NVRTC, portable/ kernels in the functions of any array
+cursor.h goes through arrays of any layout, blocks.cpp computes between casts and module.cpp binds
+all that for Python. cuda/ has the texts for NVRTC, portable/ kernels in the functions of any array
 namespace.
 
 Not here: which mode a policy wants. The kernels take arrays, a row of integers for each dtype and a

@@ -82,9 +82,6 @@ struct ScaleEdges {
     Bits low, over;       // finite numbers from the one to below the other have a scale
     Bits sign;            // all bits; without the sign if that is ignored
     Bits overflow, infinity, nan, zero, negative;
-    // Whether all that has no scale becomes NaN; what has one is then from `first` on.
-    bool all_nan;
-    Bits first;
 };
 
 template <typename Source>
@@ -112,9 +109,6 @@ PROMOARRAY_CAST ScaleEdges<Source> scale_edges(const Format &f, const CastMode &
     e.nan = (Bits)edge.nan;
     e.zero = mode.scale_zero == ScaleZero::nan ? e.nan : 0;
     e.negative = mode.scale_negative == ScaleNegative::nan ? e.nan : 0;
-    e.all_nan = e.overflow == e.nan && e.infinity == e.nan && e.zero == e.nan &&
-                (absolute || e.negative == e.nan);
-    e.first = e.low > 1 ? e.low : 1;
     return e;
 }
 
@@ -148,15 +142,6 @@ PROMOARRAY_CAST u32 encode_scale(typename Source::Bits bits, ScaleEdges<Source> 
     const Bits either = (bits & edge.sign) > infinity ? edge.negative : number;
     const Bits result = magnitude == 0 ? edge.zero : either;
     return (u32)(magnitude > infinity ? edge.nan : result);
-}
-
-// The same if all that has no scale becomes NaN: what is out of order wraps around to the end.
-template <typename Source>
-PROMOARRAY_CAST u32 encode_scale_or_nan(typename Source::Bits bits, ScaleEdges<Source> edge) {
-    using Bits = typename Source::Bits;
-    const Bits number = bits & edge.sign;
-    const Bits code = nearest_scale<Source>(number, edge);
-    return (u32)(number - edge.first < edge.over - edge.first ? code : edge.nan);
 }
 
 // The float32 bits of a code of at most 16 bits. Always exact: each format lies within float32.

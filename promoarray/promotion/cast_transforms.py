@@ -12,17 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
-
-if TYPE_CHECKING:
-    from promoarray.kernels.way import Way
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger, Way
 
 Codes = np.ndarray[Any, Any]
 
@@ -134,8 +131,6 @@ class Through:
     @property
     def way(self) -> Way | None:
         """The way of the kernels, if there is one."""
-        from promoarray.kernels.way import Way
-
         return Way.THROUGH_INT64 if self.middle is dt.int64 else None
 
     def __call__(self, codes: Codes, source: DType, target: DType, out: Codes) -> Codes:

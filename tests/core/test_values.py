@@ -24,6 +24,7 @@ from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import KERNELS
 from promoarray.dtypes import CONCRETE, WEAK, DType, Format, Kind
 from promoarray.kernels.portable import complex_arithmetic
+from promoarray.kernels.portable.steps import kernels_of
 from promoarray.operations import OPERATIONS
 from promoarray.policies import Operand, Plan, Policy, Rank, as_policy
 
@@ -245,7 +246,7 @@ def by_numpy(policy: Policy, name: str, plan: Plan, operands: tuple[Any, ...]) -
     return cast(computed, plan.result)
 
 
-BY_PARTS = {kernel.__name__ for kernel in complex_arithmetic.KERNELS}
+BY_PARTS = {*kernels_of(complex_arithmetic)}
 """Complex arithmetic by its definition: PyTorch rounds otherwise than NumPy."""
 
 

@@ -16,7 +16,7 @@ from cuda_fused_cases import plainly
 
 from promoarray import dtypes as dt
 from promoarray.kernels.cuda.fused import fused_kernel
-from promoarray.kernels.portable.complex_arithmetic import fused
+from promoarray.kernels.portable.steps import fused
 
 cuda_compiler.require()
 PATTERNS = 1 << 14

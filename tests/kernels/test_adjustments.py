@@ -30,7 +30,7 @@ from promoarray.kernels import (
     levels,
     use_level,
 )
-from promoarray.kernels.way import Way
+from promoarray.kernels.cast_mode import Way
 from promoarray.policies import as_policy
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.cast_transforms import Between, Flushed

@@ -38,7 +38,7 @@ from promoarray.backends.dask.blocks import (
 )
 from promoarray.backends.dask.buffer import Blocks, opened, storage
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels.portable.statistics import whole as whole_numbers
+from promoarray.kernels.portable.steps import whole as whole_numbers
 
 FAN_IN = 8
 """Partial results that one task joins; Dask's own setting for it would change bits."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from promoarray.kernels._cpu import StateGuard
-from promoarray.kernels.portable.integers import divided_by_zero
+from promoarray.kernels.portable.steps import divided_by_zero
 
 if TYPE_CHECKING:
     from typing import TypeVar

@@ -142,9 +142,6 @@ Loop adjusting_loop(Work &work, Loop loop) {
     }
     if (way == Way::to_nearest_integer) {
         if (is_integer(source) || target.bits >= 8) return nullptr;
-        if (const Loop found = half_away_loop(is_float64(source))) {
-            return source.bits > 16 ? found : chain(work, single_loop(source), found);
-        }
         if (is_float64(source)) return double_to_nearest;
         if (is_float32(source)) return single_to_nearest;
         return chain(work, single_loop(source), single_to_nearest);
@@ -158,11 +155,8 @@ Loop adjusting_loop(Work &work, Loop loop) {
         if (is_float64(source)) return with_tiny_shifted<f64>;
         return is_bfloat16(source) ? with_tiny_shifted<u16> : loop;  // no others are so small
     }
-    work.edge = edges(target.format, work.mode);
-    if (const Loop found = cut_short_loop(source, target)) return found;
     if (is_float16(source)) return upper_half_of_half;
-    Loop last = cut_short_loop(float32_type(), target);
-    if (last == nullptr) last = way == Way::upper_half ? upper_half : single_towards_zero;
+    const Loop last = way == Way::upper_half ? upper_half : single_towards_zero;
     if (is_float32(source)) return last;
     return chain(work, is_float64(source) ? double_rounded : single_loop(source), last);
 }

@@ -6,12 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "caster.h"
 
 namespace promoarray {
 namespace {
-
-constexpr size_t BLOCK = 1024;  // elements that a loop is chosen for
 
 // All of an adjustment as bytes; a table itself, not where it lies.
 std::string bytes_of(const Adjustment &adjustment, Type from, Type to) {
@@ -30,7 +27,6 @@ std::string bytes_of(const Adjustment &adjustment, Type from, Type to) {
 }  // namespace
 
 Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustment &adjustment) {
-    if (same_type(from, to)) return nullptr;
     const Format &f = from.format, &t = to.format;
     const std::array<i64, 31> key = {version().level,
                                      static_cast<i64>(mode.overflow),
@@ -60,8 +56,9 @@ Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustment &ad
     return at->second;
 }
 
-ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, const Adjustment &adjustment)
-    : loop(version().choose_adjusted(part_of(from), part_of(to), mode, BLOCK, true, adjustment, work)),
+ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, const Adjustment &adjustment,
+                       bool tuned)
+    : loop(version().choose(part_of(from), part_of(to), mode, tuned, adjustment, work)),
       from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
       to_bool(from_pairs && to.kind == Kind::boolean), part_size(size_of(from)),
       to_size(size_of(to)) {

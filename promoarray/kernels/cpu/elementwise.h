@@ -31,6 +31,12 @@ struct StepOf {
 };
 
 #ifdef __F16C__
+// Have memory brought that is read soon.
+PROMOARRAY_CAST void ask_for(const u16 *x, std::size_t n) {
+    for (std::size_t k = 0; k < n; k += 64 / sizeof(u16))
+        _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
+}
+
 // What a step makes of two registers from each operand.
 template <typename Step, typename Format, std::size_t... I>
 PROMOARRAY_CAST void pair_of(const void *const *x, std::size_t at, u16 *out, std::index_sequence<I...>) {

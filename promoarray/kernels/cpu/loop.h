@@ -60,14 +60,6 @@ inline bool is_float64(Type t) { return is_float(t, 11, 52); }
 inline bool is_integer(Type t) { return t.kind != Kind::real; }
 inline bool is_signed(Type t) { return t.kind == Kind::signed_integer; }
 
-// Whether the limits are those of a conversion.
-inline bool same_limits(const Limits &limit, const Limits &machine) {
-    return limit.positive == machine.positive && limit.negative == machine.negative &&
-           limit.above == machine.above && limit.below == machine.below &&
-           limit.nan == machine.nan && limit.infinite_above == machine.infinite_above &&
-           limit.infinite_below == machine.infinite_below;
-}
-
 // 0, 1, 2, 3 for 1, 2, 4, 8 bytes.
 inline int row_of(Type t) { return t.bits <= 8 ? 0 : t.bits == 16 ? 1 : t.bits == 32 ? 2 : 3; }
 
@@ -85,28 +77,8 @@ PROMOARRAY_CAST f64 sum_of_halves(u64 x) {
     return high + as_float((x & 0xffffffffull) | 0x4330000000000000ull);
 }
 
-// Have memory brought that is read soon.
-template <typename Stored> PROMOARRAY_CAST void ask_for(const Stored *x, std::size_t n) {
-#ifdef __SSE2__
-    for (std::size_t k = 0; k < n; k += 64 / sizeof(Stored))
-        _mm_prefetch(reinterpret_cast<const char *>(x + k), _MM_HINT_T0);
-#else
-    (void)x, (void)n;
-#endif
-}
-
 // Bfloat16 is the upper half of a float32, rounded; not of NaN.
 PROMOARRAY_CAST u32 bfloat_of(u32 bits) { return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; }
-// The same of a float64 that is an integer, and so neither makes a subnormal nor overflows.
-PROMOARRAY_CAST u32 bfloat_of(u64 bits) {
-    constexpr int lost = Float64::mantissa - 7;
-    constexpr u64 under_half = (1ull << (lost - 1)) - 1;
-    constexpr u32 bias = (u32)(Float64::bias - 127) << 7;
-    const u64 magnitude = bits & ~0ull >> 1;
-    const u32 rounded = (u32)((magnitude + under_half + (magnitude >> lost & 1)) >> lost);
-    return (rounded == 0 ? 0 : rounded - bias) | (u32)(bits >> 63) << 15;
-}
-
 #ifdef __F16C__
 // Eight floats of 16 bits are read as float32.
 struct Half {
@@ -119,18 +91,8 @@ struct Bfloat {
         return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
     }
 };
-// One of them where it lies.
-template <typename Format> struct StoredAs { u16 bits; };
 #endif
 
-// Whether the machine reads float16.
-#ifdef __F16C__
-constexpr bool reads_short_floats = true;
-#else
-constexpr bool reads_short_floats = false;
-#endif
-
-constexpr Format bfloat16_format() { return {8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true, true}; }
 PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_format()}; }
 
 // The families that a choice is made from; nullptr is for what a family does not do. `source` is
@@ -140,28 +102,10 @@ Loop integer_loop(Type source, Type target);     // integers.cpp: to integers an
 Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and float64
 Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
-Loop narrow_loop(Type source, const Work &work);  // narrow.cpp: from short floats to narrow ones
-// scales.cpp: to scales, from floats and integers of 16 bits.
-Loop short_scale_loop(Type source, const CastMode &mode);
-// shorts.cpp: to float16 and bfloat16 in registers; without rounding (to float16 NaN has no payload).
-Loop short_loop(Type source, Type target);
-Loop cut_short_loop(Type source, Type target);
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
 Loop truncating_loop_by(Limits limit, Type source, Work &work);
-// machine_truncation.cpp: to integers of 32 and 64 bits by the machine; words.cpp: to 16 bits and
-// fewer, and to 32 by other modes, in registers.
-Loop machine_loop(bool is_double, const Limits &limit, Type source, Work &work);
-Loop short_machine_loop(const Limits &limit, Type source, Type target);  // from floats of 16 bits
-// (They read floats of 16 bits where `reads_short_floats`, and else these as float32.)
-Loop few_loop(const Limits &limit, Type source, const Work &work);
-Loop word_loop(const Limits &limit, Type source);
-Loop half_away_loop(bool is_double);             // words.cpp: the nearest integer, of fewer than 8 bits
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
 Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
-// tables.cpp: from 8 bits to as many, by `work.table` and by `work.pairs`.
-void look_up_bytes(const void *source, void *target, std::size_t n, const Work &work);
-void look_up_pairs(const void *source, void *target, std::size_t n, const Work &work);
-Loop row_loop(Work &work);                       // rows.cpp: by `work.table`
 Loop adjusting_loop(Work &work, Loop loop);      // adjust.cpp: by a way that no mode says
 Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
 Operation find_operation(const char *name, Type type);  // arithmetic.cpp

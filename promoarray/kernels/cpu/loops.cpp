@@ -65,33 +65,14 @@ void chained(const void *source, void *target, std::size_t n, const Work &work) 
     }
 }
 
-// Elements that are worth a table: where no loop does it, and where one takes longer than a look-up.
-constexpr std::size_t many = 512, very_many = 4096;
-
-// Whether a level has registers for floats of 16 bits and fewer, and looks 8 bits up in them. Without,
-// each is made in many steps, and a look-up is one.
-#ifdef __AVX2__
-constexpr bool has_short_registers = true;
-#else
-constexpr bool has_short_registers = false;
-#endif
-
-bool takes_many_steps(Type source, Type target) {
-    const bool from_float = source.kind == Kind::real;
-    return !has_short_registers && source.bits <= 8 && target.kind == Kind::real &&
-           (from_float || target.bits <= 16);
-}
-
 // nullptr where no loop does it.
-Loop tuned_loop(Work &work, std::size_t n) {
+Loop tuned_loop(Work &work) {
     const Type source = work.source, target = work.target;
     if (!is_known(source) || !is_known(target)) return nullptr;
 
     // 1. A type's own numbers. (A bool may be any byte, and narrow codes have bits above them.)
     const bool whole_bytes = source.bits >= 8 && source.kind != Kind::boolean;
     if (whole_bytes && same_type(source, target)) return copy_loop(source);
-
-    if (n >= very_many && takes_many_steps(source, target)) return table_loop(work);
 
     // 2. What vectorizes: at once, or by way of float32 where that holds all numbers of the source
     //    (or is where the mode rounds first).
@@ -105,51 +86,19 @@ Loop tuned_loop(Work &work, std::size_t n) {
     }
 
     // 3. The rest has few codes.
-    if (found != nullptr || source.bits > 8 || n < many) return found;
+    if (found != nullptr || source.bits > 8) return found;
     return table_loop(work);
 }
 
-Loop choose_with(const Adjustment &adjustment, Type source, Type target, CastMode mode,
-                 std::size_t n, bool tuned, Work &work) {
+Loop choose(Type source, Type target, CastMode mode, bool tuned, const Adjustment &adjustment,
+            Work &work) {
     work.source = source;
     work.target = target;
     work.mode = mode;
     work.adjustment = adjustment;
-    const Loop found = tuned ? tuned_loop(work, n) : nullptr;
-    return found != nullptr ? found : by_definition;
-}
-
-Loop choose_loop(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work) {
-    return choose_with({}, source, target, mode, n, tuned, work);
-}
-
-// To bool a code is asked and not looked up. What a table has otherwise may be one stretch of codes,
-// which is replaced; false where it is more.
-bool replaces_one(Work &work, Loop loop) {
-    alignas(64) u8 codes[256], made[256];
-    for (int code = 0; code < 256; ++code) codes[code] = (u8)code;
-    loop(codes, made, sizeof codes, work);
-    Adjustment &adjustment = work.adjustment;
-    for (int code = 0; code < 256; ++code) {
-        const u8 wanted = adjustment.table[code];
-        if (wanted == made[code]) continue;
-        Replacement &r = adjustment.replacement[0];
-        if (adjustment.replacements++ == 0) r = {(u64)code, (u64)code, wanted};
-        else if (r.last + 1 != (u64)code || r.code != wanted) return false;
-        r.last = (u64)code;
-    }
-    return true;
-}
-
-Loop choose_adjusted(Type source, Type target, CastMode mode, std::size_t n, bool tuned,
-                     const Adjustment &adjustment, Work &work) {
-    const Loop loop = choose_with(adjustment, source, target, mode, n, tuned, work);
-    if (adjustment.table != nullptr && source.bits <= 16) {
-        const bool asks = !has_short_registers && tuned && source.bits <= 8;
-        const bool to_bool = target.kind == Kind::boolean;
-        if (!asks || !to_bool || !replaces_one(work, loop)) return given_table_loop(work);
-        return work.adjustment.replacements > 0 ? replacing_loop(work, loop) : loop;
-    }
+    if (adjustment.table != nullptr && source.bits <= 16) return given_table_loop(work);
+    const Loop found = tuned ? tuned_loop(work) : nullptr;
+    const Loop loop = found != nullptr ? found : by_definition;
     if (adjustment.way != Way::by_mode) return adjusting_loop(work, loop);
     return adjustment.replacements > 0 ? replacing_loop(work, loop) : loop;
 }
@@ -217,8 +166,8 @@ Loop chain(Work &work, Loop first, Loop second) {
     return chained;
 }
 
-extern const Loops loops = {PROMOARRAY_LEVEL, choose_loop, choose_adjusted, find_operation, either_part,
-                            every_other, with_zero_parts, look_up_bytes, look_up_pairs};
+extern const Loops loops = {PROMOARRAY_LEVEL, choose, find_operation, either_part, every_other,
+                            with_zero_parts};
 
 }  // namespace PROMOARRAY_VERSION
 }  // namespace promoarray

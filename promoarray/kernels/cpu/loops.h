@@ -41,19 +41,6 @@ struct Adjustment {
     Way way;
 };
 
-// One byte of the results for all codes of 8 bits, as rows of 16 that differ little (rows.cpp).
-struct Plane {
-    unsigned char start[16], shape[16];
-    unsigned char other[15][16], index[15][16];
-    int others;
-};
-struct Rows {
-    Plane plane[4];
-    // What the upper half of the codes has otherwise than the lower one, but for one code.
-    u32 flip, exceptional;
-    unsigned char exception;
-};
-
 struct Work;
 using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
 
@@ -71,11 +58,10 @@ struct Work {
     Loop stage[4];
     Adjustment adjustment;
     Loop adjusted;  // the cast before replacements
-    // The results for all codes of a source of 8 bits or less, each as wide as the target.
+    // The results for all codes of a source of 8 bits or less, each as wide as the target; and where
+    // a loop looks them up, here or in the table of the adjustment.
     alignas(64) unsigned char table[256 * 8];
-    // The same for all pairs of codes, where there are many to cast and both have 8 bits (caster.h).
-    const std::uint16_t *pairs;
-    Rows rows;
+    const void *look_up;
 };
 
 // Bytes of one element, or of one part of a complex one.
@@ -102,12 +88,11 @@ struct Operation {
 // One version of them all.
 struct Loops {
     int level;
-    // The loop that casts n elements of `source` to `target`, and what it needs. Types are real: a
-    // complex number counts as its parts. `tuned` false takes the definition for every element.
-    Loop (*choose)(Type source, Type target, CastMode mode, std::size_t n, bool tuned, Work &work);
-    // The same with an adjustment; nullptr where no loop does what it wants.
-    Loop (*choose_adjusted)(Type source, Type target, CastMode mode, std::size_t n, bool tuned,
-                            const Adjustment &adjustment, Work &work);
+    // The loop that casts elements of `source` to `target`, and what it needs; nullptr where no
+    // loop does what an adjustment wants. Types are real: a complex number counts as its parts.
+    // `tuned` false takes the definition for every element.
+    Loop (*choose)(Type source, Type target, CastMode mode, bool tuned, const Adjustment &adjustment,
+                   Work &work);
     // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.
@@ -115,8 +100,6 @@ struct Loops {
     // Every other element of 1, 2, 4 or 8 bytes: the real parts of complex numbers.
     void (*every_other)(const void *source, void *target, std::size_t n, std::size_t size);
     void (*with_zero_parts)(const void *real, void *target, std::size_t n, std::size_t size);
-    // That which looks codes of 8 bits up one by one for results of as many, and that for two at once.
-    Loop look_up_bytes, look_up_pairs;
 };
 
 namespace level1 { extern const Loops loops; }

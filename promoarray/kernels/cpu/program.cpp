@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "arguments.h"
-#include "array_view.h"
 #include "cursor.h"
 #include "float_state.h"
 
@@ -58,77 +57,7 @@ int choose(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t 
     return 0;
 }
 
-// As C casts numbers, which is as NumPy does but for floats beyond integers: of those there is none.
-template <typename From, typename To>
-int convert(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
-    for (Py_ssize_t i = 0; i < *count; ++i) {
-        From from;
-        std::memcpy(&from, data[0] + i * steps[0], sizeof from);
-        const To to = static_cast<To>(from);
-        std::memcpy(data[1] + i * steps[1], &to, sizeof to);
-    }
-    return 0;
-}
-
-// Integers of 8 bits as float16, which has all of them.
-template <typename From>
-int convert_to_half(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
-    for (Py_ssize_t i = 0; i < *count; ++i) {
-        const int value = *reinterpret_cast<const From *>(data[0] + i * steps[0]);
-        const int size = value < 0 ? -value : value;
-        int exponent = 0;
-        while (size >> exponent > 1) ++exponent;
-        const int code = size == 0 ? 0 : (exponent + 15) << 10 | (size << (10 - exponent) & 0x3ff);
-        const auto half = static_cast<std::uint16_t>(code | (value < 0 ? 0x8000 : 0));
-        std::memcpy(data[1] + i * steps[1], &half, sizeof half);
-    }
-    return 0;
-}
-
 using Run = decltype(UfuncLoop::run);
-
-template <typename From>
-Run convert_from(char to) {
-    constexpr bool is_float = static_cast<From>(0.5) != static_cast<From>(0);
-    switch (to) {
-        case 'f': return convert<From, float>;
-        case 'd': return convert<From, double>;
-        case 'e':
-            if constexpr (sizeof(From) == 1) return convert_to_half<From>;
-            else return nullptr;
-    }
-    if constexpr (!is_float) {
-        switch (to) {
-            case 'b': return convert<From, std::int8_t>;
-            case 'h': return convert<From, std::int16_t>;
-            case 'i': return convert<From, std::int32_t>;
-            case 'q': return convert<From, std::int64_t>;
-            case 'B': return convert<From, std::uint8_t>;
-            case 'H': return convert<From, std::uint16_t>;
-            case 'I': return convert<From, std::uint32_t>;
-            case 'Q': return convert<From, std::uint64_t>;
-        }
-    }
-    return nullptr;
-}
-
-// By the letters that `struct` has for them.
-Run conversion(char from, char to) {
-    switch (from) {
-        case '?': return convert_from<std::uint8_t>(to);  // of which NumPy makes 0 and 1 alone
-        case 'b': return convert_from<std::int8_t>(to);
-        case 'h': return convert_from<std::int16_t>(to);
-        case 'i': return convert_from<std::int32_t>(to);
-        case 'q': return convert_from<std::int64_t>(to);
-        case 'B': return convert_from<std::uint8_t>(to);
-        case 'H': return convert_from<std::uint16_t>(to);
-        case 'I': return convert_from<std::uint32_t>(to);
-        case 'Q': return convert_from<std::uint64_t>(to);
-        case 'f': return convert_from<float>(to);
-        case 'd': return convert_from<double>(to);
-    }
-    return nullptr;
-}
 
 template <template <size_t> class Loop>
 Run of_size(char size) {
@@ -144,42 +73,69 @@ Run of_size(char size) {
 template <size_t size> struct Copy { static constexpr Run run = copy<size>; };
 template <size_t size> struct Choose { static constexpr Run run = choose<size>; };
 
-// An operation of ours. It takes elements that lie one after the other: one that stands for all is
-// repeated, and of others it goes one at a time.
-int run_own(void *context, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+// An operation of ours, or a cast. It takes elements that lie one after the other: one that stands
+// for all is repeated, and of others it goes one at a time.
+int run_own(void *context, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps,
+            void *) {
     const auto *loop = static_cast<const OwnLoop *>(context);
-    const int operands = loop->operation.operands;
+    const int operands = loop->operands;
     alignas(LINE) char repeated[MOST_PLACES][MOST_REPEATED];
-    const auto n = (size_t)*count, item = (size_t)loop->item;
-    bool in_rows = loop->operation.tests || steps[operands] == loop->item || n == 1;
+    const auto n = (size_t)*count;
+    bool in_rows = steps[operands] == loop->made || n == 1;
     const void *given[MOST_PLACES];
     for (int k = 0; k < operands; ++k) {
         given[k] = data[k];
         if (steps[k] == loop->item || n == 1) continue;
-        in_rows = in_rows && steps[k] == 0 && n * item <= MOST_REPEATED;
+        in_rows = in_rows && steps[k] == 0 && n * (size_t)loop->item <= MOST_REPEATED;
         if (!in_rows) break;
-        fill(repeated[k], data[k], n, item);
+        fill(repeated[k], data[k], n, (size_t)loop->item);
         given[k] = repeated[k];
     }
     if (in_rows) {
-        loop->operation.run(given, data[operands], n);
+        loop->run(given, data[operands], n);
         return 0;
     }
     for (size_t i = 0; i < n; ++i) {
         for (int k = 0; k < operands; ++k) given[k] = data[k] + (Py_ssize_t)i * steps[k];
-        loop->operation.run(given, data[operands] + (Py_ssize_t)i * steps[operands], 1);
+        loop->run(given, data[operands] + (Py_ssize_t)i * steps[operands], 1);
     }
     return 0;
 }
 
-// The name of one of these: "copy" and "where" with the bytes of an element, 'x' for 16, "cast" with
-// two letters.
-UfuncLoop loop_named(nb::handle given) {
-    const std::string name = nb::borrow<nb::str>(given).c_str();
+// As the machine casts them, and so NumPy: NaN keeps what it has besides its sign.
+template <typename From, typename To>
+int convert(void *, char *const *data, const Py_ssize_t *count, const Py_ssize_t *steps, void *) {
+    for (Py_ssize_t i = 0; i < *count; ++i) {
+        From from;
+        std::memcpy(&from, data[0] + i * steps[0], sizeof from);
+        const To to = static_cast<To>(from);
+        std::memcpy(data[1] + i * steps[1], &to, sizeof to);
+    }
+    return 0;
+}
+
+// A type by the letter that `struct` has for it; of no bits by any other.
+Type type_of(char letter) {
+    static constexpr char integers[] = "bhiqBHIQ";
+    const char *at = std::strchr(integers, letter);
+    const int number = at != nullptr ? (int)(at - integers) : 0;
+    if (letter == '?') return {Kind::boolean, 8, {}};
+    if (letter == 'e') return {Kind::real, 16, {5, 10, 15, 0x7bff, 0x7c00, 0x7e00, true, true}};
+    if (letter == 'f') return {Kind::real, 32, float32_format()};
+    if (letter == 'd')
+        return {Kind::real, 64, {11, 52, 1023, 0x7fefffffffffffff, 0x7ff0000000000000,
+                                 0x7ff8000000000000, true, true}};
+    if (at == nullptr) return {};
+    return {number < 4 ? Kind::signed_integer : Kind::unsigned_integer, 8 << number % 4, {}};
+}
+
+// The name of one of these: "copy" and "where" with the bytes of an element, 'x' for 16.
+UfuncLoop loop_named(const std::string &name) {
     UfuncLoop loop = {nullptr, nullptr, nullptr, 0, 0};
     if (name.size() == 5 && name.compare(0, 4, "copy") == 0) loop.run = of_size<Copy>(name[4]);
     if (name.size() == 6 && name.compare(0, 5, "where") == 0) loop.run = of_size<Choose>(name[5]);
-    if (name.size() == 6 && name.compare(0, 4, "cast") == 0) loop.run = conversion(name[4], name[5]);
+    if (name == "castfd") loop.run = convert<float, double>;
+    if (name == "castdf") loop.run = convert<double, float>;
     if (loop.run == nullptr) refuse("a program has no loop " + name);
     return loop;
 }
@@ -208,28 +164,42 @@ Py_ssize_t number(nb::handle given, Py_ssize_t low, Py_ssize_t high) {
 
 }  // namespace
 
-// A loop of NumPy's, the name of one of these, or of ours with the type of its elements.
+UfuncLoop Program::own(std::unique_ptr<const OwnLoop> loop) {
+    own_.push_back(std::move(loop));
+    return {run_own, const_cast<OwnLoop *>(own_.back().get()), nullptr, 0, 0};
+}
+
+// A loop of NumPy's; the name of one of these, or "cast" with the letters of an integer and of another
+// type; or an operation of ours with the type of its elements.
 UfuncLoop Program::loop_at(nb::handle given, ProgramStep &step) {
-    if (PyUnicode_Check(given.ptr())) return loop_named(given);
+    const int operands = step.places - 1;
+    if (PyUnicode_Check(given.ptr())) {
+        const std::string name = nb::borrow<nb::str>(given).c_str();
+        const bool casts = name.size() == 6 && name.compare(0, 4, "cast") == 0 && operands == 1;
+        const Type from = casts ? type_of(name[4]) : Type{}, to = casts ? type_of(name[5]) : Type{};
+        if (from.bits == 0 || to.bits == 0 || from.kind == Kind::real) return loop_named(name);
+        const auto taken = (Py_ssize_t)size_of(from), made = (Py_ssize_t)size_of(to);
+        if (step.at[0].length < taken || step.at[1].length < made) {
+            refuse("a program has no loop " + name);
+        }
+        return own(std::make_unique<const OwnLoop>(
+            OwnLoop{{}, cast_between(from, to, plain_mode()), 1, taken, made}));
+    }
     if (!PyTuple_Check(given.ptr())) {
         const UfuncLoop &loop = read_loop(given);
         if (loop.needs_lock) needs_lock_ = true;
         return loop;
     }
-    const int operands = step.places - 1;
     const std::string name = nb::cast<nb::str>(item(given, 0, 2)).c_str();
     const Type type = read_type(item(given, 1, 2), "a row");
     const Operation found = version().operation(name.c_str(), type);
-    const auto length = (Py_ssize_t)item_of(type);
+    const auto length = (Py_ssize_t)item_of(type), made = found.tests ? 1 : length;
     bool fits = found.run != nullptr && found.operands == operands &&
-                step.at[operands].length >= (found.tests ? 1 : length);
+                step.at[operands].length >= made;
     for (int k = 0; k < operands; ++k) fits = fits && step.at[k].length >= length;
     if (!fits) refuse("a program has no loop " + name);
-    own_.push_back(std::make_unique<const OwnLoop>(OwnLoop{found, length}));
-    UfuncLoop loop = {run_own, nullptr, nullptr, 0, 0};
     step.told &= found.told;
-    loop.context = const_cast<OwnLoop *>(own_.back().get());
-    return loop;
+    return own(std::make_unique<const OwnLoop>(OwnLoop{found, nullptr, operands, length, made}));
 }
 
 Program::Program(nb::handle given, int operands) : operands_(operands) {

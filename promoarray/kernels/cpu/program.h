@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "versions.h"
+#include "chosen_cast.h"
 
 namespace promoarray {
 
@@ -61,10 +61,18 @@ struct ProgramStep {
     Place at[MOST_PLACES];
 };
 
-// A loop of ours among those of NumPy's, and the bytes of an element.
+// A loop of ours among those of NumPy's, an operation or a cast, and the bytes of what it takes and
+// makes.
 struct OwnLoop {
     Operation operation;
-    Py_ssize_t item;
+    Cast cast;  // or null
+    int operands;
+    Py_ssize_t item, made;
+
+    void run(const void *const *given, void *out, std::size_t n) const {
+        if (cast) cast->run(given[0], out, n);
+        else operation.run(given, out, n);
+    }
 };
 
 class Program {
@@ -84,6 +92,7 @@ class Program {
 
    private:
     UfuncLoop loop_at(nanobind::handle given, ProgramStep &step);
+    UfuncLoop own(std::unique_ptr<const OwnLoop> loop);
     int operands_;
     bool needs_lock_;
     std::vector<std::size_t> length_;

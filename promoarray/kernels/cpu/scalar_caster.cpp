@@ -157,8 +157,10 @@ PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
         if (float_bits != 0 && float_bits != 32 && float_bits != 64) refuse("floats have 32 or 64 bits");
         const Type source = read_type(float64, "float64"), target = read_type(row, "row");
         if (source.kind != Kind::real || source.bits != 64) refuse("what Python's floats are is float64");
+        const Cast from_float64 =
+            same_type(source, target) ? nullptr : cast_between(source, target, read_mode(mode));
         auto cast = std::make_unique<ScalarCast>(
-            ScalarCast{target, cast_between(source, target, read_mode(mode)), low, high, float_bits, most});
+            ScalarCast{target, from_float64, low, high, float_bits, most});
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         ScalarCaster *self = kernel_of<ScalarCaster>(made);

@@ -1,32 +1,31 @@
 // Loops from floats of 16 to 64 bits to integers: by the machine's conversion of what it can hold,
-// and by the mode outside.
+// and by the mode outside. Each first makes words of 32 or 64 bits, of which the target has the low
+// bits.
 #include "loop.h"
 
 namespace promoarray {
 namespace PROMOARRAY_VERSION {
 namespace {
 
-template <typename Word, typename Float, typename Bound>
-PROMOARRAY_CAST Word truncate(Float x, Bound low, Bound high, u64 above, u64 below, u64 nan) {
-    const bool inside = (x > low) & (x < high);
+// Bounds are of the source's own type, as comparing a float32 with a float64 takes twice as long.
+PROMOARRAY_CAST f32 low_of(const Range &r, f32) { return r.single_low; }
+PROMOARRAY_CAST f64 low_of(const Range &r, f64) { return r.low; }
+PROMOARRAY_CAST f32 high_of(const Range &r, f32) { return r.single_high; }
+PROMOARRAY_CAST f64 high_of(const Range &r, f64) { return r.high; }
+
+template <typename Word, typename Float>
+PROMOARRAY_CAST Word truncate(Float x, const Range &r) {
+    const bool inside = (x > low_of(r, x)) & (x < high_of(r, x));
     const Word whole = (Word)(inside ? x : 0);
-    const Word outside = x > 0 ? (Word)above : x < 0 ? (Word)below : (Word)nan;
+    const Word outside = x > 0 ? (Word)r.above : x < 0 ? (Word)r.below : (Word)r.nan;
     return inside ? whole : outside;
 }
 
-// The same where all outside becomes one number, as on x86.
-template <typename Word, typename Float, typename Bound>
-PROMOARRAY_CAST Word truncate_or(Float x, Bound low, Bound high, u64 other) {
-    const bool inside = (x > low) & (x < high);
-    const Word whole = (Word)(inside ? x : 0);
-    return inside ? whole : (Word)other;
-}
-
 // Unsigned integers as wide as the machine's: the upper half less its start, which is added again.
-template <typename Word, typename Unsigned, typename Float, typename Bound>
-PROMOARRAY_CAST Unsigned truncate_halves(Float x, Bound low, Bound high, const Range &r) {
+template <typename Word, typename Unsigned, typename Float>
+PROMOARRAY_CAST Unsigned truncate_halves(Float x, const Range &r) {
     constexpr Unsigned half = (Unsigned)1 << (8 * sizeof(Unsigned) - 1);
-    const bool inside = (x > low) & (x < high);
+    const bool inside = (x > low_of(r, x)) & (x < high_of(r, x));
     const bool upper = x >= (Float)half;
     const Word whole = (Word)(inside ? (upper ? x - (Float)half : x) : 0);
     const Unsigned below = x < 0 ? (Unsigned)r.below : (Unsigned)r.nan;
@@ -34,82 +33,31 @@ PROMOARRAY_CAST Unsigned truncate_halves(Float x, Bound low, Bound high, const R
     return inside ? (Unsigned)whole ^ (upper ? half : 0) : outside;
 }
 
-// By int32, whose lowest number stands for all that it cannot hold, and then by the nearest end of
-// the target; what lies beyond `far` is the lower end.
-template <typename Float, typename Bound>
-PROMOARRAY_CAST i32 pack(Float x, Bound low, Bound high, i32 first, i32 last, i32 far) {
-    const bool inside = (x > low) & (x < high);
-    const i32 whole = inside ? (i32)(inside ? x : 0) : first;
-    const i32 above = whole > far ? first : last;
-    return whole < first ? first : whole > last ? above : whole;
+// To signed integers of 32 bits and unsigned ones; the same of 64 bits.
+struct WordLoops { Loop words, halves, long_words, long_halves; };
+
+#define PROMOARRAY_RANGE const Range r = work.range;
+#define PROMOARRAY_TO_WORDS(name, Source, number)                                                \
+    PROMOARRAY_LOOP(name##_to_words, Source, i32, PROMOARRAY_RANGE, truncate<i32>(number, r))    \
+    PROMOARRAY_LOOP(name##_to_long_words, Source, i64, PROMOARRAY_RANGE, truncate<i64>(number, r)) \
+    PROMOARRAY_LOOP(name##_to_halves, Source, u32, PROMOARRAY_RANGE,                             \
+                    truncate_halves<i32, u32>(number, r))                                        \
+    PROMOARRAY_LOOP(name##_to_long_halves, Source, u64, PROMOARRAY_RANGE,                        \
+                    truncate_halves<i64, u64>(number, r))                                        \
+    constexpr WordLoops name##_words = {name##_to_words, name##_to_halves, name##_to_long_words, \
+                                        name##_to_long_halves};
+PROMOARRAY_TO_WORDS(bfloat, u16, as_float((u32)x << 16))
+PROMOARRAY_TO_WORDS(single, f32, x)
+PROMOARRAY_TO_WORDS(double, f64, x)
+
+// An int32, whose lowest number stands for all that it cannot hold, becomes the nearest end of the
+// target; what lies beyond `far`, the lower end.
+PROMOARRAY_CAST i32 packed(i32 whole, const Range &r) {
+    const i32 above = whole > r.far ? r.first : r.last;
+    return whole < r.first ? r.first : whole > r.last ? above : whole;
 }
-
-// The low 32 bits of an int64. A float beyond 2^31 is an integer here, and so is what is left of it
-// beside the multiples of 2^32.
-#ifdef __SSE4_1__
-PROMOARRAY_CAST f32 floor_of(f32 x) { return __builtin_floorf(x); }
-PROMOARRAY_CAST u32 low_word_of_long(f32 x, f32 low, f32 high, const Range &r) {
-    const bool is_long = !((x > -0x1p31f) & (x < 0x1p31f)), inside = (x > low) & (x < high);
-    const f32 given = inside ? x : 0;
-    const f32 rest = given - floor_of(given * 0x1p-32f) * 0x1p32f;
-    const f32 word = is_long ? (rest < 0x1p31f ? rest : rest - 0x1p32f) : given;
-    const u32 outside = x > 0 ? (u32)r.above : x < 0 ? (u32)r.below : (u32)r.nan;
-    return inside ? (u32)(i32)word : outside;
-}
-#endif
-
-#define PROMOARRAY_MASKED(Target)                                    \
-    const Range r = work.range;                                      \
-    const int unused = 8 * (int)sizeof(Target) - work.target.bits;   \
-    const Target mask = (Target)((Target)~(Target)0 >> unused);
-
-#define PROMOARRAY_TRUNCATE(name, Source, Word, Target, low, high)                              \
-    PROMOARRAY_LOOP(name##_##Word##_to_##Target, Source, Target, PROMOARRAY_MASKED(Target),     \
-                    (Target)truncate<Word>(x, r.low, r.high, r.above, r.below, r.nan) & mask)
-#define PROMOARRAY_TRUNCATE_OR(name, Source, Target, low, high)                                 \
-    PROMOARRAY_LOOP(name##_or_##Target, Source, Target, PROMOARRAY_MASKED(Target),              \
-                    (Target)truncate_or<i32>(x, r.low, r.high, r.nan) & mask)
-#define PROMOARRAY_TO_INTEGERS(name, Source, low, high)                                         \
-    PROMOARRAY_TRUNCATE_OR(name, Source, u8, low, high)                                         \
-    PROMOARRAY_TRUNCATE_OR(name, Source, u16, low, high)                                        \
-    PROMOARRAY_TRUNCATE_OR(name, Source, u32, low, high)                                        \
-    PROMOARRAY_TRUNCATE(name, Source, i32, u8, low, high)                                       \
-    PROMOARRAY_TRUNCATE(name, Source, i32, u16, low, high)                                      \
-    PROMOARRAY_TRUNCATE(name, Source, i32, u32, low, high)                                      \
-    PROMOARRAY_TRUNCATE(name, Source, i64, u8, low, high)                                       \
-    PROMOARRAY_TRUNCATE(name, Source, i64, u16, low, high)                                      \
-    PROMOARRAY_TRUNCATE(name, Source, i64, u32, low, high)                                      \
-    PROMOARRAY_TRUNCATE(name, Source, i64, u64, low, high)                                      \
-    PROMOARRAY_LOOP(name##_to_u32, Source, u32, const Range r = work.range,                     \
-                    truncate_halves<i32, u32>(x, r.low, r.high, r))                             \
-    PROMOARRAY_LOOP(name##_to_u64, Source, u64, const Range r = work.range,                     \
-                    truncate_halves<i64, u64>(x, r.low, r.high, r))                             \
-    constexpr IntegerLoops name##_integers = {                                                  \
-        {name##_or_u8, name##_or_u16, name##_or_u32, name##_i64_to_u64},                        \
-        {name##_i32_to_u8, name##_i32_to_u16, name##_i32_to_u32, name##_i64_to_u64},            \
-        {name##_i64_to_u8, name##_i64_to_u16, name##_i64_to_u32, name##_i64_to_u64},            \
-        name##_to_u32, name##_to_u64};
-
-// By the signed integer that holds all inside, of 32 or 64 bits; `or` one other number; by halves.
-struct IntegerLoops {
-    Loop short_words_or[4], short_words[4], long_words[4], halves, long_halves;
-};
-
-#define PROMOARRAY_PACK(name, Source, Target, low, high)                                        \
-    PROMOARRAY_LOOP(name##_packed_##Target, Source, Target, const Range r = work.range,         \
-                    pack(x, r.low, r.high, r.first, r.last, r.far))
-PROMOARRAY_PACK(single, f32, u8, single_low, single_high)
-PROMOARRAY_PACK(single, f32, u16, single_low, single_high)
-PROMOARRAY_PACK(double, f64, u8, low, high)
-PROMOARRAY_PACK(double, f64, u16, low, high)
-
-#ifdef __SSE4_1__
-PROMOARRAY_LOOP(single_low_word, f32, u32, const Range r = work.range,
-                low_word_of_long(x, r.single_low, r.single_high, r))
-#endif
-
-PROMOARRAY_TO_INTEGERS(single, f32, single_low, single_high)
-PROMOARRAY_TO_INTEGERS(double, f64, low, high)
+PROMOARRAY_LOOP(packed_u8, i32, u8, PROMOARRAY_RANGE, packed(x, r))
+PROMOARRAY_LOOP(packed_u16, i32, u16, PROMOARRAY_RANGE, packed(x, r))
 
 // What `limits` says, for loops that compare floats.
 Range range_of(const Limits &limits) {
@@ -130,30 +78,13 @@ Range range_of(const Limits &limits) {
     return r;
 }
 
-// The ends of a target that floats are packed to.
-Loop packing_loop(bool is_double, const Limits &limit, Work &work) {
-    const Limits machine = indefinite(32);
-    work.range = range_of(machine);
-    work.range.first = (i32)limit.above;
-    work.range.last = (i32)limit.near_above;
-    work.range.far = (i32)limit.near;
-    const bool is_short = row_of(work.target) == 1;
-    if (is_double) return is_short ? double_packed_u16 : double_packed_u8;
-    return is_short ? single_packed_u16 : single_packed_u8;
-}
-
 // The limits as short as what the source holds allows.
-Limits shortened(Limits limit, Type source, Type target) {
+Limits shortened(Limits limit, Type source) {
     const Limits machine = indefinite(32);
-    // Float32 beyond 2^31 has zeros in its 8 lowest bits.
-    const bool longer = limit.positive >= machine.positive && limit.negative >= machine.negative;
-    const bool to_zero = low_bits(limit.above | limit.below | limit.nan, target.bits) == 0;
-    if (longer && to_zero && target.bits <= 8 && source.format.mantissa <= 23) return machine;
+    if (source.format.exponent > 5) return limit;
     // Float16 ends at 65504.
-    if (source.format.exponent <= 5 && target.bits <= 32) {
-        limit.positive = limit.positive < machine.positive ? limit.positive : machine.positive;
-        limit.negative = limit.negative < machine.negative ? limit.negative : machine.negative;
-    }
+    limit.positive = limit.positive < machine.positive ? limit.positive : machine.positive;
+    limit.negative = limit.negative < machine.negative ? limit.negative : machine.negative;
     return limit;
 }
 
@@ -164,48 +95,39 @@ Loop truncating_loop(Type source, Work &work) {
 }
 
 Loop truncating_loop_by(Limits limit, Type source, Work &work) {
-    // 1. Floats of 16 bits by way of float32, where they are not read as such.
-    work.range = range_of(limit);
-    const bool is_double = is_float64(source);
-    const Loop first = is_double || is_float32(source) ? nullptr : single_loop(source);
-    const auto in_registers = [&](Loop found) {
-        return first == nullptr || reads_short_floats ? found : chain(work, first, found);
-    };
-    // To few bits without a question where that can be; the rest is asked less if the source is short.
-    if (const Loop few = few_loop(limit, source, work)) return in_registers(few);
-    if (work.target.bits == 32 && limit.nan == 0) {
-        if (const Loop word = word_loop(limit, source)) return in_registers(word);
-    }
-    limit = shortened(limit, source, work.target);
-    work.range = range_of(limit);
-    if (const Loop few = few_loop(limit, source, work)) return in_registers(few);
-    if (limit.near != 0) {
-        const Loop packing = packing_loop(is_double, limit, work);
-        return first != nullptr ? chain(work, first, packing) : packing;
-    }
-
-    // 2. By the machine, if it does as the mode says.
-    if (const Loop at_once = short_machine_loop(limit, source, work.target)) return at_once;
-    const Loop machine = machine_loop(is_double, limit, source, work);
-    if (machine != nullptr) return first != nullptr ? chain(work, first, machine) : machine;
-
-    // 3. What is inside by the machine, the rest by the mode.
-    const IntegerLoops &loops = is_double ? double_integers : single_integers;
-    const int row = row_of(work.target);
     constexpr u64 half = 1ull << 31;
-    Loop found = loops.long_words[row];
-#ifdef __SSE4_1__
-    if (!is_double && row == 2) found = single_low_word;
-#endif
-    if (limit.positive < half && limit.negative <= half) {
-        const bool uniform = limit.above == limit.nan && limit.below == limit.nan;
-        found = (uniform ? loops.short_words_or : loops.short_words)[row];
-    } else if (limit.positive >> 63) {
-        found = loops.long_halves;
-    } else if (limit.positive >> 32 == 0 && limit.negative <= half && row == 2) {
+    const Type target = work.target;
+    const bool packs = limit.near != 0;
+    const Limits within = packs               ? indefinite(32)
+                          : target.bits <= 32 ? shortened(limit, source)
+                                              : limit;
+    work.range = range_of(within);
+    if (packs) {
+        work.range.first = (i32)limit.above;
+        work.range.last = (i32)limit.near_above;
+        work.range.far = (i32)limit.near;
+    }
+
+    // 1. The shortest words that hold all that is inside.
+    const WordLoops &loops = is_float64(source)    ? double_words
+                             : is_bfloat16(source) ? bfloat_words
+                                                   : single_words;
+    Type words = {Kind::unsigned_integer, 32, {}};
+    Loop found = loops.words;
+    if (target.bits == 64 || within.positive >= 2 * half || within.negative > half) {
+        words.bits = 64;
+        found = within.positive >> 63 ? loops.long_halves : loops.long_words;
+    } else if (within.positive >= half) {
         found = loops.halves;
     }
-    return first != nullptr ? chain(work, first, found) : found;
+
+    // 2. Their low bits. Float16 is float32 before.
+    if (packs) {
+        found = chain(work, found, row_of(target) == 0 ? packed_u8 : packed_u16);
+    } else if (target.bits != words.bits) {
+        found = chain(work, found, integer_loop(words, target));
+    }
+    return is_float16(source) ? chain(work, single_loop(source), found) : found;
 }
 
 }  // namespace PROMOARRAY_VERSION

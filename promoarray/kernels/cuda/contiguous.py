@@ -74,52 +74,38 @@ def contiguous_kernel(kernel: KernelSource, numbers: tuple[bool, ...] = ()) -> R
     Where the one input is an array of codes of 8 bits or fewer, each block computes all 256 answers
     first, and looks them up.
     """
-    return _made(_Parts(kernel, numbers))
+    # 1. What a thread takes at once, and in how many turns.
+    inputs = [_parameter(text) for text in kernel.in_params.split(",")]
+    word, y = _parameter(kernel.out_params)
+    numbers = numbers or (False,) * len(inputs)
+    arrays = [w for (w, _), number in zip(inputs, numbers, strict=True) if not number]
+    most = _MOST_COSTLY if kernel.costly else _MOST
+    pack = min(_ACCESS // max(map(_size, (*arrays, word))), most)
+    turns = max(1, min(_WAITING // (pack * sum(map(_size, arrays))), most // pack))
 
-
-class _Parts:
-    """What a kernel takes, and what of it a thread does at once."""
-
-    def __init__(self, kernel: KernelSource, numbers: tuple[bool, ...]) -> None:
-        self.kernel = kernel
-        self.inputs = [_parameter(text) for text in kernel.in_params.split(",")]
-        self.word, self.y = _parameter(kernel.out_params)
-        self.numbers = numbers or (False,) * len(self.inputs)
-        self.arrays = [w for (w, _), n in zip(self.inputs, self.numbers, strict=True) if not n]
-        most = _MOST_COSTLY if kernel.costly else _MOST
-        widest = max(map(_size, (*self.arrays, self.word)))
-        self.pack = min(_ACCESS // widest, most)
-        waiting = _WAITING // (self.pack * sum(map(_size, self.arrays)))
-        self.turns = max(1, min(waiting, most // self.pack))
-
-
-def _made(parts: _Parts) -> RawSource:
-    kernel, word, count = parts.kernel, parts.word, len(parts.arrays)
-    pack, turns = parts.pack, parts.turns
-
-    given = ", ".join(f"const {w} &{x}" for w, x in parts.inputs)
+    # 2. The text.
     declared, operands = [], []
-    for (w, x), number in zip(parts.inputs, parts.numbers, strict=True):
+    for (w, x), number in zip(inputs, numbers, strict=True):
         declared.append(f"const promoarray::{w} {x}" if number else f"const void *{x}")
-        operand = f"Elements<{w}, {pack}, {turns}> from_{x}{{static_cast<const {w} *>({x})}};"
-        operands.append(f"    Scalar<{w}> from_{x}{{{x}}};" if number else f"    {operand}")
-    passed = ", ".join(f"from_{x}" for _, x in parts.inputs)
-    name = f"{kernel.name}_packs" + "".join("01"[number] for number in parts.numbers)
+        at = f"static_cast<const {w} *>({x})"
+        sort = f"Scalar<{w}>" if number else f"Elements<{w}, {pack}, {turns}>"
+        operands.append(f"    {sort} from_{x}{{{x if number else at}}};\n")
+    given = ", ".join(f"const {w} &{x}" for w, x in inputs)
+    passed = ", ".join(f"from_{x}" for _, x in inputs)
+    name = f"{kernel.name}_packs" + "".join("01"[number] for number in numbers)
     made, table = f"Kernel_{name}{{}}", ""
-    if len(parts.inputs) == count == 1 and parts.arrays[0] == "u8":
+    if len(inputs) == len(arrays) == 1 and arrays[0] == "u8":
         table = f"    __shared__ {word} table[256];\n    all_answers({made}, table);\n"
         made = f"Looked<{word}>{{table}}"
-    operands_text = "\n".join(operands)
     code = f"""{kernel.preamble}
 namespace promoarray {{
 struct Kernel_{name} {{
-    PROMOARRAY_CAST void run({given}, {word} &{parts.y}) const {kernel.operation}
+    PROMOARRAY_CAST void run({given}, {word} &{y}) const {kernel.operation}
 }};
 }}
 extern "C" __global__ void {name}({", ".join(declared)}, void *y, unsigned long long n) {{
     using namespace promoarray;
-{table}{operands_text}
-    in_packs<{word}, {pack}, {turns}>({made}, y, n, {passed});
+{table}{"".join(operands)}    in_packs<{word}, {pack}, {turns}>({made}, y, n, {passed});
 }}
 """
     return RawSource(name, code, kernel.preamble, _THREADS, pack * turns)

@@ -15,10 +15,8 @@ from promoarray.kernels.portable.complex_arithmetic import (
     fused_reciprocal,
     plain_multiply,
     plain_square,
-    quietly,
-    standard_multiply,
 )
-from promoarray.kernels.portable.zero import is_zero
+from promoarray.kernels.portable.steps import is_zero, of_parts, quietly, unit
 
 Buffer = Any
 Way = Callable[[Any, Buffer], Buffer]
@@ -53,11 +51,32 @@ def shortcut_log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 @quietly
 def log_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     """``exp(y * log(x))`` with a product as C has it."""
-    product = standard_multiply(xp, y, xp.log(x))
+    product = _standard_multiply(xp, y, xp.log(x))
     # x86's NaN has its sign set, which C's exp gives to the zero that it is the angle of.
     of_nan = (product.real == -np.inf) & xp.isnan(product.imag)
     zero = xp.conj(xp.zeros_like(product))
     return xp.where(of_nan, zero, xp.exp(product))
+
+
+@quietly
+def _standard_multiply(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    """As C has it (Annex G): where both parts are NaN, the product with an infinity is one."""
+    product = plain_multiply(xp, x, y)
+    infinite = xp.isinf(x) | xp.isinf(y)
+    boxed = plain_multiply(xp, _boxed(xp, x), _boxed(xp, y))
+    found = of_parts(xp, np.inf * boxed.real, np.inf * boxed.imag)
+    return xp.where(infinite & xp.isnan(product.real) & xp.isnan(product.imag), found, product)
+
+
+def _boxed(xp: Any, x: Buffer) -> Buffer:
+    """An infinity as a corner or the middle of a side of a square; without NaN."""
+    corner = of_parts(xp, unit(xp, x.real), unit(xp, x.imag))
+    return xp.where(xp.isinf(x), corner, of_parts(xp, _number(xp, x.real), _number(xp, x.imag)))
+
+
+def _number(xp: Any, part: Buffer) -> Buffer:
+    """0 for NaN."""
+    return xp.where(xp.isnan(part), xp.zeros_like(part), part)
 
 
 _ENDS: Mapping[complex, Way] = {0: lambda xp, x: xp.ones_like(x), 1: lambda xp, x: x.copy()}
@@ -105,14 +124,3 @@ def shortcut_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def multiplied_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return _of_one(_COMPLEX_FACTORS if x.dtype.kind == "c" else _FACTORS, xp, x, y)
-
-
-KERNELS = (
-    plain_pow,
-    log_pow,
-    shortcut_log_pow,
-    whole_shortcut_pow,
-    root_shortcut_pow,
-    shortcut_pow,
-    multiplied_pow,
-)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from promoarray.kernels.portable.integers import beyond
+from promoarray.kernels.portable.steps import ends, whole
 
 Buffer = Any
 
@@ -66,42 +64,12 @@ def min_or_highest(xp: Any, x: Buffer, **options: Any) -> Buffer:
     return xp.min(x, initial=ends(x.dtype)[1], **options)
 
 
-KERNELS = (
-    argmax_without_nan,
-    argmin_without_nan,
-    exact_integer_mean,
-    truncated_mean,
-    mean_or_zero,
-    var_around_integer,
-    std_around_integer,
-    integer_var,
-    integer_std,
-    max_or_lowest,
-    min_or_highest,
-)
-
-
 def _mean_towards_zero(xp: Any, x: Buffer, summed_in: Any, **options: Any) -> Buffer:
     """The quotient of a sum of integers without its fraction; 0 of no elements."""
     total = xp.sum(x, dtype=summed_in, **options)
     count = max(x.size // max(total.size, 1), 1)
     wide = total.astype("uint64" if total.dtype.kind == "u" else "int64")
     return xp.floor_divide(wide - xp.fmod(wide, count), count).astype(total.dtype)
-
-
-def ends(dtype: Any) -> tuple[Any, Any]:
-    """The lowest and the highest number."""
-    if dtype.kind == "f":
-        return -np.inf, np.inf
-    return np.iinfo(dtype).min, np.iinfo(dtype).max
-
-
-def whole(xp: Any, x: Buffer, dtype: Any) -> Buffer:
-    """Floats as x86 makes them integers."""
-    top = 2.0 ** (63 if dtype.itemsize == 8 else 31)
-    within = (x >= -top) & (x < top)
-    whole = xp.where(within, x, xp.zeros_like(x)).astype("int64").astype(dtype)
-    return xp.where(within, whole, xp.full_like(whole, beyond(dtype)))
 
 
 def _var_around(xp: Any, x: Buffer, mean: Buffer, axis: Any, ddof: float, keepdims: bool) -> Buffer:

@@ -7,6 +7,7 @@ compare: Python's operators are CuPy's own, to which it is zero.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,16 +15,25 @@ from typing import Any
 import numpy as np
 
 from promoarray.kernels.portable import complex_arithmetic, powers, statistics, xla
-from promoarray.kernels.portable.complex_arithmetic import of_parts
-from promoarray.kernels.portable.integers import beyond, not_zero, or_one, towards_zero
-from promoarray.kernels.portable.zero import is_zero
+from promoarray.kernels.portable.steps import (
+    beyond,
+    is_zero,
+    kernels_of,
+    not_zero,
+    of_parts,
+    or_one,
+    quietly,
+    towards_zero,
+)
 
 Buffer = Any
 
 
 def of(xp: Any) -> dict[str, Callable[..., Buffer]]:
     """Return the kernels over the buffers of ``xp``, by name."""
-    return {function.__name__: partial(function, xp) for function in _VARIANTS}
+    modules = (complex_arithmetic, powers, statistics, xla, sys.modules[__name__])
+    found = {name: each for module in modules for name, each in kernels_of(module).items()}
+    return {name: partial(each, xp) for name, each in found.items() if each is not of}
 
 
 def checked_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -211,7 +221,7 @@ def real_floor_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.subtract(x, xp.multiply(real_floor_divide(xp, x, y), y))
 
 
-@complex_arithmetic.quietly
+@quietly
 def nearest_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     zero = is_zero(xp, y)
     quotient = complex_arithmetic.nan_divide(xp, x, xp.where(zero, y.dtype.type(1), y))
@@ -240,54 +250,6 @@ def standard_tanh(xp: Any, x: Buffer) -> Buffer:
 
 # A scalar of a dtype, in place of an array of one value, which takes longer than an operation.
 _NANS = complex(float("nan"), float("nan"))
-
-
-_VARIANTS = (
-    *complex_arithmetic.KERNELS,
-    *powers.KERNELS,
-    *statistics.KERNELS,
-    *xla.KERNELS,
-    checked_floor_divide,
-    checked_remainder,
-    remainder_keeping_zero,
-    checked_divide,
-    checked_clip,
-    scaled,
-    scaled_by_reciprocal,
-    round_half_away,
-    scaled_negative,
-    single_atan2,
-    hypot_of_squares,
-    floor_of_quotient,
-    remainder_of_quotient,
-    low_bound_last,
-    clip_beyond,
-    clip_up_to,
-    clip_signed_zeros,
-    left_shift_within,
-    right_shift_within,
-    reciprocal_pow,
-    double_pow,
-    double_reciprocal_pow,
-    six_bit_pow,
-    sign_without_nan,
-    sign_keeping_zero,
-    sign_of_order,
-    signed_maximum,
-    signed_minimum,
-    truncated_divide,
-    xla_divide,
-    xla_remainder,
-    xla_floor_divide,
-    saturating_floor_divide,
-    nan_remainder,
-    standard_floor_divide,
-    real_floor_divide,
-    real_floor_remainder,
-    nearest_remainder,
-    standard_expm1,
-    standard_tanh,
-)
 
 
 def _clip(

@@ -13,12 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable.complex_arithmetic import (
-    quietly,
-    xla_multiply,
-    xla_reciprocal,
-)
-from promoarray.kernels.portable.zero import is_zero
+from promoarray.kernels.portable.complex_arithmetic import xla_multiply, xla_reciprocal
+from promoarray.kernels.portable.steps import is_zero, quietly
 
 Buffer = Any
 
@@ -156,23 +152,3 @@ def real_all(xp: Any, x: Buffer, **options: Any) -> Buffer:
 
 def real_any(xp: Any, x: Buffer, **options: Any) -> Buffer:
     return xp.any(x.real, **options)
-
-
-KERNELS = (
-    integer_pow,
-    polar_pow,
-    reciprocal_divide,
-    selected_reciprocal,
-    first_selects,
-    second_selects,
-    float_divmod,
-    lexical_greater,
-    lexical_greater_equal,
-    lexical_less,
-    lexical_less_equal,
-    lexical_maximum,
-    lexical_minimum,
-    wrapped_logaddexp,
-    real_all,
-    real_any,
-)

@@ -22,8 +22,8 @@ from promoarray.kernels.cast_mode import (
     ScaleRounding,
     ScaleZero,
     ToInteger,
+    Way,
 )
-from promoarray.kernels.way import Way
 from promoarray.promotion.cast_quirks import SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import (
     FLOAT_DTYPES,

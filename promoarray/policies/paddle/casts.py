@@ -9,8 +9,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_mode import DEFAULT, Beyond, ToInteger
-from promoarray.kernels.way import Way
+from promoarray.kernels.cast_mode import DEFAULT, Beyond, ToInteger, Way
 from promoarray.promotion.cast_quirks import NARROW_FLOATS, RECORDED, SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import CastRule, Quirk, case, dtypes
 from promoarray.promotion.cast_transforms import (
