@@ -16,6 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.core import _fast_path
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.executable_cache import Choice, Executable
+from promoarray.core.keywords import names_keywords
 from promoarray.core.observers import guarding, observers_anywhere
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
@@ -111,7 +112,7 @@ def fast_function(
     kept_as = name + form
 
     def decorate(function: Function) -> Function:
-        made = standing_for(function, FastOperator(function, kept_as, **own))
+        made = standing_for(function, FastOperator(names_keywords(function), kept_as, **own))
         vars(made)["fast"] = kept_as, own
         return cast("Function", made)
 

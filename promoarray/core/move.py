@@ -16,6 +16,7 @@ from promoarray.core._fast_path import FastOperator
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Choice, Executable, types_of
 from promoarray.core.fast_path import standing_for
+from promoarray.core.keywords import names_keywords
 from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError, quoted
@@ -92,6 +93,8 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
     """
     name = function.__name__ + Form.FUNCTION
 
+    @names_keywords
+    @wraps(function)
     def slow(*args: Given.args, **options: Given.kwargs) -> Made:
         call = function(*args, **options)
         out = call()
@@ -99,7 +102,7 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
         return out
 
     settings: dict[str, Any] = {"by_value": True}
-    made: Any = standing_for(wraps(function)(slow), FastOperator(slow, name, **settings))
+    made: Any = standing_for(slow, FastOperator(slow, name, **settings))
     made.__annotations__["return"] = function.__annotations__["return"][len("Move[") : -1]
     vars(made)["fast"] = name, settings
     return made  # type: ignore[no-any-return]

@@ -10,7 +10,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import Kind, as_dtype
-from promoarray.functions._creation import zeros_of
+from promoarray.functions._creation import buffer_of
 from promoarray.functions.creation import asarray
 from promoarray.functions.data_types import astype
 from promoarray.functions.elementwise import pow
@@ -173,7 +173,8 @@ def diag(x: Any, k: int = 0) -> PArray:
     if given.ndim != 1:
         raise ValueError(f"diag takes a matrix or a vector, not {given.ndim} axes")
     length = given.size + abs(k)
-    buffer = zeros_of((length, length), given.dtype, given.device)
+    policy = given._policy or get_policy()
+    buffer = buffer_of("zeros", (length, length), given.dtype, given.device, policy)
     first = k if k > 0 else -k * length
     places = buffer.reshape(-1)[first :: length + 1][: given.size]
     backend_of(buffer).write(places, ..., given._buffer)

@@ -13,9 +13,9 @@ from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
-from promoarray.core.creation import BufferCache
+from promoarray.core.creation import BufferCache, keep_like, keep_shaped
 from promoarray.core.observers import notify_default, observers_anywhere
-from promoarray.core.operands import as_array
+from promoarray.core.operands import as_array, scalar_buffer
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -49,13 +49,48 @@ def notified(out: PArray, weak: DType, dtype: object) -> PArray:
     return asked_for(out, dtype)
 
 
-def zeros_of(
-    shape: Any, dtype: DType, device: str | None = None, policy: Policy | None = None
-) -> Any:
-    """A buffer of zeros, or of what the policy casts 0.0 to."""
-    if dtype is dt.float8_e8m0fnu:  # its code 0 is 2**-127, and 0.0 mostly NaN
-        return filled(shape, scalar(policy or get_policy(), 0.0, dtype), dtype, device)
-    return on_device(device).zeros(shape, dtype, device)
+def made(kind: str, shape: Any, dtype: object, device: str | None) -> PArray:
+    """An array of zeros, of ones, or ``"empty"``: of unset values."""
+    policy, target = get_policy(), default(dt.weak_float, dtype, kind)
+    buffer = buffer_of(kind, shape, target, device, policy)
+    if device is None:
+        keep_shaped(kind, shape, dtype, _maker_of(kind, target, policy), target)
+    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
+
+
+def made_like(kind: str, x: Any, dtype: object, device: str | None) -> Any:
+    """The same of the shape of another array."""
+    array, row, where, policy = settings_like(x, dtype, device)
+    buffer = buffer_of(kind, array.shape, row, where, policy)
+    if device is None:
+        make = _maker_of(kind, row, policy)
+        keep_like(policy, f"{kind}_like", (array,), dtype, lambda b: make(b.shape), row)
+    return wrapped_like(array, buffer, dtype, row)
+
+
+def buffer_of(kind: str, shape: Any, dtype: DType, device: str | None, policy: Policy) -> Any:
+    """A buffer of zeros, of ones, or of unset values."""
+    value = _value(kind, dtype, policy)
+    if value is not None:
+        return filled(shape, value, dtype, device)
+    return getattr(on_device(device), kind)(shape, dtype, device)
+
+
+def _maker_of(kind: str, dtype: DType, policy: Policy) -> Callable[[Any], Any]:
+    """From a shape to such a buffer of NumPy's."""
+    value = _value(kind, dtype, policy)
+    if value is not None:
+        return partial(filled_here, value=value)
+    return partial(getattr(np, kind), dtype=dtype.storage)
+
+
+def _value(kind: str, dtype: DType, policy: Policy) -> Any:
+    """A buffer of the value that is written to each element; None where memory comes with it."""
+    if kind == "ones":
+        return scalar_buffer(policy, 1, dtype)
+    if kind == "zeros" and dtype is dt.float8_e8m0fnu:  # its code 0 is 2**-127, and 0.0 mostly NaN
+        return scalar(policy, 0.0, dtype)
+    return None
 
 
 def filled_here(shape: Any, value: Any) -> Any:
@@ -63,23 +98,6 @@ def filled_here(shape: Any, value: Any) -> Any:
     out = np.empty(shape, value.dtype)
     numpy_backend.write(out, ..., value)
     return out
-
-
-def maker_of(value: Any) -> Callable[[Any], Any]:
-    """From a shape to a buffer of NumPy's of one value."""
-    return lambda shape: filled_here(shape, value)
-
-
-def maker_of_zeros(policy: Policy, dtype: DType) -> Callable[[Any], Any]:
-    """The same of ``zeros_of``."""
-    if dtype is dt.float8_e8m0fnu:
-        return maker_of(scalar(policy, 0.0, dtype))
-    return partial(np.zeros, dtype=dtype.storage)
-
-
-def like(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """From a buffer to one of its shape."""
-    return lambda buffer: make(buffer.shape)
 
 
 def filled(shape: Any, value: Any, dtype: DType, device: str | None) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from inspect import cleandoc
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from promoarray.core._fast_path import FastOperator
@@ -58,41 +57,6 @@ def _wrapped(text: str) -> str:
         else:
             lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
     return "\n".join(lines)
-
-
-def sharing(text: str) -> Decorator:
-    """Make a decorator that writes shared entries into docstrings.
-
-    Parameters
-    ----------
-    text : str
-        Entries as numpydoc has them. Each goes by its first word: a line ``{axis}`` of a docstring
-        becomes the entry that begins ``axis : int``.
-
-    Returns
-    -------
-    callable
-        Returns the function it is given.
-    """
-
-    def written(stands: str) -> str:
-        return _filled(stands, _entries(text).__getitem__)
-
-    def complete(function: Function) -> Function:
-        return documented(function, written)
-
-    return complete
-
-
-def _entries(text: str) -> dict[str, str]:
-    entries: dict[str, str] = {}
-    for line in dedent(text).strip().splitlines():
-        if not line.startswith(" "):
-            name = line.split()[0].rstrip(",")
-            entries[name] = line
-        else:
-            entries[name] += f"\n{line}"
-    return entries
 
 
 def template(text: str, **usual: str) -> Callable[..., Decorator]:

@@ -8,34 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from promoarray import dtypes as dt
-from promoarray.backends import on_device
 from promoarray.core import asarray as conversion
-from promoarray.core.creation import BufferCache, keep_like, keep_made, keep_shaped
+from promoarray.core.creation import BufferCache, keep_like, keep_made
 from promoarray.core.fast_path import TYPED, fast_function, making
-from promoarray.core.operands import require_one_namespace, scalar_buffer
+from promoarray.core.operands import require_one_namespace
 from promoarray.dtypes import WEAK
 from promoarray.functions._creation import (
-    default,
     fill_like,
-    filled,
     filler,
     full_of,
-    like,
-    maker_of,
-    maker_of_zeros,
-    notified,
+    made,
+    made_like,
     settings_like,
     wrapped_like,
-    zeros_of,
 )
 from promoarray.functions._docs import template
-from promoarray.functions._keywords import names_keywords
 from promoarray.operations import Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -56,7 +47,6 @@ __all__ = [
 
 
 @fast_function("asarray", Form.OPERATOR, passed={"copy": None}, settings=making(PArray), copy=None)
-@names_keywords
 def asarray(
     obj: Any,
     /,
@@ -237,12 +227,7 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     ...     empty(2).dtype
     promoarray.float32
     """
-    target = default(dt.weak_float, dtype, "empty")
-    buffer = on_device(device).empty(shape, target, device)
-    if device is None:
-        make = partial(np.empty, dtype=target.storage)
-        keep_shaped("empty", shape, dtype, make, target)
-    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
+    return made("empty", shape, dtype, device)
 
 
 @_made(
@@ -262,11 +247,7 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     ...     zeros(2)
     PArray([0., 0.], dtype=float32)
     """
-    target = default(dt.weak_float, dtype, "zeros")
-    buffer = zeros_of(shape, target, device)
-    if device is None:
-        keep_shaped("zeros", shape, dtype, maker_of_zeros(get_policy(), target), target)
-    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
+    return made("zeros", shape, dtype, device)
 
 
 @_made()
@@ -282,12 +263,7 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     ...     ones((1, 2))
     PArray([[1., 1.]], dtype=float32)
     """
-    target = default(dt.weak_float, dtype, "ones")
-    one = scalar_buffer(get_policy(), 1, target)
-    buffer = filled(shape, one, target, device)
-    if device is None:
-        keep_shaped("ones", shape, dtype, maker_of(one), target)
-    return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
+    return made("ones", shape, dtype, device)
 
 
 @_made(
@@ -325,12 +301,7 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     >>> empty_like(asarray([[1, 2]], dtype=int4)).dtype
     promoarray.int4
     """
-    array, row, where, policy = settings_like(x, dtype, device)
-    buffer = on_device(where).empty(array.shape, row, where)
-    if device is None:
-        make = like(partial(np.empty, dtype=row.storage))
-        keep_like(policy, "empty_like", (array,), dtype, make, row)
-    return wrapped_like(array, buffer, dtype, row)
+    return made_like("empty", x, dtype, device)
 
 
 @_made_like()
@@ -343,11 +314,7 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
     >>> zeros_like(asarray([1, 2], dtype=int8))
     PArray([0, 0], dtype=int8)
     """
-    array, row, where, policy = settings_like(x, dtype, device)
-    buffer = zeros_of(array.shape, row, where, policy)
-    if device is None:
-        keep_like(policy, "zeros_like", (array,), dtype, like(maker_of_zeros(policy, row)), row)
-    return wrapped_like(array, buffer, dtype, row)
+    return made_like("zeros", x, dtype, device)
 
 
 @_made_like()
@@ -360,12 +327,7 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
     >>> ones_like(asarray([0.5, 2.0], dtype=float8_e5m2))
     PArray([1., 1.], dtype=float8_e5m2)
     """
-    array, row, where, policy = settings_like(x, dtype, device)
-    one = scalar_buffer(policy, 1, row)
-    buffer = filled(array.shape, one, row, where)
-    if device is None:
-        keep_like(policy, "ones_like", (array,), dtype, like(maker_of(one)), row)
-    return wrapped_like(array, buffer, dtype, row)
+    return made_like("ones", x, dtype, device)
 
 
 @_made_like(value=_VALUE, overflow=_OVERFLOW)

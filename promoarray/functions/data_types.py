@@ -18,7 +18,6 @@ from promoarray.core.operands import (
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
 from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
 from promoarray.dtypes import isdtype as _isdtype
-from promoarray.functions._keywords import names_keywords
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
 from promoarray.parray import PArray
@@ -39,7 +38,6 @@ __all__ = [
 
 
 @fast_function("astype", form=Form.OPERATOR)
-@names_keywords
 def astype(
     x: Any,
     dtype: object,

@@ -15,7 +15,6 @@ from promoarray.core.dispatch import call
 from promoarray.core.executable_cache import BOUNDS
 from promoarray.core.fast_path import fast_function
 from promoarray.functions._docs import documented
-from promoarray.functions._keywords import names_keywords
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
 
@@ -237,7 +236,6 @@ imag = _unary("imag", "Imaginary part.")
 
 
 @fast_function("clip" + Form.FUNCTION + BOUNDS[True, True], Form.OPERATOR, settings={"operands": 3})
-@names_keywords
 def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     """Limit values to a range.
 

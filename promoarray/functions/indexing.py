@@ -8,34 +8,19 @@ from promoarray.core.index_keys import picking
 from promoarray.core.move import Move, fast_move, mover, require_taken
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.functions._docs import sharing
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["take", "take_along_axis"]
 
 
-_shared = sharing(
-    """
-    x : array, any shape
-        Of any dtype, which the result keeps under every policy.
-    IndexError
-        If an index is out of bounds, or the indices are no integers.
-    PromotionError
-        If the policy takes indices of fewer dtypes: PyTorch int64, and for ``take`` int32.
-    """
-)
-
-
-@_shared
 @fast_move
-@names_keywords
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return the elements at some indices along an axis.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
+        Of any dtype, which the result keeps under every policy.
     indices : array of integers, any shape
         Negative ones count from the end.
     axis : int, optional
@@ -48,8 +33,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
 
     Raises
     ------
-    {IndexError}
-    {PromotionError}
+    IndexError
+        If an index is out of bounds, or the indices are no integers.
+    PromotionError
+        If the policy takes indices of fewer dtypes: PyTorch int64, and for ``take`` int32.
     ValueError
         If ``axis`` is left out for an array of several axes, there is no such axis, or the result
         would have more than 64 axes.
@@ -68,15 +55,14 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
     return _picked("take", array, index, axis=0 if axis is None else axis)
 
 
-@_shared
 @fast_move
-@names_keywords
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Move[PArray]:
     """Return the elements that indices pick along an axis, each in its own row.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
+        Of any dtype, which the result keeps under every policy.
     indices : array of integers
         With as many axes as ``x``, and lengths that broadcast except along ``axis``: what
         ``argsort`` returns, say.
@@ -90,8 +76,10 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Move[PArray]:
 
     Raises
     ------
-    {IndexError}
-    {PromotionError}
+    IndexError
+        If an index is out of bounds, or the indices are no integers.
+    PromotionError
+        If the policy takes indices of fewer dtypes: PyTorch int64, and for ``take`` int32.
     ValueError
         If the arrays differ in their number of axes, or there is no such axis.
 

@@ -11,14 +11,12 @@ from promoarray.core.fast_path import fast_function
 from promoarray.core.move import Move, copies, fast_move, moved, mover
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, integers
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["concat", "stack", "unstack"]
 
 
 @fast_function("concat", settings={"sequence": True}, axis=0)
-@names_keywords
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
     """Join arrays along an axis they have.
 
@@ -55,7 +53,6 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
 
 
 @fast_function("stack", settings={"sequence": True}, axis=0)
-@names_keywords
 def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
     """Join arrays of one shape along a new axis.
 
@@ -97,7 +94,6 @@ def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
 
 
 @fast_move
-@names_keywords
 def unstack(x: Any, /, *, axis: int = 0) -> Move[tuple[PArray, ...]]:
     """Return the slices along an axis.
 

@@ -11,7 +11,6 @@ from typing import Any
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -76,7 +75,6 @@ def matrix_transpose(x: Any, /) -> PArray:
 
 
 @fast_function("vecdot", axis=-1)
-@names_keywords
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     """Multiply vectors along an axis, the first conjugated.
 

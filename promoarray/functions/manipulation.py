@@ -11,8 +11,6 @@ from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import INTEGERS
 from promoarray.errors import quoted
-from promoarray.functions._docs import sharing
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = [
@@ -30,22 +28,13 @@ __all__ = [
 Axis = int | tuple[int, ...]
 
 
-_shared = sharing(
-    """
-    x : array, any shape
-    """
-)
-
-
-@_shared
 @fast_move
-@names_keywords
 def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Move[PArray]:
     """Return the values in another shape.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     shape : tuple of int
         One of them may be -1: what is left over.
     copy : bool, optional
@@ -71,14 +60,13 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
     return move("reshape", array, lengths, copy=copy)
 
 
-@_shared
 @fast_move
 def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
     """Return the array with its axes in another order.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     axes : tuple of int
         A permutation of ``range(x.ndim)``.
 
@@ -105,14 +93,13 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
     return move("permute_dims", array, axes_in("permute_dims", order, array.ndim))
 
 
-@_shared
 @fast_move
 def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
     """Return the array with some axes moved, the others in their order.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     source, destination : int or tuple of int
         Where the axes are in ``x``, and where in the result.
 
@@ -141,15 +128,13 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
     return move("moveaxis", array, *places)
 
 
-@_shared
 @fast_move
-@names_keywords
 def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
     """Return the array with new axes of length 1.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     axis : int or tuple of int
         Where the new axes are in the result.
 
@@ -178,15 +163,13 @@ def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
     return move("expand_dims", array, axis=axes)
 
 
-@_shared
 @fast_move
-@names_keywords
 def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
     """Return the array without some axes of length 1.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     axis : int or tuple of int
 
     Returns
@@ -214,15 +197,13 @@ def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
     return move("squeeze", array, axis=axes)
 
 
-@_shared
 @fast_move
-@names_keywords
 def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values in reverse along axes.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     axis : int or tuple of int, optional
         Default: all.
 
@@ -249,15 +230,13 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
     return Move((array,), lambda buffer: copy(view(buffer)))
 
 
-@_shared
 @fast_move
-@names_keywords
 def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values shifted along axes; those shifted beyond the end come in at the front.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     shift : int or tuple of int
         By how many places; to the front if negative.
     axis : int or tuple of int, optional
@@ -290,15 +269,13 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
     return move("roll", array, shifts, axis=axes)
 
 
-@_shared
 @fast_move
-@names_keywords
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return each value repeated.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     repeats : int or array of integers, shape (N,)
         How often: one number for all values, or one for each of the N along the axis.
     axis : int, optional
@@ -337,14 +314,13 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
     return move("repeat", array, times, axis=along)
 
 
-@_shared
 @fast_move
 def tile(x: Any, repetitions: tuple[int, ...], /) -> Move[PArray]:
     """Return the array repeated as tiles.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
     repetitions : tuple of int
         How often along each axis, from the last axis on.
 

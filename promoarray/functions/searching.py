@@ -18,7 +18,6 @@ from promoarray.core.shapes import axes_in
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.functions._docs import template
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
@@ -54,7 +53,6 @@ _extreme = template(
 
 
 @fast_function("where", settings={"conditional": True}, condition=None)
-@names_keywords
 def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
 
@@ -97,7 +95,6 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
 
 @_extreme()
 @fast_function("argmax", axis=None, keepdims=False)
-@names_keywords
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
 
@@ -111,7 +108,6 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 
 @_extreme()
 @fast_function("argmin", axis=None, keepdims=False)
-@names_keywords
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first smallest element; NaN counts as smallest.
 
@@ -124,7 +120,6 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 
 
 @fast_move
-@names_keywords
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Move[PArray]:
     """Count the elements that are not zero.
 

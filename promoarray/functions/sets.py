@@ -10,7 +10,6 @@ from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
-from promoarray.functions._docs import sharing
 from promoarray.parray import PArray
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -50,16 +49,6 @@ def _several(name: str) -> Callable[[Any], tuple[PArray, ...]]:
 _unique_all, _unique_counts = _several("unique_all"), _several("unique_counts")
 _unique_inverse = _several("unique_inverse")
 
-_shared = sharing(
-    """
-    x : array, any shape
-        It is flattened.
-    PromotionError
-        If the policy finds no unique elements of the dtype.
-    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
-    """
-)
-
 
 @fast_function("isin", invert=False)
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
@@ -95,13 +84,13 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     return call("isin", x1, x2, invert=invert)
 
 
-@_shared
 def unique_all(x: Any, /) -> UniqueAllResult:
     """Return the unique elements, their first indices, how they make up ``x``, and their counts.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
+        It is flattened.
 
     Returns
     -------
@@ -113,11 +102,12 @@ def unique_all(x: Any, /) -> UniqueAllResult:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy finds no unique elements of the dtype.
 
     Notes
     -----
-    {Indices}
+    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
 
     Examples
     --------
@@ -132,13 +122,13 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     return UniqueAllResult._make(_unique_all(x))
 
 
-@_shared
 def unique_counts(x: Any, /) -> UniqueCountsResult:
     """Return the unique elements and how many there are of each.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
+        It is flattened.
 
     Returns
     -------
@@ -147,11 +137,12 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy finds no unique elements of the dtype.
 
     Notes
     -----
-    {Indices}
+    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
 
     Examples
     --------
@@ -161,13 +152,13 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     return UniqueCountsResult._make(_unique_counts(x))
 
 
-@_shared
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
     """Return the unique elements and how they make up ``x``.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
+        It is flattened.
 
     Returns
     -------
@@ -176,11 +167,12 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy finds no unique elements of the dtype.
 
     Notes
     -----
-    {Indices}
+    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
 
     Examples
     --------
@@ -194,14 +186,14 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     return UniqueInverseResult._make(_unique_inverse(x))
 
 
-@_shared
 @fast_function("unique_values")
 def unique_values(x: Any, /) -> PArray:
     """Return the unique elements of the flattened array.
 
     Parameters
     ----------
-    {x}
+    x : array, any shape
+        It is flattened.
 
     Returns
     -------
@@ -210,7 +202,8 @@ def unique_values(x: Any, /) -> PArray:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy finds no unique elements of the dtype.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import template
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["argsort", "sort"]
@@ -48,7 +47,6 @@ _sorting = template(
     result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
 )
 @fast_function("argsort", axis=-1, descending=False, stable=True)
-@names_keywords
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
     """Return the indices that sort an array along an axis.
 
@@ -68,7 +66,6 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     ),
 )
 @fast_function("sort", axis=-1, descending=False, stable=True)
-@names_keywords
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
     """Return the elements in order along an axis.
 

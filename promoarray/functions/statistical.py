@@ -9,7 +9,6 @@ from promoarray.core.fast_path import TYPED, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = [
@@ -86,7 +85,6 @@ _cumulative = template(
     refuses="If the policy does not sum the dtype.",
 )
 @fast_function("sum", settings=TYPED, axis=None, keepdims=False)
-@names_keywords
 def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Sum elements.
 
@@ -108,7 +106,6 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     refuses="If the policy does not multiply the dtype.",
 )
 @fast_function("prod", settings=TYPED, axis=None, keepdims=False)
-@names_keywords
 def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
     """Multiply elements.
 
@@ -133,7 +130,6 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
 @fast_function("mean", axis=None, keepdims=False)
-@names_keywords
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
 
@@ -151,7 +147,6 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
 @fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
-@names_keywords
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the standard deviation.
 
@@ -171,7 +166,6 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
 )
 @fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
-@names_keywords
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
     """Return the variance.
 
@@ -198,7 +192,6 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     invalid="If there are no elements, or there is no such axis.",
 )
 @fast_function("max", axis=None, keepdims=False)
-@names_keywords
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the largest element.
 
@@ -219,7 +212,6 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     invalid="If there are no elements, or there is no such axis.",
 )
 @fast_function("min", axis=None, keepdims=False)
-@names_keywords
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the smallest element.
 
@@ -233,7 +225,6 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 @fast_function("cumulative_sum", settings=TYPED, axis=None, include_initial=False)
-@names_keywords
 def cumulative_sum(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
@@ -250,7 +241,6 @@ def cumulative_sum(
 
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 @fast_function("cumulative_prod", settings=TYPED, axis=None, include_initial=False)
-@names_keywords
 def cumulative_prod(
     x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:

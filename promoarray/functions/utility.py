@@ -10,7 +10,6 @@ from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
-from promoarray.functions._keywords import names_keywords
 from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
@@ -22,7 +21,6 @@ __all__ = ["all", "any", "diff"]
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
 @fast_function("all", axis=None, keepdims=False)
-@names_keywords
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether every element is true.
 
@@ -40,7 +38,6 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
 @fast_function("any", axis=None, keepdims=False)
-@names_keywords
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether any element is true.
 
@@ -57,7 +54,6 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 
 @fast_function("diff", axis=-1)
-@names_keywords
 def diff(
     x: Any,
     /,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.operands import as_array, require_one_namespace
-from promoarray.functions._docs import sharing
 from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
@@ -33,16 +32,3 @@ def tolerance(rtol: Any, x: PArray) -> Any:
     require_one_namespace(x, rtol)
     wide = astype(rtol, "float64", copy=False)
     return wide._buffer
-
-
-of_matrices = sharing(
-    """
-    x : array, shape (..., M, M)
-        Float or complex matrices; NumPy and JAX take integers too.
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
-    """
-)
-"""What the documentation of functions of such matrices has in common."""

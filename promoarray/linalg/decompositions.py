@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from promoarray.core.fast_path import fast_call
 from promoarray.errors import quoted
-from promoarray.linalg.arguments import matrices, of_matrices, square
+from promoarray.linalg.arguments import matrices, square
 from promoarray.parray import PArray
 
 _eig, _eigvals, _eigh, _eigvalsh = map(fast_call, ("eig", "eigvals", "eigh", "eigvalsh"))
@@ -44,7 +44,6 @@ class SVDResult(NamedTuple):
     Vh: PArray
 
 
-@of_matrices
 def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     """Factor Hermitian, positive-definite matrices into a triangle and its conjugate transpose.
 
@@ -62,7 +61,8 @@ def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If a matrix is not square or not positive definite.
 
@@ -75,7 +75,6 @@ def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     return _cholesky(square(x, "cholesky"), upper=upper)
 
 
-@of_matrices
 def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Factor matrices into orthonormal columns and an upper triangle.
 
@@ -92,7 +91,8 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If there are fewer than two axes, or no such mode.
 
@@ -107,7 +107,6 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
     return QRResult(*_qr(matrices(x, "qr"), mode=mode))
 
 
-@of_matrices
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """Factor matrices into ``U @ diag(S) @ Vh``.
 
@@ -125,7 +124,8 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If there are fewer than two axes, or the computation does not converge because of NaN.
 
@@ -138,7 +138,6 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_svd(matrices(x, "svd"), full_matrices=full_matrices))
 
 
-@of_matrices
 def svdvals(x: Any, /) -> PArray:
     """Return the singular values of matrices, in descending order.
 
@@ -153,7 +152,8 @@ def svdvals(x: Any, /) -> PArray:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If there are fewer than two axes, or the computation does not converge because of NaN.
 
@@ -166,13 +166,13 @@ def svdvals(x: Any, /) -> PArray:
     return _svdvals(matrices(x, "svdvals"))
 
 
-@of_matrices
 def eig(x: Any, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices.
 
     Parameters
     ----------
-    {x}
+    x : array, shape (..., M, M)
+        Float or complex matrices; NumPy and JAX take integers too.
 
     Returns
     -------
@@ -183,7 +183,8 @@ def eig(x: Any, /) -> EigResult:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If a matrix is not square or not finite.
 
@@ -196,13 +197,13 @@ def eig(x: Any, /) -> EigResult:
     return EigResult(*_eig(square(x, "eig")))
 
 
-@of_matrices
 def eigvals(x: Any, /) -> PArray:
     """Return the eigenvalues of square matrices.
 
     Parameters
     ----------
-    {x}
+    x : array, shape (..., M, M)
+        Float or complex matrices; NumPy and JAX take integers too.
 
     Returns
     -------
@@ -211,7 +212,8 @@ def eigvals(x: Any, /) -> PArray:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If a matrix is not square or not finite.
 
@@ -223,7 +225,6 @@ def eigvals(x: Any, /) -> PArray:
     return _eigvals(square(x, "eigvals"))
 
 
-@of_matrices
 def eigh(x: Any, /) -> EighResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices.
 
@@ -240,8 +241,10 @@ def eigh(x: Any, /) -> EighResult:
 
     Raises
     ------
-    {PromotionError}
-    {ValueError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
+    ValueError
+        If a matrix is not square.
 
     Examples
     --------
@@ -254,7 +257,6 @@ def eigh(x: Any, /) -> EighResult:
     return EighResult(*_eigh(square(x, "eigh")))
 
 
-@of_matrices
 def eigvalsh(x: Any, /) -> PArray:
     """Return the eigenvalues of Hermitian matrices.
 
@@ -270,8 +272,10 @@ def eigvalsh(x: Any, /) -> PArray:
 
     Raises
     ------
-    {PromotionError}
-    {ValueError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
+    ValueError
+        If a matrix is not square.
 
     Examples
     --------

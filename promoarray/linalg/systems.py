@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from promoarray.core.fast_path import fast_call
 from promoarray.core.operands import as_array
-from promoarray.linalg.arguments import matrices, of_matrices, square, tolerance
+from promoarray.linalg.arguments import matrices, square, tolerance
 from promoarray.parray import PArray
 
 _solve, _inv, _det, _slogdet = map(fast_call, ("solve", "inv", "det", "slogdet"))
@@ -57,13 +57,13 @@ def solve(x1: Any, x2: Any, /) -> PArray:
     return _solve(stack, sides)
 
 
-@of_matrices
 def inv(x: Any, /) -> PArray:
     """Return the inverse of square matrices.
 
     Parameters
     ----------
-    {x}
+    x : array, shape (..., M, M)
+        Float or complex matrices; NumPy and JAX take integers too.
 
     Returns
     -------
@@ -72,7 +72,8 @@ def inv(x: Any, /) -> PArray:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If a matrix is not square or is singular.
 
@@ -85,7 +86,6 @@ def inv(x: Any, /) -> PArray:
     return _inv(square(x, "inv"))
 
 
-@of_matrices
 def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     """Return the Moore-Penrose pseudo-inverse of matrices.
 
@@ -103,7 +103,8 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
 
     Raises
     ------
-    {PromotionError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
     ValueError
         If there are fewer than two axes.
 
@@ -117,13 +118,13 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     return _pinv(array, rtol=tolerance(rtol, array))
 
 
-@of_matrices
 def det(x: Any, /) -> PArray:
     """Return the determinant of square matrices.
 
     Parameters
     ----------
-    {x}
+    x : array, shape (..., M, M)
+        Float or complex matrices; NumPy and JAX take integers too.
 
     Returns
     -------
@@ -132,8 +133,10 @@ def det(x: Any, /) -> PArray:
 
     Raises
     ------
-    {PromotionError}
-    {ValueError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
+    ValueError
+        If a matrix is not square.
 
     Examples
     --------
@@ -147,13 +150,13 @@ def det(x: Any, /) -> PArray:
     return _det(square(x, "det"))
 
 
-@of_matrices
 def slogdet(x: Any, /) -> SlogdetResult:
     """Return sign and logarithm of the determinant of square matrices.
 
     Parameters
     ----------
-    {x}
+    x : array, shape (..., M, M)
+        Float or complex matrices; NumPy and JAX take integers too.
 
     Returns
     -------
@@ -164,8 +167,10 @@ def slogdet(x: Any, /) -> SlogdetResult:
 
     Raises
     ------
-    {PromotionError}
-    {ValueError}
+    PromotionError
+        If the policy does not factor matrices of the dtype.
+    ValueError
+        If a matrix is not square.
 
     Examples
     --------
