@@ -108,6 +108,8 @@ def test_methods_go_by_the_policy(policy: str) -> None:
     assert x.sum().dtype is xp.sum(x).dtype
     assert x.cumsum().dtype is xp.cumulative_sum(x[0]).dtype
     assert {type(y) for y in (x.sum(), x.copy(), x.dot(x), x.T, x.real)} == {xp.PArray}
+    ones = xp.ones(2, dtype=pa.float32)
+    assert ones.dot([1.5, 2.0]).dtype is xp.matmul(ones, xp.asarray([1.5, 2.0])).dtype
     with pytest.raises(pa.PromotionError, match="mean"):
         pa.namespace("torch").asarray(x).mean()
     assert pa.namespace("torch").asarray(x).mean(dtype="float32").item() == 2.5

@@ -21,46 +21,11 @@ from promoarray.core.move import Move, fast_move, move
 from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
-from promoarray.functions import HOMES
+from promoarray.functions import xp
 from promoarray.once import module
 from promoarray.parray import PArray
 
-
-class _Functions:
-    """The functions by name, each found in its chapter when it is first asked for."""
-
-    def __getattr__(self, name: str) -> Callable[..., PArray]:
-        if name not in HOMES:
-            raise AttributeError(name)
-        function: Callable[..., PArray] = getattr(module(HOMES[name]), name)
-        setattr(self, name, function)  # so that the next look-up is direct
-        return function
-
-
-xp = _Functions()
-
-
 # --- What differs from the function by more than how arguments are written -----------------------
-
-
-def _flat(x: PArray) -> PArray:
-    return xp.reshape(x, (-1,))
-
-
-def _vector(x: PArray) -> PArray:
-    """The same values along one axis."""
-    return x if x.ndim == 1 else _flat(x)
-
-
-def _array(x: Any) -> PArray:
-    """What a method is given as an array."""
-    return x if isinstance(x, PArray) else xp.asarray(x)
-
-
-def _as(function: Callable[..., Any], method: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a method the name and the docstring of its function."""
-    method.__name__, method.__doc__ = function.__name__, unwrap(function).__doc__
-    return method
 
 
 def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,41 +47,31 @@ def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def _cumulative(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Without an axis, along the flattened array."""
+def _numpys(name: str, documented: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A method of what NumPy's function of that name is, in the namespace of the array."""
+    home = "numeric" if name == "dot" else "statistical" if name[:3] == "cum" else "composed"
+    function = getattr(module(f"promoarray.numpy_api.{home}"), name)
 
-    def method(x: PArray, *, axis: int | None = None, dtype: object = None) -> Any:
-        array, along = (_vector(x), 0) if axis is None else (x, axis)
-        if dtype is None:
-            return function(array, axis=along)
-        return function(array, axis=along, dtype=dtype)
+    def method(x: PArray, *args: Any, **options: Any) -> Any:
+        return function(x.__array_namespace__(), x, *args, **options)
 
-    return _as(function, method)
-
-
-def _take(x: PArray, indices: Any, *, axis: int | None = None) -> PArray:
-    """Return the elements at some indices along an axis; without one, of the flattened array."""
-    array, along = (x, axis) if axis is not None else (_vector(x), 0)
-    return xp.take(array, _array(indices), axis=along)
+    method.__name__, method.__doc__ = f"_{name}", function.__doc__
+    if documented is not None:
+        method.__name__, method.__doc__ = documented.__name__, unwrap(documented).__doc__
+    return method
 
 
-def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> PArray:
+def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) -> Any:
     """Return where values would be inserted into the sorted elements to keep the order."""
-    if sorter is None:
-        return xp.searchsorted(x, _array(v), side=side)
-    return xp.searchsorted(x, _array(v), side=side, sorter=_array(sorter))
+    xp = x.__array_namespace__()
+    order = None if sorter is None else xp.asarray(sorter)
+    return xp.searchsorted(x, xp.asarray(v), side=side, sorter=order)
 
 
-def _squeeze(x: PArray, *, axis: Any = None) -> PArray:
-    """Return the array without some axes of length 1; by default all of them."""
-    ones = tuple(n for n, length in enumerate(x.shape) if length == 1)
-    return xp.squeeze(x, ones if axis is None else axis)
-
-
-def _transpose(x: PArray, *axes: Any) -> PArray:
+def _transpose(x: PArray, *axes: Any) -> Any:
     """Return the array with its axes in another order; by default reversed."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    return xp.permute_dims(x, tuple(order or range(x.ndim)[::-1]))
+    return _numpys("transpose")(x, axes=order or None)
 
 
 @fast_move
@@ -126,14 +81,6 @@ def _swapaxes(x: PArray, axis1: int, axis2: int) -> Move[PArray]:
     one, other = (axis_in("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
     axes[one], axes[other] = other, one
     return move("permute_dims", x, tuple(axes))
-
-
-def _dot(x: PArray, other: Any) -> PArray:
-    """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
-    y = _array(other)
-    if not x.ndim or not y.ndim:
-        return xp.multiply(x, y)
-    return xp.matmul(x, y) if y.ndim <= 2 else xp.tensordot(x, y, axes=((-1,), (-2,)))
 
 
 def _round(x: PArray, decimals: int = 0) -> PArray:
@@ -214,39 +161,30 @@ _OWN: dict[str, Callable[..., Any]] = {
         f.__name__[1:]: f
         for f in (
             _copy,
-            _dot,
             _fill,
             _flatten,
             _ravel,
             _round,
             _searchsorted,
             _sort,
-            _squeeze,
             _swapaxes,
-            _take,
         )
     },
     "conj": _conj,
     "conjugate": _conj,
     "transpose": _transpose,
 }
-_OF_OTHERS = {
-    **{name: (name, _of_dtype) for name in ("mean", "std", "var")},
-    "cumprod": ("cumulative_prod", _cumulative),
-    "cumsum": ("cumulative_sum", _cumulative),
-}
-"""What is made of a function, and how."""
+_RUNNING = {"cumprod": "cumulative_prod", "cumsum": "cumulative_sum"}
 
 
 def _function(name: str) -> Callable[..., Any]:
     """What a method does, its arguments written as a function's."""
     if name in _OWN:
         return _OWN[name]
-    if name in _OF_OTHERS:
-        other, make = _OF_OTHERS[name]
-        return make(getattr(xp, other))
+    if name in ("dot", "squeeze", "take", *_RUNNING):
+        return _numpys(name, getattr(xp, _RUNNING[name]) if name in _RUNNING else None)
     function: Callable[..., Any] = getattr(xp, name)
-    return function
+    return _of_dtype(function) if name in ("mean", "std", "var") else function
 
 
 def _settings(

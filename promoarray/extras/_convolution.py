@@ -11,15 +11,7 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import Kind, complex128, int64
 from promoarray.errors import quoted
 from promoarray.extras._quantile import averaged
-from promoarray.functions.creation import asarray, zeros
-from promoarray.functions.data_types import astype
-from promoarray.functions.elementwise import conj
-from promoarray.functions.indexing import take
-from promoarray.functions.joining import concat
-from promoarray.functions.linear_algebra import matmul, matrix_transpose
-from promoarray.functions.manipulation import flip, reshape
-from promoarray.functions.ranges import arange
-from promoarray.functions.statistical import mean
+from promoarray.functions import xp
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -60,8 +52,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> PArray:
     if y.shape[0] > x.shape[0]:
         x, y = y, x
     longer, shorter = x.shape[0], y.shape[0]
-    border = x._wrap(zeros(shorter - 1, dtype=x.dtype, device=x.device)._buffer, x._type)
-    padded, kernel = concat([border, x, border]), flip(y)
+    border = x._wrap(xp.zeros(shorter - 1, dtype=x.dtype, device=x.device)._buffer, x._type)
+    padded, kernel = xp.concat([border, x, border]), xp.flip(y)
     first, count = {
         "full": (0, longer + shorter - 1),
         "same": ((shorter - 1) // 2, longer),
@@ -70,15 +62,15 @@ def convolve(a: Any, v: Any, mode: str = "full") -> PArray:
     rows = max(1, _AT_ONCE // shorter)
     ends = range(first, first + count, rows)
     parts = [_windowed(padded, kernel, start, min(start + rows, first + count)) for start in ends]
-    return parts[0] if len(parts) == 1 else concat(parts)
+    return parts[0] if len(parts) == 1 else xp.concat(parts)
 
 
 def _windowed(padded: PArray, kernel: PArray, start: int, stop: int) -> PArray:
     """The sums of products of a kernel with the windows that begin at some elements."""
     width = kernel.shape[0]
-    index = arange(start, stop, dtype=int64)[:, None] + arange(width, dtype=int64)[None, :]
-    windows = reshape(take(padded, reshape(index, (-1,)), axis=0), index.shape)
-    done: PArray = matmul(windows, kernel)
+    index = xp.arange(start, stop, dtype=int64)[:, None] + xp.arange(width, dtype=int64)[None, :]
+    windows = xp.reshape(xp.take(padded, xp.reshape(index, (-1,)), axis=0), index.shape)
+    done: PArray = xp.matmul(windows, kernel)
     return done
 
 
@@ -107,19 +99,19 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> PArray:
     """
     x, y = (_vector("correlate", each) for each in (a, v))
     if y.shape[0] > x.shape[0]:
-        return flip(_conjugate(correlate(y, x, mode)))
-    return convolve(x, _conjugate(flip(y)), mode)
+        return xp.flip(_conjugate(correlate(y, x, mode)))
+    return convolve(x, _conjugate(xp.flip(y)), mode)
 
 
 def _conjugate(x: PArray) -> PArray:
-    return conj(x) if x.dtype.kind is Kind.COMPLEX else x
+    return xp.conj(x) if x.dtype.kind is Kind.COMPLEX else x
 
 
 def _vector(name: str, given: Any) -> PArray:
-    x: PArray = asarray(given)
+    x: PArray = xp.asarray(given)
     if x.ndim > 1 or not x.size:
         raise ValueError(f"{name} takes vectors of 1 element or more, not of shape {x.shape}")
-    return reshape(x, (-1,))
+    return xp.reshape(x, (-1,))
 
 
 def cov(
@@ -161,11 +153,11 @@ def cov(
     """
     rows = _variables(m, rowvar)
     if y is not None:
-        rows = concat([rows, _variables(y, rowvar)], axis=0)
+        rows = xp.concat([rows, _variables(y, rowvar)], axis=0)
     divisor = rows.shape[1] - (int(not bias) if ddof is None else ddof)
-    centred = rows - mean(rows, axis=1, keepdims=True)
-    found = matmul(centred, matrix_transpose(_conjugate(centred))) / max(divisor, 0)
-    return reshape(found, ()) if found.shape == (1, 1) else found
+    centred = rows - xp.mean(rows, axis=1, keepdims=True)
+    found = xp.matmul(centred, xp.matrix_transpose(_conjugate(centred))) / max(divisor, 0)
+    return xp.reshape(found, ()) if found.shape == (1, 1) else found
 
 
 def _variables(given: Any, rowvar: bool) -> PArray:
@@ -175,8 +167,8 @@ def _variables(given: Any, rowvar: bool) -> PArray:
         raise ValueError(f"cov takes a matrix or a vector, not {x.ndim} axes")
     fixed = (array_class((x,))._policy or get_policy()).fixed.get("cov")
     if fixed:
-        x = astype(x, complex128 if x.dtype.kind is Kind.COMPLEX else fixed, copy=False)
+        x = xp.astype(x, complex128 if x.dtype.kind is Kind.COMPLEX else fixed, copy=False)
     elif x.dtype.kind is not Kind.COMPLEX:
-        x = astype(x, averaged(x, "cov"), copy=False)
-    rows: PArray = x if x.ndim == 2 else reshape(x, (1, -1))
-    return rows if rowvar or x.ndim < 2 else matrix_transpose(rows)
+        x = xp.astype(x, averaged(x, "cov"), copy=False)
+    rows: PArray = x if x.ndim == 2 else xp.reshape(x, (1, -1))
+    return rows if rowvar or x.ndim < 2 else xp.matrix_transpose(rows)

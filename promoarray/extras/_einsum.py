@@ -19,11 +19,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.errors import quoted
-from promoarray.functions.creation import ones
-from promoarray.functions.elementwise import multiply
-from promoarray.functions.linear_algebra import matmul
-from promoarray.functions.manipulation import moveaxis, permute_dims, reshape
-from promoarray.functions.statistical import sum
+from promoarray.functions import xp
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -41,7 +37,7 @@ class Named(NamedTuple):
         """The array with the axes in groups, each made one axis."""
         order = tuple(self.axes.index(axis) for group in groups for axis in group)
         shape = tuple(math.prod(map(self.length, group)) for group in groups)
-        return reshape(permute_dims(self.array, order), shape)
+        return xp.reshape(xp.permute_dims(self.array, order), shape)
 
 
 def einsum(subscripts: str, /, *operands: Any) -> PArray:
@@ -93,7 +89,7 @@ def einsum(subscripts: str, /, *operands: Any) -> PArray:
         done = _without_lone(done, needed | {*other.axes}, composed)
         done = _product(done, other, needed, composed)
         done = _without_lone(done, needed, composed)
-    return permute_dims(done.array, tuple(done.axes.index(axis) for axis in result))
+    return xp.permute_dims(done.array, tuple(done.axes.index(axis) for axis in result))
 
 
 # --- The formula ---------------------------------------------------------------------------------
@@ -150,7 +146,7 @@ def _without_repeats(x: Named) -> Named:
             second = axes.index(axis, first + 1)
             if array.shape[first] != array.shape[second]:
                 raise ValueError(f"einsum: axes {axis} of shape {array.shape} differ in length")
-            array = call("diagonal", moveaxis(array, (first, second), (-2, -1)), offset=0)
+            array = call("diagonal", xp.moveaxis(array, (first, second), (-2, -1)), offset=0)
             axes = [name for n, name in enumerate(axes) if n not in (first, second)] + [axis]
     return Named(array, axes)
 
@@ -168,7 +164,7 @@ def _stretched(operands: list[Named]) -> list[Named]:
 
 
 def _kept(x: Named, axes: list[str]) -> Named:
-    return Named(reshape(x.array, tuple(map(x.length, axes))), axes)
+    return Named(xp.reshape(x.array, tuple(map(x.length, axes))), axes)
 
 
 def _without_lone(x: Named, needed: Iterable[str], composed: bool) -> Named:
@@ -178,11 +174,11 @@ def _without_lone(x: Named, needed: Iterable[str], composed: bool) -> Named:
         return x
     rest = [axis for axis in x.axes if axis in needed]
     if composed:
-        return Named(sum(x.array, axis=tuple(map(x.axes.index, lone))), rest)
+        return Named(xp.sum(x.array, axis=tuple(map(x.axes.index, lone))), rest)
     rows = x.arranged(rest, lone)
-    unit = ones(rows.shape[1], dtype=kept_dtype(rows), device=rows.device)
+    unit = xp.ones(rows.shape[1], dtype=kept_dtype(rows), device=rows.device)
     shape = tuple(map(x.length, rest))
-    return Named(reshape(matmul(rows, rows._wrap(unit._buffer, rows._type)), shape), rest)
+    return Named(xp.reshape(xp.matmul(rows, rows._wrap(unit._buffer, rows._type)), shape), rest)
 
 
 # --- Two operands --------------------------------------------------------------------------------
@@ -201,6 +197,6 @@ def _product(x: Named, y: Named, needed: set[str], composed: bool) -> Named:
     lengths = [*map(x.length, stack + rows), *map(y.length, columns)]
     if composed and not summed:
         left, right = x.arranged(stack, rows, []), y.arranged(stack, [], columns)
-        return Named(reshape(multiply(left, right), tuple(lengths)), axes)
+        return Named(xp.reshape(xp.multiply(left, right), tuple(lengths)), axes)
     left, right = x.arranged(stack, rows, summed), y.arranged(stack, summed, columns)
-    return Named(reshape(matmul(left, right), tuple(lengths)), axes)
+    return Named(xp.reshape(xp.matmul(left, right), tuple(lengths)), axes)

@@ -9,12 +9,7 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INTEGERS, WEAK
 from promoarray.errors import quoted
-from promoarray.functions.creation import asarray
-from promoarray.functions.data_types import astype
-from promoarray.functions.elementwise import divide
-from promoarray.functions.joining import concat
-from promoarray.functions.manipulation import reshape
-from promoarray.functions.utility import diff
+from promoarray.functions import xp
 from promoarray.parray import PArray
 
 
@@ -77,12 +72,12 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def _is_number(step: Any) -> bool:
-    return type(step) in WEAK or not asarray(step).ndim
+    return type(step) in WEAK or not xp.asarray(step).ndim
 
 
 def _divided(x: PArray) -> PArray:
     """Floats as they are, integers as what they are divided to."""
-    return divide(x, 1) if x.dtype.kind in INTEGERS else x
+    return xp.divide(x, 1) if x.dtype.kind in INTEGERS else x
 
 
 def _along(x: PArray, axis: int, step: Any, edge_order: int) -> PArray:
@@ -106,18 +101,20 @@ def _along(x: PArray, axis: int, step: Any, edge_order: int) -> PArray:
     else:
         left = _one_sided(part(0, 1), part(1, 2), part(2, 3), first, second)
         right = -_one_sided(part(-1, None), part(-2, -1), part(-3, -2), last, last_but_one)
-    return concat([astype(p, kept_dtype(x), copy=False) for p in (left, middle, right)], axis=axis)
+    return xp.concat(
+        [xp.astype(p, kept_dtype(x), copy=False) for p in (left, middle, right)], axis=axis
+    )
 
 
 def _gaps(places: Any, x: PArray, axis: int) -> PArray:
     """The distances between the places of samples."""
-    coordinates = _divided(asarray(places))
+    coordinates = _divided(xp.asarray(places))
     if coordinates.shape != (x.shape[axis],):
         raise ValueError(
             f"gradient: axis {axis} has {x.shape[axis]} elements, and its places have shape "
             f"{coordinates.shape}"
         )
-    return diff(coordinates)
+    return xp.diff(coordinates)
 
 
 def _uneven(
@@ -126,7 +123,7 @@ def _uneven(
     """Second-order differences at places that lie unevenly."""
     shape = [1] * x.ndim
     shape[axis] = -1
-    d1, d2 = reshape(gap, tuple(shape)), reshape(next_gap, tuple(shape))
+    d1, d2 = xp.reshape(gap, tuple(shape)), xp.reshape(next_gap, tuple(shape))
     both = d1 + d2
     return (
         before * (-d2 / (d1 * both)) + here * ((d2 - d1) / (d1 * d2)) + after * (d1 / (d2 * both))

@@ -8,16 +8,7 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import integers
 from promoarray.errors import quoted
 from promoarray.extras._quantile import averaged
-from promoarray.functions.creation import asarray
-from promoarray.functions.data_types import astype
-from promoarray.functions.elementwise import isfinite
-from promoarray.functions.joining import concat
-from promoarray.functions.manipulation import reshape
-from promoarray.functions.ranges import linspace
-from promoarray.functions.searching import searchsorted
-from promoarray.functions.sorting import sort
-from promoarray.functions.statistical import max, min, sum
-from promoarray.functions.utility import all, any, diff
+from promoarray.functions import xp
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -60,7 +51,7 @@ def histogram(
     >>> counts
     PArray([3, 0, 1], dtype=int64)
     """
-    values = reshape(as_array(x, "histogram"), (-1,))
+    values = xp.reshape(as_array(x, "histogram"), (-1,))
     policy = array_class((values,))._policy or get_policy()
     wide = averaged(values, "histogram")
     if hasattr(bins, "__len__") or isinstance(bins, PArray):
@@ -70,25 +61,25 @@ def histogram(
         if not isinstance(count, int) or count < 1:
             raise ValueError(f"histogram: bins must be 1 or more, not {quoted(bins)}")
         first, last = _limits(values, range)
-        values = astype(values, wide, copy=False)
-        edges = linspace(first, last, count + 1, dtype=wide, device=values.device)
-    ordered = sort(values)
-    before = searchsorted(ordered, edges[:-1], side="left")
-    places = concat([before, searchsorted(ordered, edges[-1:], side="right")])
-    counts = diff(places)
+        values = xp.astype(values, wide, copy=False)
+        edges = xp.linspace(first, last, count + 1, dtype=wide, device=values.device)
+    ordered = xp.sort(values)
+    before = xp.searchsorted(ordered, edges[:-1], side="left")
+    places = xp.concat([before, xp.searchsorted(ordered, edges[-1:], side="right")])
+    counts = xp.diff(places)
     if density:
         wide = policy.fixed.get("density", wide)
-        share = astype(counts, wide)
-        return share / astype(diff(edges), wide) / sum(share), edges
+        share = xp.astype(counts, wide)
+        return share / xp.astype(xp.diff(edges), wide) / xp.sum(share), edges
     counted = policy.fixed.get("histogram") or averaged(edges, "histogram")
-    return astype(counts, counted, copy=False), edges
+    return xp.astype(counts, counted, copy=False), edges
 
 
 def _ascending(bins: Any) -> PArray:
-    edges = asarray(bins)
+    edges = xp.asarray(bins)
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError("histogram: bins must be a number, or a vector of 2 edges or more")
-    if any(edges[1:] < edges[:-1]):
+    if xp.any(edges[1:] < edges[:-1]):
         raise ValueError("histogram: the edges of the bins must ascend")
     return edges
 
@@ -98,9 +89,9 @@ def _limits(values: PArray, range: Any) -> tuple[float, float]:
     if range is None and not values.size:
         return 0.0, 1.0
     try:
-        first, last = map(float, (min(values), max(values)) if range is None else range)
+        first, last = map(float, (xp.min(values), xp.max(values)) if range is None else range)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"histogram: range is two numbers, not {quoted(range)}") from None
-    if first > last or not bool(all(isfinite(asarray([first, last])))):
+    if first > last or not bool(xp.all(xp.isfinite(xp.asarray([first, last])))):
         raise ValueError(f"histogram: range must be finite and ascend, not ({first}, {last})")
     return (first - 0.5, last + 0.5) if first == last else (first, last)

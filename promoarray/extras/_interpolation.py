@@ -10,13 +10,7 @@ import numpy as np
 from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import INEXACT, Kind, bool, complex128, int64
 from promoarray.extras._quantile import averaged
-from promoarray.functions.broadcasting import broadcast_to
-from promoarray.functions.creation import asarray, full_like, zeros_like
-from promoarray.functions.data_types import astype
-from promoarray.functions.elementwise import clip, isnan, logical_not, logical_or
-from promoarray.functions.indexing import take
-from promoarray.functions.manipulation import reshape
-from promoarray.functions.searching import searchsorted, where
+from promoarray.functions import xp as api
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -52,7 +46,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> PAr
     >>> interp([0.5, 3.0], asarray([0.0, 1.0]), asarray([10.0, 20.0]))
     PArray([15., 20.], dtype=float64)
     """
-    at, places, heights = (asarray(each) for each in (x, xp, fp))
+    at, places, heights = (api.asarray(each) for each in (x, xp, fp))
     if places.ndim != 1 or places.shape != heights.shape or not places.shape[0]:
         raise ValueError(
             f"interp: xp and fp must be vectors of one length, and of 1 or more, not of shapes "
@@ -61,12 +55,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> PAr
     if Kind.COMPLEX in (at.dtype.kind, places.dtype.kind):
         raise TypeError("interp: complex places have no order; fp alone may be complex")
     at, places, heights = _as_floats(at, places, heights)
-    flat = reshape(at, (-1,))
+    flat = api.reshape(at, (-1,))
     last = places.shape[0] - 1
     found = _on_lines(flat, places, heights) if last else _all_of(heights[0], flat)
     for end, given, beyond in ((0, left, flat < places[0]), (last, right, flat > places[last])):
-        found = where(beyond, _all_of(heights[end] if given is None else given, found), found)
-    return reshape(found, at.shape)
+        found = api.where(beyond, _all_of(heights[end] if given is None else given, found), found)
+    return api.reshape(found, at.shape)
 
 
 def _as_floats(x: PArray, xp: PArray, fp: PArray) -> tuple[PArray, PArray, PArray]:
@@ -74,33 +68,35 @@ def _as_floats(x: PArray, xp: PArray, fp: PArray) -> tuple[PArray, PArray, PArra
     fixed = (array_class((x, xp, fp))._policy or get_policy()).fixed.get("interp")
     if fixed:
         high = complex128 if fp.dtype.kind is Kind.COMPLEX else fixed
-        x, xp = astype(x, fixed, copy=False), astype(xp, fixed, copy=False)
-        return x, xp, astype(fp, high, copy=False)
+        x, xp = api.astype(x, fixed, copy=False), api.astype(xp, fixed, copy=False)
+        return x, xp, api.astype(fp, high, copy=False)
     if not {x.dtype.kind, xp.dtype.kind} & INEXACT:
-        x, xp = (astype(each, averaged(each, "interp")) for each in (x, xp))
-    fp = fp if fp.dtype.kind in INEXACT else astype(fp, averaged(fp, "interp"))
+        x, xp = (api.astype(each, averaged(each, "interp")) for each in (x, xp))
+    fp = fp if fp.dtype.kind in INEXACT else api.astype(fp, averaged(fp, "interp"))
     return x, xp, fp
 
 
 def _all_of(value: Any, like: PArray) -> PArray:
     """A number or a 0-d array at every place of an array, in its dtype if it has the kind."""
     if isinstance(value, PArray):
-        return broadcast_to(value, like.shape)
-    return full_like(like, value)
+        return api.broadcast_to(value, like.shape)
+    return api.full_like(like, value)
 
 
 def _on_lines(x: PArray, xp: PArray, fp: PArray) -> PArray:
     """The heights on the lines, from the point before; from the next where that is infinite."""
-    index = clip(searchsorted(xp, x, side="right") - 1, 0, xp.shape[0] - 2)
-    index = astype(index, int64, copy=False)
-    x0, x1, y0, y1 = (take(v, index + n, axis=0) for v in (xp, fp) for n in (0, 1))
+    index = api.clip(api.searchsorted(xp, x, side="right") - 1, 0, xp.shape[0] - 2)
+    index = api.astype(index, int64, copy=False)
+    x0, x1, y0, y1 = (api.take(v, index + n, axis=0) for v in (xp, fp) for n in (0, 1))
     with np.errstate(all="ignore"):  # infinite heights, and places that are there twice
         slope = (y1 - y0) / (x1 - x0)
         found = slope * (x - x0) + y0
-        found = where(isnan(found), slope * (x - x1) + y1, found)
-    known = logical_or(x == x0, logical_or(y0 == y1, x == x1))
-    at = where(x == x1, y1, y0)
-    return where(known & logical_not(isnan(x)), astype(at, found.dtype, copy=False), found)
+        found = api.where(api.isnan(found), slope * (x - x1) + y1, found)
+    known = api.logical_or(x == x0, api.logical_or(y0 == y1, x == x1))
+    at = api.where(x == x1, y1, y0)
+    return api.where(
+        known & api.logical_not(api.isnan(x)), api.astype(at, found.dtype, copy=False), found
+    )
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwargs: Any) -> PArray:
@@ -137,17 +133,17 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwar
     array = as_array(x, "piecewise")
     conditions = [_condition(each, array) for each in _listed(condlist, array)]
     if len(funclist) == len(conditions) + 1:
-        taken = zeros_like(array, dtype=bool)
+        taken = api.zeros_like(array, dtype=bool)
         for each in conditions:
-            taken = logical_or(taken, each)
-        conditions.append(logical_not(taken))
+            taken = api.logical_or(taken, each)
+        conditions.append(api.logical_not(taken))
     if len(funclist) != len(conditions):
         count = len(conditions)
         raise ValueError(
             f"piecewise: {count} conditions take {count} or {count + 1} functions, not "
             f"{len(funclist)}"
         )
-    out = zeros_like(array)
+    out = api.zeros_like(array)
     for condition, function in zip(conditions, funclist, strict=True):
         if not callable(function):
             out[condition] = function
@@ -172,7 +168,7 @@ def _is_truth(part: Any) -> Any:
 
 def _condition(given: Any, x: PArray) -> PArray:
     """A condition as a mask of the array's shape."""
-    mask: PArray = astype(asarray(given), bool, copy=False)
+    mask: PArray = api.astype(api.asarray(given), bool, copy=False)
     if mask.shape != x.shape:
         raise ValueError(f"piecewise: a condition of shape {mask.shape} for x of {x.shape}")
     return mask

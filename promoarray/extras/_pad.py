@@ -11,7 +11,7 @@ from promoarray.core.index_keys import picking
 from promoarray.core.move import mover
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
-from promoarray.functions.creation import asarray
+from promoarray.functions import xp
 from promoarray.parray import PArray
 
 _REPEATING = ("edge", "reflect", "symmetric", "wrap")
@@ -75,7 +75,7 @@ def pad(
     for axis, (before, after) in enumerate(pairs):
         places: Any = {"mode": mode}  # of the elements, which NumPy pads as it would the elements
         index = np.pad(np.arange(array.shape[axis]), (before, after), **places)
-        out = picking(mover(out, "take", axis=axis), out, asarray(index))()
+        out = picking(mover(out, "take", axis=axis), out, xp.asarray(index))()
     return out
 
 

@@ -17,17 +17,8 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import WEAK, DType, Kind, float32, float64, int64
 from promoarray.errors import quoted
-from promoarray.functions.broadcasting import broadcast_to
-from promoarray.functions.creation import asarray, full, full_like, zeros
-from promoarray.functions.data_types import astype, result_type
-from promoarray.functions.elementwise import ceil, floor, isnan
-from promoarray.functions.elementwise import round as nearest
-from promoarray.functions.indexing import take_along_axis
-from promoarray.functions.manipulation import moveaxis, permute_dims, reshape
-from promoarray.functions.searching import count_nonzero, where
-from promoarray.functions.sorting import sort
-from promoarray.functions.statistical import mean
-from promoarray.functions.utility import any
+from promoarray.functions import xp
+from promoarray.functions.data_types import result_type
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
@@ -118,7 +109,8 @@ def averaged(x: PArray, name: str) -> DType:
     """
     if x.dtype.kind is Kind.FLOAT:
         return x.dtype
-    made: DType = mean(x._wrap(zeros(1, dtype=x.dtype, device=x.device)._buffer, x._type)).dtype
+    one = xp.zeros(1, dtype=x.dtype, device=x.device)
+    made: DType = xp.mean(x._wrap(one._buffer, x._type)).dtype
     if made.kind is not Kind.FLOAT:
         raise TypeError(
             f"{name} of {x.dtype.name}: the policy has no float for it. Write "
@@ -137,21 +129,19 @@ def _quantiles(name: str, x: Any, q: Any, axis: Any, keepdims: bool, method: str
     require_taken("quantile", array, *([q] if isinstance(q, PArray) else []))
     axes = axes_in(name, axis, array.ndim) if array.ndim else ()
     rest = tuple(n for n in range(array.ndim) if n not in axes)
-    lanes = permute_dims(array, (*rest, *axes))
-    lanes = sort(reshape(lanes, (*lanes.shape[: len(rest)], -1)) if array.size else _empty(name))
+    lanes = xp.permute_dims(array, (*rest, *axes))
+    if not array.size:
+        raise ValueError(f"{name} of an array without elements")
+    lanes = xp.sort(xp.reshape(lanes, (*lanes.shape[: len(rest)], -1)))
     if array.dtype.kind is Kind.BOOL and method in _COMPUTED and _promotes(array):
         _ = array - array  # bools have no difference, says the policy
     shares, wide = _entered(array, q, name, method)
     if method not in _COMPUTED and _promotes(array):
         wide = array.dtype
-    found = _taken(lanes, reshape(shares, (-1,)), wide, method, name == "nanquantile")
+    found = _taken(lanes, xp.reshape(shares, (-1,)), wide, method, name == "nanquantile")
     kept = tuple(1 if n in axes else k for n, k in enumerate(array.shape))
     shape = kept if keepdims else tuple(array.shape[n] for n in rest)
-    return reshape(moveaxis(found, -1, 0), shares.shape + shape)
-
-
-def _empty(name: str) -> PArray:
-    raise ValueError(f"{name} of an array without elements")
+    return xp.reshape(xp.moveaxis(found, -1, 0), shares.shape + shape)
 
 
 def _promotes(array: PArray) -> bool:
@@ -169,20 +159,20 @@ def _entered(array: PArray, q: Any, name: str, method: str) -> tuple[PArray, DTy
         If one is not between 0 and 1.
     """
     policy = array_class((array,))._policy or get_policy()
-    given = asarray(q)
+    given = xp.asarray(q)
     if not bool(((given >= 0) & (given <= 1)).all()):
         raise ValueError(f"{name}: q must be between 0 and 1, not {quoted(q)}")
     exact = array.dtype.kind in _EXACT
     if _promotes(array) and given.dtype.kind is not Kind.FLOAT:
         if method == "midpoint" and (exact or type(q) not in WEAK):
-            q = given = astype(given, float64)  # as NumPy's half is
+            q = given = xp.astype(given, float64)  # as NumPy's half is
         elif exact:
             return given, array.dtype  # all of them are elements
     wide = policy.fixed.get("quantile") or averaged(array, name)
     if _promotes(array) and type(q) not in WEAK and given.dtype.kind is Kind.FLOAT:
         wide = result_type(array, given)
         return given, wide
-    return astype(given, wide, copy=False), wide
+    return xp.astype(given, wide, copy=False), wide
 
 
 _EXACT = (Kind.BOOL, Kind.UINT, Kind.INT)
@@ -191,38 +181,38 @@ _EXACT = (Kind.BOOL, Kind.UINT, Kind.INT)
 def _taken(lanes: PArray, shares: PArray, wide: DType, method: str, skipping: bool) -> PArray:
     """Quantiles of sorted lanes along the last axis, which become the last axis."""
     exact = shares.dtype.kind is not Kind.FLOAT
-    shares = astype(shares, float32, copy=False) if exact or shares.dtype.bits < 32 else shares
+    shares = xp.astype(shares, float32, copy=False) if exact or shares.dtype.bits < 32 else shares
     length = lanes.shape[-1]
-    broken = isnan(lanes) if lanes.dtype.kind is Kind.FLOAT else None
+    broken = xp.isnan(lanes) if lanes.dtype.kind is Kind.FLOAT else None
     shape = (*lanes.shape[:-1], shares.shape[0])
     if skipping and broken is not None:
-        there = length - count_nonzero(broken, axis=-1, keepdims=True)
-        last = astype(there, shares.dtype) - 1
-        places = shares * where(last < 0, full_like(last, 0), last)
+        there = length - xp.count_nonzero(broken, axis=-1, keepdims=True)
+        last = xp.astype(there, shares.dtype) - 1
+        places = shares * xp.where(last < 0, xp.full_like(last, 0), last)
     else:
-        places = broadcast_to(shares * (length - 1), shape)
+        places = xp.broadcast_to(shares * (length - 1), shape)
     if method in _COMPUTED and not exact:
-        below, above = floor(places), ceil(places)
-        low, high = (astype(_at(lanes, each), wide, copy=False) for each in (below, above))
-        part = astype(places - below, wide, copy=False)
+        below, above = xp.floor(places), xp.ceil(places)
+        low, high = (xp.astype(_at(lanes, each), wide, copy=False) for each in (below, above))
+        part = xp.astype(places - below, wide, copy=False)
         if method == "midpoint":
-            part = where(part > 0, full_like(part, 0.5), part)
+            part = xp.where(part > 0, xp.full_like(part, 0.5), part)
         found = _between(low, high, part)
     else:
-        rounded = {"lower": floor, "higher": ceil}.get(method, nearest)(places)
-        found = astype(_at(lanes, rounded), wide, copy=False)
+        rounded = {"lower": xp.floor, "higher": xp.ceil}.get(method, xp.round)(places)
+        found = xp.astype(_at(lanes, rounded), wide, copy=False)
     if broken is None or skipping:
         return found
-    holed = broadcast_to(any(broken, axis=-1, keepdims=True), found.shape)
-    return where(holed, full(found.shape, float("nan"), dtype=found.dtype), found)
+    holed = xp.broadcast_to(xp.any(broken, axis=-1, keepdims=True), found.shape)
+    return xp.where(holed, xp.full(found.shape, float("nan"), dtype=found.dtype), found)
 
 
 def _at(lanes: PArray, places: PArray) -> PArray:
-    index = astype(places, int64)
-    return take_along_axis(lanes, broadcast_to(index, (*lanes.shape[:-1], index.shape[-1])))
+    index = xp.astype(places, int64)
+    return xp.take_along_axis(lanes, xp.broadcast_to(index, (*lanes.shape[:-1], index.shape[-1])))
 
 
 def _between(low: PArray, high: PArray, part: PArray) -> PArray:
     """The point of a line, from its nearer end, as NumPy and PyTorch compute it."""
     gap = high - low
-    return where(part >= 0.5, high - gap * (1 - part), low + gap * part)
+    return xp.where(part >= 0.5, high - gap * (1 - part), low + gap * part)

@@ -10,18 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from promoarray.backends.numpy.fp_warnings import telling
-from promoarray.core.dispatch import call
-from promoarray.core.fast_path import fast_function
+from promoarray.core.fast_path import fast_call
 from promoarray.errors import quoted
+from promoarray.functions import xp
 from promoarray.functions._docs import template
-from promoarray.functions.statistical import mean, sum
 from promoarray.parray import PArray
 
 __all__ = ["huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss"]
 
 _REDUCTIONS: dict[str, Callable[[Any], PArray]] = {
-    "mean": mean,
-    "sum": sum,
+    "mean": xp.mean,
+    "sum": xp.sum,
     "none": lambda loss: loss,
 }
 
@@ -115,13 +114,5 @@ def _reduced(name: str, x: Any, target: Any, reduction: str, **options: Any) -> 
     return _REDUCTIONS[reduction](_LOSSES[name](x, target, **options))
 
 
-def _of_elements(name: str, **options: Any) -> Callable[..., PArray]:
-    @fast_function(name, **options)
-    def run(x: Any, target: Any, **given: Any) -> Any:
-        return call(name, x, target, **options | given)
-
-    return run
-
-
-_LOSSES = {name: _of_elements(name) for name in ("l1_loss", "mse_loss", "poisson_nll_loss")}
-_LOSSES["huber_loss"] = _of_elements("huber_loss", delta=1.0)
+_LOSSES = {name: fast_call(name) for name in ("l1_loss", "mse_loss", "poisson_nll_loss")}
+_LOSSES["huber_loss"] = fast_call("huber_loss", "delta")

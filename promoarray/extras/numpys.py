@@ -10,13 +10,8 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import Kind, as_dtype
+from promoarray.functions import xp
 from promoarray.functions._creation import buffer_of
-from promoarray.functions.creation import asarray
-from promoarray.functions.data_types import astype
-from promoarray.functions.elementwise import pow
-from promoarray.functions.joining import concat
-from promoarray.functions.manipulation import permute_dims, reshape
-from promoarray.functions.ranges import linspace
 from promoarray.linalg.products import diagonal
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -65,10 +60,10 @@ def array(
     PArray([[1. , 2.5]], dtype=float64)
     """
     if device is None and copy is not False and type(obj) in (list, tuple):
-        made = asarray(obj, dtype=dtype)  # which copies them anyway
+        made = xp.asarray(obj, dtype=dtype)  # which copies them anyway
     else:
-        made = asarray(obj, dtype=dtype, device=device, copy=copy)
-    return reshape(made, (1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made
+        made = xp.asarray(obj, dtype=dtype, device=device, copy=copy)
+    return xp.reshape(made, (1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made
 
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = None) -> PArray:
@@ -102,13 +97,13 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = 
     >>> concatenate(([0], asarray([1.5])))
     PArray([0. , 1.5], dtype=float64)
     """
-    made = [asarray(x) if isinstance(x, (list, tuple)) else x for x in tuple(arrays)]
-    out = concat(made, axis=axis)
+    made = [xp.asarray(x) if isinstance(x, (list, tuple)) else x for x in tuple(arrays)]
+    out = xp.concat(made, axis=axis)
     return out if dtype is None else _cast(out, dtype)
 
 
 def _cast(x: PArray, dtype: object) -> PArray:
-    out: PArray = astype(x, dtype, copy=False)
+    out: PArray = xp.astype(x, dtype, copy=False)
     return out
 
 
@@ -136,8 +131,8 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> PArray:
     >>> transpose(zeros((2, 3, 4))).shape
     (4, 3, 2)
     """
-    made = asarray(x)
-    return permute_dims(made, tuple(range(made.ndim))[::-1] if axes is None else tuple(axes))
+    made = xp.asarray(x)
+    return xp.permute_dims(made, tuple(range(made.ndim))[::-1] if axes is None else tuple(axes))
 
 
 def diag(x: Any, k: int = 0) -> PArray:
@@ -228,6 +223,6 @@ def logspace(
     target = None if dtype is None else as_dtype(dtype)
     usual = get_policy().strong(dt.weak_float)
     wide = target if target and target.kind is Kind.FLOAT and target.bits > usual.bits else None
-    exponents = linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)
-    out = pow(base, exponents)
+    exponents = xp.linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)
+    out = xp.pow(base, exponents)
     return out if target is None else _cast(out, dtype)

@@ -35,18 +35,17 @@ __all__ = [
     "rfftn",
 ]
 
+Lengths = Sequence[int] | None
 Norm = Literal["backward", "ortho", "forward"]
 _NORMS = "backward", "ortho", "forward"
 
 _RUN = {
-    **{
-        name: fast_call(name, "n", "axis", "norm", texts=_NORMS)
-        for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-    },
-    **{
-        name: fast_call(name, "s", "axes", "norm", texts=_NORMS)
-        for name in ("fftn", "ifftn", "rfftn", "irfftn")
-    },
+    name: fast_call(name, *options, "norm", texts=_NORMS)
+    for options, names in {
+        ("n", "axis"): ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"),
+        ("s", "axes"): ("fftn", "ifftn", "rfftn", "irfftn"),
+    }.items()
+    for name in names
 }
 
 
@@ -150,14 +149,7 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
 
 
 @_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
-def fftn(
-    x: Any,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> PArray:
+def fftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward") -> PArray:
     """Return the discrete Fourier transform along several axes.
 
     Examples
@@ -170,14 +162,7 @@ def fftn(
 
 
 @_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
-def ifftn(
-    x: Any,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> PArray:
+def ifftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward") -> PArray:
     """Return the inverse of ``fftn``.
 
     Examples
@@ -243,14 +228,7 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
         "elements, the others have ``s``."
     ),
 )
-def rfftn(
-    x: Any,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> PArray:
+def rfftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward") -> PArray:
     """Return ``rfft`` along the last of several axes and ``fft`` along the others.
 
     Examples
@@ -270,12 +248,7 @@ def rfftn(
     result="Real, of the dtype that ``irfft`` gives, with ``s`` elements along the axes.",
 )
 def irfftn(
-    x: Any,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
+    x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
 ) -> PArray:
     """Return the inverse of ``rfftn``.
 
@@ -333,9 +306,7 @@ def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray
     return _RUN[name](array, n=n, axis=axis, norm=norm)
 
 
-def _transform_n(
-    name: str, x: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
-) -> PArray:
+def _transform_n(name: str, x: Any, s: Lengths, axes: Lengths, norm: str) -> PArray:
     array = as_array(x, name)
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(array.ndim)

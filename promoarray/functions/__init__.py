@@ -5,6 +5,11 @@ A chapter is loaded when one of its names is first asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from promoarray.once import module
+from promoarray.parray import PArray
+
 _CHAPTERS = """
 broadcasting    broadcast_arrays broadcast_shapes broadcast_to
 creation        asarray empty empty_like from_dlpack full full_like ones ones_like
@@ -36,3 +41,18 @@ utility         all any diff
 _ROWS = [row.split() for row in _CHAPTERS.strip().splitlines()]
 HOMES = {name: f"promoarray.functions.{chapter}" for chapter, *names in _ROWS for name in names}
 """From a function to the module that has it."""
+
+
+class _Functions:
+    """The functions by name, each found in its chapter when it is first asked for."""
+
+    def __getattr__(self, name: str) -> Callable[..., PArray]:
+        if name not in HOMES:
+            raise AttributeError(name)
+        function: Callable[..., PArray] = getattr(module(HOMES[name]), name)
+        setattr(self, name, function)  # so that the next look-up is direct
+        return function
+
+
+xp = _Functions()
+"""For what is made of them: methods of arrays, and functions beyond the standard."""

@@ -101,8 +101,8 @@ def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None)
         values = _range(first, last, by, device)
     elif kernel == "arange_by_difference":
         values = _from_first_two(start, stop, step, target, device)
-    elif weak is dt.weak_float and kernel in _STEPS:
-        values = _whole_steps(start, stop, step, target, _STEPS[kernel], device)
+    elif weak is dt.weak_float and kernel in _BY_WHOLE_STEPS:
+        values = _whole_steps(start, stop, step, target, device)
     elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
         _check_finite(start, stop, step)
         xp, storage = on_device(device).xp, target.storage
@@ -112,21 +112,11 @@ def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None)
     return cast_values(values, weak, dtype, target, device, "arange")
 
 
-_STEPS: dict[str, Callable[[float, float], int]] = {
-    "arange_of_integers": lambda start, step: int(step),
-    "arange_counting_int64": lambda start, step: int(step),
-}
-"""By how much integers go on where ``start`` or ``step`` has a fraction."""
+_BY_WHOLE_STEPS = ("arange_of_integers", "arange_counting_int64")
+"""Kernels whose integers go on by ``int(step)`` where ``start`` or ``step`` has a fraction."""
 
 
-def _whole_steps(
-    start: float,
-    stop: float,
-    step: float,
-    target: DType,
-    whole: Callable[[float, float], int],
-    device: str | None,
-) -> Any:
+def _whole_steps(start: float, stop: float, step: float, target: DType, device: str | None) -> Any:
     """As many integers as there would be numbers with fractions."""
     _check_finite(start, stop, step)
     xp, span = on_device(device).xp, (stop - start) / step
@@ -135,7 +125,7 @@ def _whole_steps(
     if not count:
         return xp.arange(0, device=device)
     fit = get_policy().stored.rule("arange")
-    first, by = int(fit(start, target)), whole(start, step) if count > 1 else 0
+    first, by = int(fit(start, target)), int(step) if count > 1 else 0
     for end in (first, first + by * (count - 1)):
         fit(end, target)
     low, high = bounds(dt.int64)

@@ -103,7 +103,7 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
         hint = "; write onnx.load_tensor_from_string(...) around it" * (kind == "bytes")
         raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {kind}{hint}")
     number, what = tensor.data_type, _what(tensor)
-    name = dict(zip(*reversed(_numbers(onnx)), strict=True)).get(number)
+    name = next((each for each, known in _numbers(onnx).items() if known == number), None)
     if name is None:
         raise ValueError(f"{what}: {_said(onnx, number)} is not an element type promoarray knows")
     dtype, field = TYPES[name]
@@ -159,7 +159,7 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
     array = as_array(x, "to_onnx")
     dtype = array.dtype
     buffer = backend_of(array._buffer).to_numpy(array._buffer, dtype)
-    known = dict(zip(*_numbers(onnx), strict=True))
+    known = _numbers(onnx)
     if dtype not in NAMES:
         names = ", ".join(row.name for row in NAMES)
         raise TypeError(f"ONNX has no {dtype.name}. Write pa.astype(x, ...) with one of: {names}")
@@ -190,11 +190,9 @@ def _is_text(name: str) -> bool:
         return False
 
 
-def _numbers(onnx: Any) -> tuple[list[str], list[int]]:
+def _numbers(onnx: Any) -> dict[str, int]:
     """The types that the installed onnx has, and their numbers."""
-    known = dict(onnx.TensorProto.DataType.items())
-    names = [name for name in TYPES if name in known]
-    return names, [known[name] for name in names]
+    return {name: number for name, number in onnx.TensorProto.DataType.items() if name in TYPES}
 
 
 def _said(onnx: Any, number: int) -> str:

@@ -54,14 +54,11 @@ def transpose(xp: Any, a: Any, *, axes: Any = None) -> Any:
 
 
 def swapaxes(xp: Any, a: Any, axis1: int, axis2: int) -> Any:
-    count = array_of(xp, a, "swapaxes").ndim
-    first, second = (axis_in("swapaxes", axis, count) for axis in (axis1, axis2))
-    order = list(range(count))
-    order[first], order[second] = second, first
-    return xp.permute_dims(a, tuple(order))
+    return array_of(xp, a, "swapaxes").swapaxes(axis1, axis2)
 
 
 def squeeze(xp: Any, a: Any, *, axis: Any = None) -> Any:
+    """Return the array without some axes of length 1; by default all of them."""
     shape = array_of(xp, a, "squeeze").shape
     ones = tuple(n for n, length in enumerate(shape) if length == 1)
     return xp.squeeze(a, ones if axis is None else axis)
@@ -183,6 +180,7 @@ def diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1
 
 
 def take(xp: Any, a: Any, indices: Any, *, axis: int | None = None) -> Any:
+    """Return the elements at some indices along an axis; without one, of the flattened array."""
     index = xp.asarray(indices)
     return xp.take(ravel(xp, a), index, axis=0) if axis is None else xp.take(a, index, axis=axis)
 

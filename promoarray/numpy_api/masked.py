@@ -12,9 +12,8 @@ import numpy as np
 
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
-from promoarray.dtypes import INEXACT
+from promoarray.dtypes import INEXACT, Kind
 from promoarray.numpy_api.composed import array_of
-from promoarray.numpy_api.statistical import mean_of_others, variance_of_others, wide
 
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
 _JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
@@ -84,10 +83,10 @@ def _spread(
 ) -> Any:
     """A mean, variance or deviation of what is not missing, in the dtype of one of all."""
     whole = getattr(xp, name)(xp.ones(1, dtype=array.dtype))
-    given = wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole.dtype))
+    given = _wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole.dtype))
     if name == "mean":
-        return xp.astype(mean_of_others(xp, given, missing, **options), whole.dtype)
-    spread = variance_of_others(xp, given, missing, correction, **options)
+        return xp.astype(_mean_of(xp, given, missing, **options), whole.dtype)
+    spread = _variance_of(xp, given, missing, correction, **options)
     return xp.astype(xp.sqrt(spread) if name == "std" else spread, whole.dtype)
 
 
@@ -99,3 +98,27 @@ def _nothing_but(
     lengths = ((1 if n in axes else k) for n, k in enumerate(array.shape))
     shape = tuple(k for n, k in enumerate(lengths) if keepdims or n not in axes)
     return xp.full(shape, initial, dtype=array.dtype)
+
+
+def _mean_of(xp: Any, array: Any, missing: Any, correction: float = 0, **options: Any) -> Any:
+    """The sum of what is not missing by its count, less a correction; NaN of nothing."""
+    total = xp.sum(xp.where(missing, xp.zeros_like(array), array), **options)
+    there = xp.count_nonzero(xp.logical_not(missing), **options)
+    count = xp.astype(there, kept_dtype(total).part)
+    count = count - correction if correction else count
+    return total / xp.where(count > 0, count, xp.full_like(count, float("nan")))
+
+
+def _variance_of(xp: Any, array: Any, missing: Any, correction: float, **options: Any) -> Any:
+    """The variance of what is not missing; NaN of too little, and where that has infinities."""
+    mean = _mean_of(xp, array, missing, axis=options.get("axis"), keepdims=True)
+    squares = xp.square(xp.abs(array - mean))
+    return _mean_of(xp, squares, missing, correction, **options)
+
+
+def _wide(xp: Any, array: Any) -> Any:
+    """Narrow floats in float32, from which the result is rounded."""
+    dtype = array.dtype
+    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
+        return xp.astype(array, xp.float32)
+    return xp.astype(array, xp.complex64) if dtype is xp.complex32 else array

@@ -6,7 +6,7 @@ Each step is an operation under the policy, refused where the policy refuses it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -57,15 +57,6 @@ def isreal(xp: Any, x: Any) -> Any:
     return xp.logical_not(iscomplex(xp, x))
 
 
-class UniqueResult(NamedTuple):
-    """What ``unique`` finds of its array."""
-
-    values: Any
-    indices: Any
-    inverse: Any
-    counts: Any
-
-
 def unique(
     xp: Any,
     ar: Any,
@@ -76,14 +67,14 @@ def unique(
     equal_nan: bool = True,
 ) -> Any:
     asked = [True, return_index, return_inverse, return_counts]
-    found = UniqueResult(*xp.unique_all(ar))
+    found = xp.unique_all(ar)
     if equal_nan and found.values.dtype.kind in INEXACT:
         found = _one_nan(xp, found)
     answers = tuple(part for part, wanted in zip(found, asked, strict=True) if wanted)
     return answers if len(answers) > 1 else answers[0]
 
 
-def _one_nan(xp: Any, found: UniqueResult) -> UniqueResult:
+def _one_nan(xp: Any, found: Any) -> Any:
     """The same with one NaN: they come last, each its own."""
     values, indices, inverse, counts = found
     first = values.shape[0] - int(xp.count_nonzero(xp.isnan(values)))
@@ -91,7 +82,7 @@ def _one_nan(xp: Any, found: UniqueResult) -> UniqueResult:
         return found
     together = xp.sum(counts[first:], dtype=kept_dtype(counts), keepdims=True)
     earliest = xp.min(indices[first:], keepdims=True)
-    return UniqueResult(
+    return type(found)(
         values[: first + 1],
         xp.concat([indices[:first], earliest]),
         xp.minimum(inverse, xp.full_like(inverse, first)),
@@ -128,6 +119,7 @@ def polyval(xp: Any, p: Any, x: Any) -> Any:
 
 
 def dot(xp: Any, a: Any, b: Any) -> Any:
+    """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
     x, y = array_of(xp, a, "dot"), array_of(xp, b, "dot")
     if not x.ndim or not y.ndim:
         return xp.multiply(x, y)

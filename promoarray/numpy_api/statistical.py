@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
-from promoarray.dtypes import INEXACT, Kind
+from promoarray.dtypes import INEXACT
 from promoarray.numpy_api.composed import array_of, ravel
+from promoarray.numpy_api.masked import reduced
 
 
 def cumsum(xp: Any, a: Any, *, axis: int | None = None, dtype: object = None) -> Any:
@@ -111,11 +111,15 @@ def _filled(xp: Any, a: Any, name: str, fill: float) -> tuple[Any, Any]:
     return array, missing
 
 
-def _without_nan(name: str, fill: float) -> Callable[..., Any]:
-    """Make a reduction that takes every NaN for a number that changes nothing."""
+def _without_nan(name: str) -> Callable[..., Any]:
+    """Make a reduction of the elements that are not NaN."""
 
     def function(xp: Any, a: Any, **options: Any) -> Any:
-        return getattr(xp, name)(_filled(xp, a, f"nan{name}", fill)[0], **options)
+        array, missing = _missing(xp, a, f"nan{name}")
+        # Where nothing is missing, means have the bits of those of all; sums have them anyhow.
+        if missing is None or (name not in ("sum", "prod") and not xp.any(missing)):
+            return getattr(xp, name)(array, **options)
+        return reduced(xp, name, array, where=xp.logical_not(missing), **options)
 
     return function
 
@@ -155,57 +159,10 @@ def _place_without_nan(name: str, fill: float) -> Callable[..., Any]:
     return function
 
 
-nansum, nanprod = _without_nan("sum", 0), _without_nan("prod", 1)
+nansum, nanprod, nanmean = map(_without_nan, ("sum", "prod", "mean"))
+nanvar, nanstd = map(_without_nan, ("var", "std"))
 nancumsum, nancumprod = _running_without_nan(cumsum, 0), _running_without_nan(cumprod, 1)
 nanargmax = _place_without_nan("argmax", float("-inf"))
 nanargmin = _place_without_nan("argmin", float("inf"))
 nanmax = _extreme_without_nan("max", float("-inf"))
 nanmin = _extreme_without_nan("min", float("inf"))
-
-
-def nanmean(xp: Any, a: Any, **options: Any) -> Any:
-    array, missing = _missing(xp, a, "nanmean")
-    if missing is None or not xp.any(missing):
-        return xp.mean(array, **options)
-    return xp.astype(mean_of_others(xp, wide(xp, array), missing, **options), kept_dtype(array))
-
-
-def nanvar(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
-    return _spread(xp, a, "var", ddof, **options)
-
-
-def nanstd(xp: Any, a: Any, *, ddof: float = 0, **options: Any) -> Any:
-    return _spread(xp, a, "std", ddof, **options)
-
-
-def _spread(xp: Any, a: Any, name: str, ddof: float, **options: Any) -> Any:
-    """The variance or the standard deviation of what is not NaN."""
-    array, missing = _missing(xp, a, f"nan{name}")
-    if missing is None or not xp.any(missing):
-        return getattr(xp, name)(array, correction=ddof, **options)
-    spread = variance_of_others(xp, wide(xp, array), missing, ddof, **options)
-    return xp.astype(xp.sqrt(spread) if name == "std" else spread, kept_dtype(array).part)
-
-
-def mean_of_others(xp: Any, array: Any, missing: Any, correction: float = 0, **options: Any) -> Any:
-    """The sum of what is not missing by its count, less a correction; NaN of nothing."""
-    total = xp.sum(xp.where(missing, xp.zeros_like(array), array), **options)
-    there = xp.count_nonzero(xp.logical_not(missing), **options)
-    count = xp.astype(there, kept_dtype(total).part)
-    count = count - correction if correction else count
-    return total / xp.where(count > 0, count, xp.full_like(count, float("nan")))
-
-
-def variance_of_others(xp: Any, array: Any, missing: Any, correction: float, **options: Any) -> Any:
-    """The variance of what is not missing; NaN of too little, and where that has infinities."""
-    mean = mean_of_others(xp, array, missing, axis=options.get("axis"), keepdims=True)
-    squares = xp.square(xp.abs(array - mean))
-    return mean_of_others(xp, squares, missing, correction, **options)
-
-
-def wide(xp: Any, array: Any) -> Any:
-    """Narrow floats in float32, from which the result is rounded."""
-    dtype = array.dtype
-    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        return xp.astype(array, xp.float32)
-    return xp.astype(array, xp.complex64) if dtype is xp.complex32 else array

@@ -74,10 +74,10 @@ nanprod               *          a axis= dtype= out> keepdims= initial!1 where!T
 nanmax                *          a axis= out> keepdims= initial! where!True
 nanmin                *          a axis= out> keepdims= initial! where!True
 nanmean               *          a axis= dtype~ out> keepdims= where!True
-nanstd                *          a axis= dtype~ out> ddof= keepdims= where!True mean!
-                                 correction=ddof?
-nanvar                *          a axis= dtype~ out> ddof= keepdims= where!True mean!
-                                 correction=ddof?
+nanstd                *          a axis= dtype~ out> ddof=correction? keepdims= where!True mean!
+                                 correction=?
+nanvar                *          a axis= dtype~ out> ddof=correction? keepdims= where!True mean!
+                                 correction=?
 gradient              extras.*   f *varargs axis= edge_order=
 diff                  .          a n= axis= prepend= append=
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import reduce
-from importlib import import_module
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -20,7 +19,6 @@ from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
-from promoarray.namespaces import namespace
 from promoarray.numpy_api import at
 from promoarray.numpy_api.masked import reduced
 from promoarray.numpy_api.out import require_ours, written
@@ -217,9 +215,8 @@ def _reduce(
     if begun:
         if name not in _REDUCTIONS:
             raise TypeError(f"np.{name}.reduce takes no where= and no initial=")
-        xp = import_module("promoarray") if array._policy is None else namespace(array._policy)
-        options = {"axis": axes, "keepdims": keepdims}
-        return reduced(xp, _REDUCTIONS[name], array, **begun, **options)
+        options = {"axis": axes, "keepdims": keepdims, **begun}
+        return reduced(array.__array_namespace__(), _REDUCTIONS[name], array, **options)
     if name in _REDUCTIONS:
         done = call(_REDUCTIONS[name], array, axis=axes, keepdims=keepdims)
         return done if dtype is None else done.astype(dtype, copy=False)

@@ -157,7 +157,7 @@ def test_types_onnx_has_not_are_refused(dtype: DType) -> None:
 def test_types_of_a_newer_onnx_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import promoarray.io.onnx as module
 
-    monkeypatch.setattr(module, "_numbers", lambda onnx: (["FLOAT"], [1]))
+    monkeypatch.setattr(module, "_numbers", lambda onnx: {"FLOAT": 1})
     with pytest.raises(TypeError, match="has no INT2 yet; install a newer onnx"):
         pa.to_onnx(pa.asarray([1], dtype=pa.int2))
 
