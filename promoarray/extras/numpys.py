@@ -99,12 +99,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = 
     """
     made = [xp.asarray(x) if isinstance(x, (list, tuple)) else x for x in tuple(arrays)]
     out = xp.concat(made, axis=axis)
-    return out if dtype is None else _cast(out, dtype)
-
-
-def _cast(x: PArray, dtype: object) -> PArray:
-    out: PArray = xp.astype(x, dtype, copy=False)
-    return out
+    return out if dtype is None else xp.astype(out, dtype, copy=False)
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None) -> PArray:
@@ -225,4 +220,4 @@ def logspace(
     wide = target if target and target.kind is Kind.FLOAT and target.bits > usual.bits else None
     exponents = xp.linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)
     out = xp.pow(base, exponents)
-    return out if target is None else _cast(out, dtype)
+    return out if target is None else xp.astype(out, dtype, copy=False)

@@ -32,7 +32,7 @@ from promoarray.backends import backend_of
 from promoarray.core.asarray import asarray
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import clipped, quoted
-from promoarray.io.packing import PACKED, codes_of
+from promoarray.io.packing import PACKED, codes_of, held
 from promoarray.io.reading import Buffer, explained, read, require_codes, row_of, types_in
 from promoarray.io.writing import write
 from promoarray.parray import PArray
@@ -208,10 +208,7 @@ def _stored(buffer: Buffer, dtype: DType) -> Buffer:
 
 
 def _storage(dtype: DType) -> np.dtype[Any]:
-    if dtype is dt.complex32:
-        return np.dtype(np.float16)
-    storage: np.dtype[Any] = dtype.storage
-    return storage if storage.isbuiltin == 1 else np.dtype(f"u{storage.itemsize}")
+    return np.dtype(np.float16) if dtype is dt.complex32 else held(dtype)
 
 
 def _encoded(name: str, buffer: Buffer) -> tuple[Buffer, Buffer]:

@@ -151,6 +151,12 @@ def length(size: int, bits: int) -> int:
     return -(-size * bits // 8)
 
 
+def held(dtype: DType) -> np.dtype[Any]:
+    """The dtype of NumPy's own that files store a dtype as: itself, or integers of its width."""
+    storage: np.dtype[Any] = dtype.storage
+    return storage if dtype in dt.NATIVE else np.dtype(f"u{storage.itemsize}")
+
+
 def codes_of(buffer: Any, dtype: DType) -> Codes:
     """The codes of values narrower than a byte, one a byte; what lies above them is cleared."""
     codes: Codes = np.ascontiguousarray(buffer).view(np.uint8) & np.uint8((1 << dtype.bits) - 1)

@@ -23,7 +23,7 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import as_array
 from promoarray.dtypes import DType
 from promoarray.errors import clipped, quoted
-from promoarray.io.packing import PACKED, codes_of
+from promoarray.io.packing import PACKED, codes_of, held
 from promoarray.io.reading import explained, require_codes, row_of, types_in
 from promoarray.parray import PArray
 
@@ -179,25 +179,19 @@ def _require_store(store: Any, function: str) -> None:
 # --- Codes ----------------------------------------------------------------------------------------
 
 
-def _held(dtype: DType) -> np.dtype[Any]:
-    """What a dtype is stored as."""
-    storage: np.dtype[Any] = dtype.storage
-    return storage if dtype in dt.NATIVE else np.dtype(f"u{storage.itemsize}")
-
-
 def _codes(array: PArray) -> Any:
     """NumPy's or Dask's array of what is stored."""
     dtype, buffer = array.dtype, array._buffer
     if array.device == "dask":
         blocks = buffer.array
-        return blocks.map_blocks(stored_codes, dtype, dtype=_held(dtype), meta=blocks._meta)
+        return blocks.map_blocks(stored_codes, dtype, dtype=held(dtype), meta=blocks._meta)
     values = backend_of(buffer).to_numpy(buffer, dtype)
     return stored_codes(np.ascontiguousarray(values).reshape(values.shape), dtype)
 
 
 def stored_codes(values: Any, dtype: DType) -> Any:
     """Values, or their codes, as they are stored: no bits above those of the dtype."""
-    return codes_of(values, dtype) if dtype in PACKED else values.view(_held(dtype))
+    return codes_of(values, dtype) if dtype in PACKED else values.view(held(dtype))
 
 
 def checked_codes(codes: Any, dtype: DType) -> Any:
@@ -280,7 +274,7 @@ def _described(found: Any) -> tuple[DType, DType]:
     dtype, label = types_in(about)
     if dtype is dt.string:
         raise ValueError(f"{quoted(dtype.name)} is not a dtype promoarray stores there")
-    if found.dtype.newbyteorder("=") != _held(dtype):
+    if found.dtype.newbyteorder("=") != held(dtype):
         raise ValueError(f"{dtype.name} is stored as {clipped(str(found.dtype))}")
     if found.size and found.nchunks_initialized < found.nchunks:
         missing = found.nchunks - found.nchunks_initialized

@@ -53,10 +53,6 @@ def transpose(xp: Any, a: Any, *, axes: Any = None) -> Any:
     return xp.permute_dims(a, tuple(order))
 
 
-def swapaxes(xp: Any, a: Any, axis1: int, axis2: int) -> Any:
-    return array_of(xp, a, "swapaxes").swapaxes(axis1, axis2)
-
-
 def squeeze(xp: Any, a: Any, *, axis: Any = None) -> Any:
     """Return the array without some axes of length 1; by default all of them."""
     shape = array_of(xp, a, "squeeze").shape
@@ -78,7 +74,7 @@ def rot90(xp: Any, m: Any, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     if turns == 2:
         return xp.flip(m, axis=(first, second))
     flipped = xp.flip(m, axis=second) if turns == 1 else m
-    turned = swapaxes(xp, flipped, first, second) if turns else xp.flip(m, axis=())
+    turned = flipped.swapaxes(first, second) if turns else xp.flip(m, axis=())
     return xp.flip(turned, axis=second) if turns == 3 else turned
 
 
@@ -251,10 +247,6 @@ def _like(name: str) -> Callable[..., Any]:
 zeros_like, ones_like, empty_like, full_like = map(_like, ("zeros", "ones", "empty", "full"))
 
 
-def copy(xp: Any, a: Any) -> Any:
-    return xp.asarray(a, copy=True)
-
-
 def linspace(xp: Any, start: Any, stop: Any, *, num: int = 50, **options: Any) -> Any:
     return xp.linspace(start, stop, num, **options)
 
@@ -265,16 +257,6 @@ def eye(xp: Any, *lengths: Any, dtype: object = None, **options: Any) -> Any:
 
 
 # --- What is told of an array, and computes nothing ----------------------------------------------
-
-
-def ndim(xp: Any, a: Any) -> int:
-    count: int = a.ndim
-    return count
-
-
-def shape(xp: Any, a: Any) -> tuple[int, ...]:
-    lengths: tuple[int, ...] = a.shape
-    return lengths
 
 
 def size(xp: Any, a: Any, *, axis: Any = None) -> int:

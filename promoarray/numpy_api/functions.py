@@ -165,6 +165,12 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
     return None
 
 
+def _own(xp: Any, name: str, a: Any, *args: Any, **options: Any) -> Any:
+    """A method or a property of the array."""
+    found = getattr(composed.array_of(xp, a, name), name)
+    return found(*args, **options) if callable(found) else found
+
+
 @cache
 def _of_several(name: str) -> Callable[..., Any]:
     found: Callable[..., Any] = next(getattr(x, name) for x in HOMES if hasattr(x, name))
@@ -177,6 +183,8 @@ def _function(row: Row, xp: Any) -> Callable[..., Any]:
         made = _of_several(row.name.replace(".", "_"))
         return lambda *args, **kwargs: made(xp, *args, **kwargs)
     chapter, _, name = row.ours.rpartition(".")
+    if chapter == "x":
+        return partial(_own, xp, name)
     if chapter == "xpx":
         extra = getattr(import_module("array_api_extra"), name)
         return lambda *args, **options: extra(*composed.arrays_of(xp, args, name), xp=xp, **options)

@@ -90,14 +90,6 @@ def _one_nan(xp: Any, found: Any) -> Any:
     )
 
 
-def round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
-    array = array_of(xp, a, "round")
-    return array.round(decimals) if decimals else xp.round(array)
-
-
-around = round
-
-
 def corrcoef(xp: Any, x: Any, *, y: Any = None, rowvar: bool = True) -> Any:
     spread = xp.extras.cov(x, y, rowvar=rowvar)
     if not spread.ndim:

@@ -132,7 +132,8 @@ def _unhonoured(spelled: str, option: str, call: str) -> TypeError:
 
 def not_honoured(row: Row, option: str) -> TypeError:
     """The error for an argument of a function that ours cannot honour."""
-    call = f"pa.{row.ours}(...)" if row.ours else f"np.{row.name}(...)"
+    home = "" if row.ours.startswith("x.") else "pa."
+    call = f"{home}{row.ours}(...)" if row.ours else f"np.{row.name}(...)"
     return _unhonoured(f"np.{row.name}", option, call)
 
 

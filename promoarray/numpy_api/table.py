@@ -17,8 +17,8 @@ The parameters are NumPy's, in its order. What follows the name of one says what
 =============  =====================================================================
 
 A line that begins with a space goes on with the one before. Ours is a dot where it has the same
-name, and a star where ``composed``, ``statistical`` or ``numeric`` make it of several; ``xpx`` is
-array-api-extra, which computes by the functions of our namespace.
+name, and a star where ``composed``, ``statistical`` or ``numeric`` make it of several; ``x`` is the
+array itself, and ``xpx`` array-api-extra, which computes by the functions of our namespace.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ ravel                 *          a order!C
 transpose             *          a axes=
 matrix_transpose      .          x
 moveaxis              .          a source destination
-swapaxes              *          a axis1 axis2
+swapaxes              x.*        a axis1 axis2
 expand_dims           .          a axis
 squeeze               *          a axis=
 flip                  .          m axis=
@@ -153,8 +153,8 @@ diagonal              *          a offset= axis1= axis2=
 
 clip                  .          a a_min=min? a_max=max? out> min=? max=? where!True
                                  casting!same_kind order!K dtype! subok!True signature!
-round                 *          a decimals= out>
-around                *          a decimals= out>
+round                 x.*        a decimals= out>
+around                x.round    a decimals= out>
 fix                   trunc      x out>
 real                  .          val
 imag                  .          val
@@ -225,7 +225,7 @@ zeros_like            *          a dtype= order!C,K,A,F subok!True,False shape= 
 ones_like             *          a dtype= order!C,K,A,F subok!True,False shape= device=?
 empty_like            *          prototype dtype= order!C,K,A,F subok!True,False shape= device=?
 full_like             *          a fill_value dtype= order!C,K,A,F subok!True,False shape= device=?
-copy                  *          a order!C,K,A,F subok!True,False
+copy                  x.*        a order!C,K,A,F subok!True,False
 astype                .          x dtype copy= device=?
 linspace              *          start stop num= endpoint= retstep!False dtype= axis!0 device=?
 logspace              extras.*   start stop num= endpoint= base= dtype= axis!0
@@ -240,8 +240,8 @@ array                 extras.*   object dtype= copy= order!K,C,A,F subok!True,Fa
 asarray               .          a dtype= order!C,K,A,F device=? copy=
 asanyarray            asarray    a dtype= order!C,K,A,F device=? copy=
 
-ndim                  *          a
-shape                 *          a
+ndim                  x.*        a
+shape                 x.*        a
 size                  *          a axis=
 result_type           .          *arrays_and_dtypes
 can_cast              *          from_ to casting=
