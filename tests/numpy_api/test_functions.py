@@ -155,6 +155,13 @@ def test_a_mean_of_a_bound_array_is_refused_as_its_own() -> None:
     assert str(numpys.value) == str(ours.value)
 
 
+def test_what_is_not_nan_is_refused_as_all_of_it() -> None:
+    x = pa.namespace("torch").asarray([1.0, float("nan")], dtype=pa.float8_e5m2)
+    for function in (np.std, np.nanstd, np.var, np.nanvar):
+        with pytest.raises(PromotionError, match="std and var take bfloat16"):
+            function(x)
+
+
 def test_arrays_of_two_namespaces_do_not_mix() -> None:
     x, y = (pa.namespace(policy).ones(2) for policy in ("torch", "jax"))
     with pytest.raises(TypeError, match="do not mix"):
