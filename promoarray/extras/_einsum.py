@@ -107,7 +107,7 @@ def _parsed(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[st
             f"einsum: {quoted(subscripts)} has {len(terms)} terms for {len(ndims)} arrays"
         )
     names = [_axes(term, ndim) for term, ndim in zip(terms, ndims, strict=True)]
-    broadcast = max((_spread(axes) for axes in names), key=len)
+    broadcast = max(([axis for axis in axes if axis[0] == "."] for axes in names), key=len)
     every = [axis for axes in names for axis in axes]
     if arrow:
         result = _axes(right, len(right.replace("...", "")) + len(broadcast) * ("..." in right))
@@ -128,10 +128,6 @@ def _axes(term: str, ndim: int) -> list[str]:
     if "..." in after or count < 0 or (count and not dots):
         raise ValueError(f"einsum: {quoted(term)} does not name the axes of an array of {ndim}")
     return [*before, *(f".{n}" for n in reversed(range(count))), *after]
-
-
-def _spread(axes: list[str]) -> list[str]:
-    return [axis for axis in axes if axis.startswith(".")]
 
 
 # --- One operand ---------------------------------------------------------------------------------

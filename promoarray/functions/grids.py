@@ -15,9 +15,10 @@ from promoarray.core.fast_path import fast_function, making
 from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
-from promoarray.functions._creation import cast_values, default, zeros_of
+from promoarray.functions._creation import buffer_of, cast_values, default
 from promoarray.functions._docs import template
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
 
 __all__ = ["eye", "meshgrid", "tril", "triu"]
 
@@ -207,7 +208,8 @@ def _triangle(name: str, x: Any, k: int) -> Move[PArray]:
 def _triangle_of_e8m0(name: str, k: int, array: PArray, buffer: Any) -> Any:
     """A triangle in the dtype whose code 0 is 2**-127, with what the policy casts 0.0 to."""
     backend, dtype = backend_of(buffer), dt.float8_e8m0fnu
-    zero = zeros_of((), dtype, array.device, array._policy)
+    policy = array._policy or get_policy()
+    zero = buffer_of("zeros", (), dtype, array.device, policy)
     # It has no zero, so all of its values are true.
     inside = backend.move(name, backend.cast(buffer, dtype, dt.bool), k=k)
     ((out, _),) = backend.call("where", (buffer, zero), dtype, condition=inside)

@@ -239,7 +239,9 @@ def linspace(
     ends = _number(start, "linspace"), _number(stop, "linspace")
     out = _linspace(ends, num, endpoint, dtype, device)
     if device is None and endpoint is True:
-        keep_copy("linspace", (start, stop, num), (start, stop, num), dtype, out, _same)
+        keep_copy(
+            "linspace", (start, stop, num), (start, stop, num), dtype, out, lambda made: made.copy
+        )
     return out
 
 
@@ -278,7 +280,3 @@ def _from_both_ends(
         left = xp.arange(count - 1 - half, count - 1 - num, -1, device=device)
         line[half:] = stop - step * left
     return line
-
-
-def _same(made: BufferCache) -> Callable[..., Any]:
-    return made.copy

@@ -43,6 +43,11 @@ def arrays_of(xp: Any, values: Iterable[Any], name: str) -> list[Any]:
     return [array_of(xp, x, name) for x in values]
 
 
+def kept_shape(shape: tuple[int, ...], axes: Iterable[int]) -> tuple[int, ...]:
+    """A shape whose reduced axes have length 1."""
+    return tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+
+
 def ravel(xp: Any, a: Any) -> Any:
     return xp.reshape(a, (-1,))
 

@@ -16,10 +16,10 @@ from promoarray.dtypes import DType
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import composed, numeric, statistical
-from promoarray.numpy_api.masked import is_nothing, reduced
+from promoarray.numpy_api.masked import ALL, reduced
 from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
-from promoarray.numpy_api.table import Parameter, Row, rows
+from promoarray.numpy_api.table import Parameter, Row, has_no_effect, rows
 
 HOMES = composed, statistical, numeric
 """Where those of NumPy's functions stand that are several of ours."""
@@ -149,12 +149,12 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
     if parameter.how == "cast":
         return value
     if parameter.how == "refused":
-        if not parameter.has_no_effect(value):
+        if not has_no_effect(value, parameter.taken):
             raise not_honoured(row, f"{parameter.name}=")
     elif parameter.how == "out":
         given.out = value
     elif parameter.how == "masked":
-        if not is_nothing(parameter.name, value):
+        if not has_no_effect(value, ALL if parameter.name == "where" else ()):
             given.masked[parameter.name] = value
     elif parameter.how == "place":
         given.places.append(value)

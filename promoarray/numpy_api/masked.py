@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, Kind
-from promoarray.numpy_api.composed import array_of
+from promoarray.numpy_api.composed import array_of, kept_shape
+from promoarray.numpy_api.table import has_no_effect
 
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
 _JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
 
-def is_nothing(name: str, value: Any) -> bool:
-    """Whether an option of a reduction has the value it has when it is left out."""
-    return value is None or value is np._NoValue or (name == "where" and value is True)
+ALL = ("True",)
+"""What ``where=`` is where nothing is left out."""
 
 
 def reduced(
@@ -49,10 +47,10 @@ def reduced(
         If an extreme of some elements has no ``initial``, as there may be none.
     """
     array = array_of(xp, x, name)
-    begun = not is_nothing("initial", initial)
+    begun = not has_no_effect(initial)
     if begun and name not in _JOINED:
         raise TypeError(f"np.{name} takes no initial=; write what combines it with {name}")
-    if not is_nothing("where", where):
+    if not has_no_effect(where, ALL):
         mask = array_of(xp, where, name)
         if mask.dtype is not xp.bool:
             raise TypeError(f"np.{name}: where= is an array of bool, not of {mask.dtype.name}")
@@ -95,9 +93,8 @@ def _nothing_but(
 ) -> Any:
     """An extreme of no elements: what it begins with."""
     axes = axes_in("max", axis, array.ndim)
-    lengths = ((1 if n in axes else k) for n, k in enumerate(array.shape))
-    shape = tuple(k for n, k in enumerate(lengths) if keepdims or n not in axes)
-    return xp.full(shape, initial, dtype=array.dtype)
+    found = xp.full(kept_shape(array.shape, axes), initial, dtype=array.dtype)
+    return found if keepdims else xp.squeeze(found, axes)
 
 
 def _mean_of(xp: Any, array: Any, missing: Any, correction: float = 0, **options: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
-from promoarray.numpy_api.composed import array_of, ravel
+from promoarray.numpy_api.composed import array_of, kept_shape, ravel
 from promoarray.numpy_api.masked import reduced
 
 
@@ -85,9 +85,7 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
         middle = xp.concat([last // 2, xp.minimum(there // 2, last)], axis=-1)
         lanes = xp.take_along_axis(lanes, middle, axis=-1)
     found = xp.mean(lanes, axis=-1)
-    if not keepdims:
-        return found
-    return xp.reshape(found, tuple(1 if n in axes else k for n, k in enumerate(array.shape)))
+    return xp.reshape(found, kept_shape(array.shape, axes)) if keepdims else found
 
 
 def percentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:

@@ -23,7 +23,7 @@ array itself, and ``xpx`` array-api-extra, which computes by the functions of ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -252,6 +252,13 @@ array_str             *          a max_line_width! precision! suppress_small!
 """
 
 
+def has_no_effect(value: Any, taken: Iterable[str] = ()) -> bool:
+    """Whether a parameter is given the value it has when it is left out, or one of these."""
+    if value is None or value is np._NoValue:
+        return True
+    return isinstance(value, (bool, int, str)) and str(value) in taken
+
+
 class Parameter(NamedTuple):
     """One of NumPy's parameters, and what becomes of it.
 
@@ -272,12 +279,6 @@ class Parameter(NamedTuple):
     ours: str = ""
     optional: bool = False
     taken: frozenset[str] = frozenset()
-
-    def has_no_effect(self, value: Any) -> bool:
-        """Whether a refused parameter is given the value it has when it is left out."""
-        if value is None or value is np._NoValue:
-            return True
-        return isinstance(value, (bool, int, str)) and str(value) in self.taken
 
 
 class Row(NamedTuple):

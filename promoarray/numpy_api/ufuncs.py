@@ -20,24 +20,24 @@ from promoarray.core.shapes import axes_in, axis_in
 from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
 from promoarray.numpy_api import at
-from promoarray.numpy_api.masked import reduced
+from promoarray.numpy_api.composed import kept_shape
+from promoarray.numpy_api.masked import ALL, reduced
 from promoarray.numpy_api.out import require_ours, written
 from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refused
+from promoarray.numpy_api.table import has_no_effect
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 
-_NOTHING: dict[str, tuple[Any, ...]] = {
-    "where": (True,),
+_NOTHING: dict[str, tuple[str, ...]] = {
+    "where": ALL,
     "casting": ("same_kind",),
     "order": ("K",),
-    "dtype": (None,),
-    "subok": (True, False),
-    "signature": (None,),
-    "initial": (None, np._NoValue),
+    "subok": ("True", "False"),
+    **dict.fromkeys(("dtype", "signature", "initial"), ()),
 }
-"""What the options of every ufunc are where nothing is asked."""
+"""What the options of every ufunc are, beside None, where nothing is asked."""
 
 _REDUCTIONS = {
     "add": "sum",
@@ -139,9 +139,7 @@ def _is_nothing(name: str, value: Any) -> bool:
     """Whether an option has the value it has when it is left out."""
     if name == "out":
         return value is None or all(each is None for each in value)
-    return any(
-        value is x or (isinstance(value, str) and value == x) for x in _NOTHING.get(name, ())
-    )
+    return name in _NOTHING and has_no_effect(value, _NOTHING[name])
 
 
 def _are_operands(inputs: tuple[Any, ...]) -> bool:
@@ -224,11 +222,7 @@ def _reduce(
     done = array if axes else copy(array)
     for each in sorted(axes, reverse=True):
         done = _folded(name, done, each)
-    return done.reshape(_kept(array.shape, axes)) if keepdims else done
-
-
-def _kept(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+    return done.reshape(kept_shape(array.shape, axes)) if keepdims else done
 
 
 def _require_grouped(name: str, axes: tuple[int, ...]) -> None:
