@@ -12,10 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os.path import basename
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from promoarray.console import listed
 from promoarray.core.call_site import Site, source_of
+from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.model.divergence import (
     ASKED_DTYPE,
     DEFAULT_DTYPE,
@@ -24,9 +25,6 @@ from promoarray.diagnostics.model.divergence import (
 )
 from promoarray.diagnostics.spans import name_of, path_of
 from promoarray.promotion.policy import Policy
-
-if TYPE_CHECKING:
-    from promoarray.diagnostics.findings.results import Results
 
 ENABLED = {"jax@x32": 'jax.config.update("jax_enable_x64", True), which is jax@x64'}
 """From a policy that holds less than its framework can to what makes it hold all."""

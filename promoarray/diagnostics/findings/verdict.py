@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os.path import realpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.causes import SharedCauses, first_of, shared_causes
-from promoarray.diagnostics.findings.results import findings
+from promoarray.diagnostics.findings.results import Results, findings
 from promoarray.diagnostics.model.divergence import Divergence, settled_finals
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.kinds import DIFFERENCES
 from promoarray.diagnostics.spans import name_of
-
-if TYPE_CHECKING:
-    from promoarray.diagnostics.findings.results import Results
 
 DIFFERS, AGREES, INCOMPLETE = "differs", "agrees", "incomplete"
 

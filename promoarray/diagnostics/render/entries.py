@@ -8,25 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.findings.causes import reached, shared_causes
 from promoarray.diagnostics.findings.results import (
     Finding,
+    Results,
     edits_in,
     of_divergence,
     spelled,
     statements,
 )
+from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.kinds import KINDS, UNKNOWN
 from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.spans import text_at
-
-if TYPE_CHECKING:
-    from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.divergence import Divergence
 
 RANK = {kind: rank for rank, kind in enumerate([*KINDS, UNKNOWN])}
 """The order of kinds: refusals first, then values, then dtypes."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from rich.console import Console
 from rich.text import Text
 
 from promoarray.console import counted, folded, listed, visible, wrapped
@@ -16,6 +17,7 @@ from promoarray.diagnostics.findings.causes import (
     places_in_words,
     shared_causes,
 )
+from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.findings.verdict import (
     AGREES,
     DIFFERS,
@@ -25,15 +27,10 @@ from promoarray.diagnostics.findings.verdict import (
     open_in_words,
     verdicts,
 )
+from promoarray.diagnostics.model.noted import Stopped
 from promoarray.diagnostics.render.entries import Entry, Line, entry_of, lines_of, titled
 from promoarray.diagnostics.render.words import legend, remedies, summary
 from promoarray.diagnostics.spans import name_of, path_of
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.noted import Stopped
 
 SCREENS = 60
 """Lines of two screens, which a report fits unless all is asked for."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from promoarray.console import ZERO_D, counted, listed, visible
-from promoarray.diagnostics.findings.results import Finding, edits_in
+from promoarray.diagnostics.findings.results import Finding, Results, edits_in
 from promoarray.diagnostics.findings.verdict import (
     DIFFERS,
     INCOMPLETE,
@@ -17,12 +16,8 @@ from promoarray.diagnostics.findings.verdict import (
     verdicts,
 )
 from promoarray.diagnostics.model.divergence import DEFAULT_DTYPE, Divergence
-from promoarray.diagnostics.model.noted import summary_of
+from promoarray.diagnostics.model.noted import Stopped, summary_of
 from promoarray.diagnostics.spans import name_of
-
-if TYPE_CHECKING:
-    from promoarray.diagnostics.findings.results import Results
-    from promoarray.diagnostics.model.noted import Stopped
 
 Place = tuple[Finding, ...]
 """The findings of one kind at one place, of one operation."""
