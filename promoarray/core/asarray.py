@@ -15,9 +15,9 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, on_device
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import convert
+from promoarray.core.cast import convert, explicit
 from promoarray.core.executable_cache import Executable, keep_function, types_of
-from promoarray.core.observers import notify_cast, notify_made, observers_anywhere
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import wrap
 from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
@@ -65,7 +65,8 @@ def asarray(
         from promoarray.core.events import CastEvent
 
         policy = out._policy or get_policy()
-        notify_cast(CastEvent(policy, source, out, source.dtype, target, dtype))
+        event = CastEvent(policy, source, out, source.dtype, target, dtype)
+        tell(lambda observer: observer.on_cast(event))
     elif observers_anywhere:
         asked_for(out, source.dtype if dtype is None and not isinstance(obj, Array) else dtype)
     if device is not None:
@@ -178,7 +179,10 @@ def _has_buffer(obj: Any) -> bool:
 def asked_for(made: AnyArray, dtype: object) -> AnyArray:
     """Tell observers of an array of a dtype that was asked for, if one was; return the array."""
     if observers_anywhere and dtype is not None:
-        notify_made(made._policy or get_policy(), made, dtype)
+        from promoarray.core.events import MadeEvent
+
+        event = MadeEvent(made._policy or get_policy(), made, dtype)
+        tell(lambda observer: observer.on_made(event))
     return made
 
 
@@ -190,9 +194,7 @@ def canonical(dtype: DType, x: Array | None = None) -> DType:
 def _cast(x: Array, dtype: DType) -> Array:
     policy = x._policy or get_policy()
     if dt.string in (x.dtype, dtype):
-        from promoarray.core.setitem import cast_strings
-
-        return x._wrap(cast_strings(policy, x._buffer, x.dtype, dtype), dtype)
+        return x._wrap(explicit(policy, x._buffer, x.dtype, dtype), dtype)
     return x._wrap(convert(policy, x._buffer, storage_dtype(x), dtype), dtype)
 
 

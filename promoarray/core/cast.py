@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from promoarray.backends import backend_of
 from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.executable_cache import Executable, types_of
-from promoarray.core.observers import notify_cast, observers_anywhere
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CastRule
@@ -62,7 +62,13 @@ def explicit(
     TypeError, ValueError
         If its casts have no such argument, or the argument no such choice.
     """
-    settings = checked(policy, source, target, saturate=saturate, round_mode=round_mode)
+    from promoarray.core import refusals
+
+    try:
+        settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"policy {quoted(policy.name)}: {error}") from None
+    refusals.require_cast(policy, source, target)
     if dt.string in (source, target):
         from promoarray.core import string_cast  # regular expressions, for few programs
 
@@ -84,24 +90,22 @@ def astype(
     source, backend = storage_dtype(array), backend_of(given)
     given_dtype = dtype if type(dtype) is DType else as_dtype(dtype)
     target = policy.canonical.get(given_dtype, given_dtype)
-    if saturate is not None or round_mode is not None:
+    is_plain, buffer = saturate is None and round_mode is None, given
+    if source is not target or not is_plain:
         buffer = explicit(policy, given, source, target, saturate=saturate, round_mode=round_mode)
-    elif source is target:
-        buffer = given
-    else:
-        buffer = _caster(policy, backend, source, target)(given)
     if buffer is given:
         if copy:
             buffer = backend.copy(buffer)
         elif not changes(array, dtype, target):
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
     result = array._wrap(buffer, target)
-    if copy and saturate is None and round_mode is None:
+    if copy and is_plain:
         _keep(policy, backend, array, source, given_dtype, target)
-    if observers_anywhere and saturate is None and round_mode is None:
+    if observers_anywhere and is_plain:
         from promoarray.core.events import CastEvent
 
-        notify_cast(CastEvent(policy, array, result, source, target, dtype))
+        event = CastEvent(policy, array, result, source, target, dtype)
+        tell(lambda observer: observer.on_cast(event))
     return result
 
 
@@ -117,8 +121,8 @@ def _keep(
         return
     run, kernel = backend.copy, None
     if source is not target:
-        run = _caster(policy, backend, source, target)
-        kernel = backend.short_caster(source, target, *policy.cast.plan(source, target))
+        way = source, target, *policy.cast.plan(source, target)
+        run, kernel = backend.caster(*way), backend.short_caster(*way)
     policy.executables[key] = Executable(run, (None,), target, (), kernel)
 
 
@@ -135,40 +139,6 @@ def changes(array: Array, asked: object, target: DType) -> bool:
 
         return type(asked) is ReadDType
     return slot.read(target) is not asked
-
-
-def _caster(
-    policy: Policy, backend: Any, source: DType, target: DType
-) -> Callable[[Buffer], Buffer]:
-    """The explicit cast of a pair, admitted and made ready once."""
-    key = "astype", backend, source, target
-    cast: Callable[[Buffer], Buffer] | None = policy.executables.get(key)
-    if cast is None:
-        if dt.string in (source, target):
-            return partial(explicit, policy, source=source, target=target)
-        checked(policy, source, target)
-        cast = backend.caster(source, target, *policy.cast.plan(source, target))
-        policy.executables[key] = cast
-    return cast
-
-
-def checked(
-    policy: Policy,
-    source: DType,
-    target: DType,
-    *,
-    saturate: bool | int | None = None,
-    round_mode: str | None = None,
-) -> Mapping[str, object]:
-    """Return the settings of an admitted cast; see ``explicit`` for the errors."""
-    from promoarray.core import refusals
-
-    try:
-        settings = policy.cast.settings(saturate=saturate, round_mode=round_mode)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"policy {quoted(policy.name)}: {error}") from None
-    refusals.require_cast(policy, source, target)
-    return settings
 
 
 def scalar(policy: Policy, value: Any, dtype: DType) -> Buffer:

@@ -36,16 +36,20 @@ def refuse_masked(frame: FrameType) -> None:
 
 
 def _leave(x: Array, channel: str) -> None:
-    """Tell observers, and the guard, that data is about to leave the policy; they may raise."""
-    from promoarray.core.escape import leaving  # which few programs need
+    """Tell observers, and the guard, that data is about to leave the policy; they may raise. Keep
+    how arrays like this one leave by the channel, for the fast path."""
+    if channel in DECIDING:
+        told = bool(observers_anywhere) and is_lazy(
+            backend_of(x._buffer)
+        )  # which is computed for it
+    else:
+        told = bool(observers_anywhere or guarded_here())
+    if told:
+        from promoarray.core.escape import leaving  # which few programs need
 
-    leaving(x, channel)
-
-
-def _keep(x: Array, channel: str) -> None:
-    """Keep how arrays like this one leave by a channel, for the fast path."""
+        leaving(x, channel)
     types = types_of(x)
-    if types is None or observers_anywhere:
+    if types is None or observers_anywhere or channel not in _WAYS:
         return
     policy, (method, number) = x._policy or get_policy(), _WAYS[channel]
     dtype = storage_dtype(x)
@@ -120,9 +124,7 @@ class Conversions(Array):
         """
         if self.size != 1 and not index:
             raise ValueError(f"x.item() needs one element, and x has {self.size}; index it first")
-        if observers_anywhere or guarded_here():
-            _leave(self, "item")
-        _keep(self, "item")
+        _leave(self, "item")
         value: bool | int | float | complex = self._decoded().item(*index)
         return value
 
@@ -140,9 +142,7 @@ class Conversions(Array):
         EscapeError
             Inside ``no_escape()``.
         """
-        if observers_anywhere or guarded_here():
-            _leave(self, "tolist")
-        _keep(self, "tolist")
+        _leave(self, "tolist")
         return self._decoded().tolist()
 
     def _single(self, conversion: str) -> Any:
@@ -153,10 +153,8 @@ class Conversions(Array):
             raise TypeError(
                 f"{conversion}(x) of a string: write astype under a policy that casts strings"
             )
-        if conversion in DECIDING and observers_anywhere and is_lazy(backend_of(self._buffer)):
-            _leave(self, conversion)  # a lazy array is computed for it
-        _keep(self, conversion)
-        return self.item()
+        _leave(self, conversion)
+        return self._decoded().item()
 
     def _converts(self, conversion: str) -> bool:
         return conversion in (self._policy or get_policy()).one_element
@@ -180,24 +178,15 @@ class Conversions(Array):
 
     @fast_method("int", operands=1, leaves=True)
     def __int__(self) -> int:
-        value = self._single("int")
-        if observers_anywhere or guarded_here():
-            _leave(self, "int")
-        return int(value)
+        return int(self._single("int"))
 
     @fast_method("float", operands=1, leaves=True)
     def __float__(self) -> float:
-        value = self._single("float")
-        if observers_anywhere or guarded_here():
-            _leave(self, "float")
-        return float(value)
+        return float(self._single("float"))
 
     @fast_method("complex", operands=1, leaves=True)
     def __complex__(self) -> complex:
-        value = self._single("complex")
-        if observers_anywhere or guarded_here():
-            _leave(self, "complex")
-        return complex(value)
+        return complex(self._single("complex"))
 
     @fast_method("index", operands=1, leaves=True)
     def __index__(self) -> int:
@@ -234,9 +223,7 @@ class Conversions(Array):
                 f"the array lies on {self.device!r}, and NumPy would copy it unasked; "
                 "write x.to_device('cpu')"
             )
-        if observers_anywhere or guarded_here():
-            _leave(self, "__array__")
-        _keep(self, "__array__")
+        _leave(self, "__array__")
         values = backend.to_numpy(self._buffer, self.dtype)
         given = np.array(values, dtype, copy=copy)
         # Whoever sets dtype or shape of what is handed out leaves ours as they are.
@@ -278,8 +265,7 @@ class Conversions(Array):
             several (2-, 4- and 6-bit dtypes before DLPack 1.1), an axis goes backwards and nothing
             is to be copied, or the device or the stream is not the array's.
         """
-        if observers_anywhere or guarded_here():
-            _leave(self, "__dlpack__")
+        _leave(self, "__dlpack__")
         return backend_of(self._buffer).dlpack(
             self._buffer,
             self.dtype,

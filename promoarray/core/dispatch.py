@@ -14,14 +14,14 @@ from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
 from promoarray.core.executable import Executable, compiled, is_beyond, keep, keep_beyond
-from promoarray.core.observers import notify, notify_write, observers_anywhere, recovery_from
+from promoarray.core.observers import notify, observers_anywhere, tell
 from promoarray.core.operands import (
     array_class,
     as_operand,
     canonicalize,
     operand_of,
     operands_of,
-    scalar_buffers,
+    scalar_buffer,
 )
 from promoarray.dtypes import WEAK, DType
 from promoarray.errors import kind_of
@@ -139,7 +139,7 @@ def _written(
     from promoarray.core.events import OperationEvent
 
     event = OperationEvent(*told, target, form=Form.INPLACE)
-    notify_write(event)
+    tell(lambda observer: observer.on_write(event))
     _run_into(executable, name, target, buffers)
     alike = is_told_apart(heard, given, entered, seen)
     tell_observers(event, executable, heard if alike else None)
@@ -224,7 +224,7 @@ def _recovered(
 
 def mend(refused: RefusalEvent) -> tuple[tuple[Any, ...], DType | None]:
     """The operands as an observer would have them cast, and what the result is cast to."""
-    recovery = recovery_from(refused)
+    recovery = next(filter(None, tell(lambda observer: observer.on_refusal(refused))), None)
     if recovery is None:
         raise refusal_error(refused)
     mended = list(refused.operands)
@@ -309,10 +309,9 @@ def buffer_of(x: Any) -> Any:
 
 def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The operands as an executable takes them: a Python scalar that fits is a 0-d buffer."""
-    held = scalar_buffers(policy)
     return tuple(
         [
-            held(x, dtype) if type(x) in WEAK else x._buffer
+            scalar_buffer(policy.cast, x, dtype) if type(x) in WEAK else x._buffer
             for x, dtype in zip(values, plan.inputs, strict=True)
         ]
     )

@@ -295,9 +295,6 @@ class Observer:
     def on_made(self, made: MadeEvent) -> None:
         """Hear of an array of a dtype that was asked for; may change its type."""
 
-    def on_entry(self, entry: EntryEvent) -> None:
-        """Hear of data that a recorded framework narrows; may change the type of the result."""
-
     def on_decision(self, decision: Decision) -> None:
         """Hear of an answer about dtypes that the program read from arrays."""
 

@@ -19,17 +19,20 @@ from promoarray.core.executable_cache import (
     Choice,
     Scalar,
     ValueClass,
-    keep_under,
+    keep_function,
+    key_part,
     operation_key,
     told_apart,
 )
 from promoarray.core.executable_cache import Executable as Executable
-from promoarray.core.operands import in_compiled_code, scalar_buffers
+from promoarray.core.observers import observers_anywhere
+from promoarray.core.operands import in_compiled_code, scalar_buffer
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.operations import Form, operation
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import FEW, Policy
-from promoarray.promotion.scalars import COMPARED
+from promoarray.promotion.scalars import COMPARED, Fit
 
 Buffer = Any
 
@@ -49,11 +52,41 @@ def keep(
         return
     by_value = value_class(policy)
     scalar = by_value or (_is_two if policy.may_square(name, seen, form) else None)
-    if scalar is None:
-        keep_under(key, policy, executable)
+    if scalar is not None:
+        choice = policy.executables.setdefault(key, Choice(scalar, by_value, {}))
+        choice.keep(told_apart(operands, choice), executable)
+    elif len(key) <= FEW:
+        policy.executables[key] = executable
+
+
+def keep_answer(
+    policy: Policy, name: str, given: tuple[Any, ...], answer: Any, *, by_value: bool = False
+) -> None:
+    """Keep an answer about dtypes.
+
+    Parameters
+    ----------
+    policy : Policy
+    name : str
+        Of the function.
+    given : tuple of array, Python scalar and dtype_like
+    answer : object
+        Immutable.
+    by_value : bool
+        Whether policies that look at values look at those of what is given.
+    """
+    if observers_anywhere or any(x is None for x in given):  # which equals NumPy's float64
         return
-    choice = policy.executables.setdefault(key, Choice(scalar, by_value, {}))
-    choice.keep(told_apart(operands, choice), executable)
+    if any(isinstance(x, np.generic) for x in given):  # whose values are no dtypes
+        return
+    kept_as, executable = name + Form.FUNCTION, Executable(None, (), answer, ())
+    classify = value_class(policy) if by_value else None
+    if classify is None:
+        keep_function(policy, kept_as, given, None, executable)
+        return
+    parts = tuple(map(key_part, given))
+    choice = policy.executables.setdefault((kept_as, *parts), Choice(classify, classify, {}))
+    choice.keep(told_apart(given, choice), executable)
 
 
 def value_class(policy: Policy) -> ValueClass | None:
@@ -160,12 +193,12 @@ def _compiled(
         run = partial(run, **limits)
     enter: list[Scalar | None] = [None] * len(held)
     if True in scalars:
-        buffer, low, rule = scalar_buffers(policy), limits.get("low", True), policy.scalars.rule
+        cast, low, rule = policy.cast, limits.get("low", True), policy.scalars.rule
         is_compared = operation(name).family in COMPARED
         for index, dtype in enumerate(held):
             if scalars[index]:
                 fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
-                as_is = buffer, fit, dtype
+                as_is = cast, fit, dtype
                 way = _Compared(*as_is) if is_compared else _cached(partial(_as_buffer, *as_is))
                 enter[index] = in_compiled_code(policy, fit, dtype, way)
     return Executable(run, (*enter,), plan.result, plan.extra_results, kernel)
@@ -203,13 +236,11 @@ def _run(
     return both
 
 
-def _as_buffer(
-    buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType, x: Any
-) -> Buffer | None:
+def _as_buffer(cast: CastRule, fit: Fit, dtype: DType, x: Any) -> Buffer | None:
     """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
     try:
         value = fit(x, dtype)
-        return None if is_beyond(x, value, dtype) else buffer(value, dtype)
+        return None if is_beyond(x, value, dtype) else scalar_buffer(cast, value, dtype)
     except (OverflowError, ValueError):
         return None  # the dispatcher says why
 
@@ -243,19 +274,19 @@ class _Compared:
     beyond : Executable or None
     """
 
-    __slots__ = ("_buffer", "_dtype", "_fit", "beyond")
+    __slots__ = ("_cast", "_dtype", "_fit", "beyond")
 
-    def __init__(
-        self, buffer: Callable[[Any, DType], Buffer], fit: Callable[[Any, DType], Any], dtype: DType
-    ) -> None:
-        self._buffer, self._fit, self._dtype = buffer, fit, dtype
+    def __init__(self, cast: CastRule, fit: Fit, dtype: DType) -> None:
+        self._cast, self._fit, self._dtype = cast, fit, dtype
         self.beyond: Executable | None = None
 
     def __call__(self, x: Any) -> Buffer | Executable | None:
         dtype = self._dtype
         try:
             value = self._fit(x, dtype)
-            return self.beyond if is_beyond(x, value, dtype) else self._buffer(value, dtype)
+            if is_beyond(x, value, dtype):
+                return self.beyond
+            return scalar_buffer(self._cast, value, dtype)
         except (OverflowError, ValueError):
             return None  # the dispatcher says why
 

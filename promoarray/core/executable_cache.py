@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray.core.array_base import Array
 from promoarray.dtypes import WEAK, WEAK_TYPES, DType, as_dtype
-from promoarray.promotion.policy import FEW, NO_OPTIONS, Policy
+from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 Buffer = Any
 Scalar = Callable[[Any], Any]
@@ -86,26 +86,6 @@ class Choice(NamedTuple):
 
 MOST_CASES = 4096
 """How many cases a Choice has executables for."""
-
-
-def keep_under(key: tuple[Any, ...], policy: Policy, executable: Executable) -> None:
-    """Keep an executable under a key; keys of many operands begin anew once they are too long."""
-    if len(key) > FEW:
-        long = policy.once(_long_keys)
-        if sum(map(len, long)) > MOST_IN_LONG_KEYS:
-            for each in long:
-                policy.executables.pop(each, None)
-            long.clear()
-        long.append(key)
-    policy.executables[key] = executable
-
-
-def _long_keys(_: Policy) -> list[tuple[Any, ...]]:
-    return []
-
-
-MOST_IN_LONG_KEYS = 1 << 15
-"""Operands of lists of arrays that a policy keeps executables for."""
 
 
 def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:

@@ -10,14 +10,13 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy
-from promoarray.backends.numpy.cast import caster, short_casts
+from promoarray.backends.numpy.cast import caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.move import AnyArray, Move, require_taken
 from promoarray.core.operands import array_class, as_operand
 from promoarray.dtypes import INTEGERS, Kind
 from promoarray.errors import kind_of
-from promoarray.kernels import DEFAULT
 from promoarray.promotion.in_force import get_policy
 
 
@@ -89,8 +88,7 @@ def _keep(x: Array, index: Array) -> None:
     if source in (dt.bool, dt.int64):
         as_index = Executable(None, (), source, ())
     else:
-        run, kernel = caster(source, dt.int64), short_casts((source, dt.int64), ((DEFAULT, ()),))
-        as_index = Executable(run, (), dt.int64, (), kernel)
+        as_index = Executable(caster(source, dt.int64), (), dt.int64, ())
     for name in ("getitem", "setitem"):
         policy.executables[name, *known, ...] = as_index
 

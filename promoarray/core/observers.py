@@ -11,26 +11,19 @@ from _thread import RLock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from promoarray.context import Entry
 
 if TYPE_CHECKING:
-    from promoarray.core.array_base import Array
     from promoarray.core.events import (
-        CastEvent,
-        Decision,
         Observer,
         OperationEvent,
-        Question,
-        Recovery,
-        RefusalEvent,
         Repeat,
         Repeats,
-        SetitemEvent,
     )
-    from promoarray.dtypes import DType
-    from promoarray.promotion.policy import Policy
+
+T = TypeVar("T")
 
 observers_anywhere: list[Observer] = []
 """Observers of any context. While there is one, every operation takes the long way, ``apply``."""
@@ -106,59 +99,8 @@ def notify(event: OperationEvent, repeats: Repeats | None = None) -> Repeat | No
     return answer
 
 
-def notify_write(event: OperationEvent | SetitemEvent) -> None:
-    """Tell observers of an array that is about to be written to."""
+def tell(hear: Callable[[Observer], T]) -> list[T]:
+    """Have each observer here hear of something, as by ``lambda o: o.on_cast(event)``; return what
+    they answer."""
     with notify_lock:
-        for observer in observers_here():
-            observer.on_write(event)
-
-
-def notify_default(weak: DType, result: Array, *, lone: bool = False) -> None:
-    """Tell observers of an array made of Python numbers."""
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_default(weak, result, lone)
-
-
-def notify_setitem(assignment: SetitemEvent) -> None:
-    """Tell observers of a value written into an array."""
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_setitem(assignment)
-
-
-def recovery_from(event: RefusalEvent) -> Recovery | None:
-    """Tell observers of a refusal; return how to go on, if one of them says so."""
-    with notify_lock:
-        answers = [observer.on_refusal(event) for observer in observers_here()]
-    return next(filter(None, answers), None)
-
-
-def notify_cast(cast: CastEvent) -> None:
-    """Tell observers of an explicit cast."""
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_cast(cast)
-
-
-def notify_made(policy: Policy, result: Array, asked: object) -> None:
-    """Tell observers of an array of a dtype that was asked for."""
-    from promoarray.core.events import MadeEvent
-
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_made(MadeEvent(policy, result, asked))
-
-
-def notify_decision(decision: Decision) -> None:
-    """Tell observers of an answer about dtypes that the program read from arrays."""
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_decision(decision)
-
-
-def notify_question(question: Question) -> None:
-    """Tell observers of a dtype that the program asked for."""
-    with notify_lock:
-        for observer in observers_here():
-            observer.on_question(question)
+        return [hear(observer) for observer in observers_here()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import product
 from math import inf, prod
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, is_lazy
-from promoarray.backends.numpy.cast import scalar_caster, short_caster
+from promoarray.backends.numpy.cast import scalar_caster
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, held
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, DType, Kind
@@ -232,57 +231,14 @@ UNKNOWN = dict.fromkeys(Kind, 1) | {Kind.BOOL: True, Kind.FLOAT: 1.0, Kind.COMPL
 
 def fitted(policy: Policy, value: Any, dtype: DType) -> Any:
     """A Python scalar as a 0-d buffer, by the policy's rule for values that do not fit."""
-    return scalar_buffer(policy, policy.scalars.fit(value, dtype), dtype)
+    return scalar_buffer(policy.cast, policy.scalars.fit(value, dtype), dtype)
 
 
-def scalar_buffer(policy: Policy, value: Any, dtype: DType) -> Any:
-    """A Python scalar that fits a dtype as a 0-d buffer, by the policy's cast rule; read-only."""
-    return scalar_buffers(policy)(value, dtype)
-
-
-def scalar_buffers(policy: Policy) -> Callable[[Any, DType], Any]:
-    """``scalar_buffer`` of a policy, which does not keep the policy itself alive.
-
-    Each cast rule has a cache of its own, as one for all would keep rules that nobody has any more.
-    """
-    made = policy.cast.made
-    found: Callable[[Any, DType], Any] | None = made.get(_scalar_buffers)
-    return found or made.setdefault(_scalar_buffers, _scalar_buffers(policy.cast))
-
-
-def _scalar_buffers(cast: CastRule) -> Callable[[Any, DType], Any]:
-    casters: dict[DType, Callable[[Any], Any]] = {}
-
-    def of_float(value: float, dtype: DType) -> Any:
-        if dtype not in casters:
-            casters[dtype] = _caster_of_floats(cast, dtype)
-        buffer = casters[dtype](np.array(value))
-        if buffer is None:
-            buffer = held(cast, value, dtype)
-        buffer.setflags(write=False)
-        return buffer
-
-    @lru_cache(maxsize=1024, typed=True)
-    def kept(value: int, dtype: DType) -> Any:
-        if type(value) is int and dtype.kind is Kind.FLOAT and -_WHOLE < value < _WHOLE:
-            return of_float(float(value), dtype)
-        buffer = held(cast, value, dtype)
-        buffer.setflags(write=False)
-        return buffer
-
-    def buffer(value: Any, dtype: DType) -> Any:
-        # Floats are new each time, more often than not. And -0.0 and 0.0 are equal, as are 1-0j and
-        # 1+0j: they would share one place in the cache.
-        kind = type(value)
-        if kind is float:
-            return of_float(value, dtype)
-        return (kept.__wrapped__ if kind is complex else kept)(value, dtype)
-
+def scalar_buffer(cast: CastRule, value: Any, dtype: DType) -> Any:
+    """A Python scalar that fits a dtype as a 0-d buffer, by a cast rule; read-only."""
+    buffer = held(cast, value, dtype)
+    buffer.setflags(write=False)
     return buffer
-
-
-_WHOLE = 1 << 53
-"""All ints below have a float."""
 
 
 def in_compiled_code(
@@ -301,21 +257,6 @@ def in_compiled_code(
         floats = narrow if narrow and dtype.bits < 64 else floats
     end = largest(dtype.part) if within and dtype.kind in INEXACT else inf
     return scalar_caster(dtype, mode, low, high, floats.bits, end, otherwise)
-
-
-def _caster_of_floats(cast: CastRule, dtype: DType) -> Callable[[Any], Any]:
-    """What casts a 0-d buffer of float64, or answers None, as ``held`` does it all."""
-    if dtype is dt.float64:
-        return _itself
-    return short_caster(dt.float64, dtype, *cast.plan(dt.float64, dtype)) or _none
-
-
-def _itself(buffer: Any) -> Any:
-    return buffer
-
-
-def _none(_: Any) -> None:
-    """What casts nothing."""
 
 
 def require_one_namespace(*operands: Any) -> None:

@@ -5,9 +5,7 @@ A number becomes what the policy makes of its kind, and is rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from math import copysign
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.from_python import keep_joined
-from promoarray.core.observers import notify_default, notify_made, observers_anywhere
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import array_class, as_operand, fitted, operands_of
 from promoarray.core.read_dtype import answered
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
@@ -48,30 +46,9 @@ def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
     OverflowError
         If an int does not fit ``dtype``.
     """
-    if type(obj) in WEAK and not observers_anywhere:
-        return _from_number(obj, dtype, name)
     if isinstance(obj, range) and (counted := _from_range(obj, dtype, name)) is not None:
         return counted
     return _from_nested(obj, dtype, name)
-
-
-def _from_number(value: Any, dtype: DType | None, name: str) -> Array:
-    """Make an array of a lone number: a copy of what was made of it before, as a program asks for
-    the same few again and again."""
-    if type(value) is complex:  # 1+0j and 1-0j are equal, and so are 0.0 and -0.0
-        return _from_nested(value, dtype, name)
-    sign = copysign(1.0, value) if type(value) is float else 0.0
-    made = get_policy().once(_numbers)(value, sign, dtype, name)
-    return made._wrap(made._buffer.copy(), made._type)
-
-
-def _numbers(policy: Policy) -> Callable[..., Array]:
-    """Arrays of numbers that a policy has met; it is in force, and not kept alive, when asked."""
-    return lru_cache(maxsize=256, typed=True)(_made_of_number)
-
-
-def _made_of_number(value: Any, sign: float, dtype: DType | None, name: str) -> Array:
-    return _from_nested(value, dtype, name)
 
 
 def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
@@ -97,7 +74,7 @@ def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
     stays = labelled and own is None and weak is not dt.weak_bool
     out = Array.default._wrap(buffer, weak if stays else target)
     if dtype is None and observers_anywhere:
-        notify_default(weak, out, lone=lone)
+        tell(lambda observer: observer.on_default(weak, out, lone))
     return out
 
 
@@ -211,7 +188,9 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     shape = (*_shape(obj), *buffers[0].shape)
     out = cls._wrap(backend.move("reshape", joined, shape), dtype)
     if read is not dtype:
-        notify_made(policy, out, read)
+        from promoarray.core.events import MadeEvent
+
+        tell(lambda observer: observer.on_made(MadeEvent(policy, out, read)))
     if type(obj) in (list, tuple):
         keep_joined(obj, given, out)
     return out

@@ -16,8 +16,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.observers import notify_decision, notify_question
 from promoarray.core.observers import observers_anywhere as observers
+from promoarray.core.observers import tell
 from promoarray.dtypes import DType
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -166,7 +166,7 @@ def decided(ask: Callable[..., Any], *asked: Any, policy: Policy | None = None) 
     if observers:
         from promoarray.core.events import Decision
 
-        notify_decision(Decision(ask, asked, answer))
+        tell(lambda observer: observer.on_decision(Decision(ask, asked, answer)))
     return answer
 
 
@@ -189,5 +189,5 @@ def answered(
     from promoarray.core.events import Question
 
     question = Question(name, policy, operands, run, ask, {})
-    notify_question(question)
+    tell(lambda observer: observer.on_question(question))
     return read_dtype(run, question.answers, default=not operands)

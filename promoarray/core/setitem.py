@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.backends import common_backend, find
 from promoarray.backends.numpy import write
-from promoarray.backends.numpy.cast import caster, short_casts
+from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.cast import convert
+from promoarray.core.cast import convert, explicit
 from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.move import require_taken
-from promoarray.core.observers import (
-    notify_setitem,
-    notify_write,
-    observers_anywhere,
-    recovery_from,
-)
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import (
     array_class,
     as_operand,
@@ -28,12 +22,12 @@ from promoarray.core.operands import (
     in_compiled_code,
     operand_of,
     scalar_buffer,
-    scalar_buffers,
 )
 from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
+from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -68,7 +62,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if observers_anywhere:
         from promoarray.core.events import SetitemEvent
 
-        notify_write(SetitemEvent(policy, target, operand, source, dtype))
+        event = SetitemEvent(policy, target, operand, source, dtype)
+        tell(lambda observer: observer.on_write(event))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
     if not observers_anywhere:
@@ -76,9 +71,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
     if observers_anywhere:
-        from promoarray.core.events import SetitemEvent
-
-        notify_setitem(SetitemEvent(policy, target, operand, source, dtype))
+        tell(lambda observer: observer.on_setitem(event))
 
 
 def _keep(
@@ -86,67 +79,38 @@ def _keep(
 ) -> None:
     """Keep how Python scalars, and arrays of a dtype, are written: at ints and slices; at index
     arrays and masks, where a policy may refuse some of the latter; or one value wherever masks are
-    true, where it refuses none."""
+    true, where it refuses none. Not where the policy casts all of the target on the way."""
     types, dtype = types_of(target, operand), storage_dtype(target)
-    if types is None or dt.string in (source, dtype):
+    if types is None or dt.string in (source, dtype) or common is not dtype:
         return
     at_arrays = [_puts(key, operand)] if _arrays(key) else []
     known = "setitem", *types, *at_arrays
     if known in policy.executables:
         return
-    enter = None
+    enter = run = kernel = None  # `target[key] = value` does it
     if source.weak:
         fit = policy.assigning
-        way = partial(_as_assigned, fit, scalar_buffers(policy), dtype)
-        enter = in_compiled_code(policy, fit, dtype, way)
-    run: Any = write
-    kernel = None
-    if not source.weak and not (source is dtype is common):  # a scalar is a buffer of that dtype
-        cast, kernel = _casts(policy, source, common, dtype)
-        run = partial(_write_cast, cast, kernel)
-    if common is not dtype:
-        run, kernel = partial(_write_all, run, *_casts(policy, dtype, common, dtype)), None
-    elif source.weak:
-        run = None  # `target[key] = value` does it
+        enter = in_compiled_code(policy, fit, dtype, partial(_as_assigned, fit, policy.cast, dtype))
+    elif source is dtype:
+        run = write
+    else:
+        way = source, dtype, *policy.cast.plan(source, dtype)
+        cast = caster(*way)
+        run, kernel = partial(_write_cast, cast), short_caster(*way) or cast
     policy.executables[known] = Executable(run, (None, enter), dtype, (), kernel)
-
-
-def _casts(policy: Policy, source: DType, common: DType, dtype: DType) -> tuple[Any, Any]:
-    """The casts of a buffer to a dtype through the one that both meet in, and the same of few
-    elements."""
-    pairs = [(a, b) for a, b in pairwise((source, common, dtype)) if a is not b]
-    plans = tuple([policy.cast.plan(a, b) for a, b in pairs])
-    casts = [caster(*pair, *plan) for pair, plan in zip(pairs, plans, strict=True)]
-    cast = casts[0] if len(casts) == 1 else lambda buffer: reduce(_apply, casts, buffer)
-    return cast, short_casts((source, *[b for _, b in pairs]), plans)
-
-
-def _apply(buffer: Any, cast: Callable[[Any], Any]) -> Any:
-    return cast(buffer)
 
 
 Cast = Callable[[Any], Any]
 
 
-def _write_cast(cast: Cast, short: Cast | None, target: Any, key: Any, values: Any) -> None:
-    """Write a buffer of another dtype into one; few elements are cast sooner by ``short``."""
-    made = None if short is None else short(values)
-    write(target, key, cast(values) if made is None else made)
-
-
-def _write_all(
-    write_values: Any, cast: Cast, short: Cast | None, target: Any, key: Any, values: Any
-) -> None:
-    """Write values, and then all of the target anew, cast to the dtype that both meet in and back;
-    nothing of it where nothing was written."""
-    write_values(target, key, values)
-    if target[key].size:
-        _write_cast(cast, short, target, ..., target)
+def _write_cast(cast: Cast, target: Any, key: Any, values: Any) -> None:
+    """Write a buffer of another dtype into one."""
+    write(target, key, cast(values))
 
 
 def _as_assigned(
     assigned: Callable[[Any, DType], Any],
-    buffer: Callable[[Any, DType], Any],
+    cast: CastRule,
     dtype: DType,
     x: Any,
 ) -> Any:
@@ -155,7 +119,7 @@ def _as_assigned(
         value = assigned(x, dtype)
     except (TypeError, OverflowError, ValueError):
         return None
-    return buffer(held_by_floats(value, dtype), dtype)
+    return scalar_buffer(cast, held_by_floats(value, dtype), dtype)
 
 
 def _puts(key: Any, value: Any) -> bool:
@@ -177,7 +141,7 @@ def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> An
     if dt.string in (source, dtype):
         strong = policy.strong(source)
         given = fitted(policy, operand, strong) if is_scalar else operand._buffer
-        return cast_strings(policy, given, strong, dtype)
+        return explicit(policy, given, strong, dtype)
     if is_scalar:
         try:
             value = policy.assigned(operand, dtype)
@@ -187,7 +151,7 @@ def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> An
         except (OverflowError, ValueError) as error:
             _recovered(policy, target, operand, source, Refusal(str(error), error))
             raise
-        return scalar_buffer(policy, held_by_floats(value, dtype), dtype)
+        return scalar_buffer(policy.cast, held_by_floats(value, dtype), dtype)
     why = policy.assigns(source, dtype)
     if why and not _recovered(policy, target, operand, source, Refusal(why)):
         raise _refused(policy, dtype, operand, source, why)
@@ -204,7 +168,7 @@ def _recovered(
 
     seen = Operand(storage_dtype(target)), operand_of(operand, policy)
     event = RefusalEvent("setitem", Form.INPLACE, policy, (target, operand), seen, refusal)
-    return recovery_from(event) is not None
+    return any(tell(lambda observer: observer.on_refusal(event)))
 
 
 def _meeting(policy: Policy, dtype: DType, source: DType) -> DType:
@@ -245,12 +209,3 @@ def _write(target: Any, key: Any, values: Any) -> None:
         raise ValueError(
             f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"
         ) from None
-
-
-def cast_strings(policy: Policy, buffer: Any, source: DType, target: DType) -> Any:
-    """Cast between strings and numbers, which only some policies do (``core.string_cast``)."""
-    from promoarray.core import string_cast  # regular expressions, for few programs
-    from promoarray.core.refusals import require_cast
-
-    require_cast(policy, source, target)
-    return string_cast.cast(buffer, source, target, partial(convert, policy))

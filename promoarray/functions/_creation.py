@@ -14,7 +14,7 @@ from promoarray.backends import numpy as numpy_backend
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.creation import BufferCache, keep_like, keep_shaped
-from promoarray.core.observers import notify_default, observers_anywhere
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import as_array, scalar_buffer
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
@@ -45,7 +45,7 @@ def notified(out: PArray, weak: DType, dtype: object) -> PArray:
     if not observers_anywhere:
         return out
     if dtype is None:
-        notify_default(weak, out)
+        tell(lambda observer: observer.on_default(weak, out, False))
     return asked_for(out, dtype)
 
 
@@ -87,7 +87,7 @@ def _maker_of(kind: str, dtype: DType, policy: Policy) -> Callable[[Any], Any]:
 def _value(kind: str, dtype: DType, policy: Policy) -> Any:
     """A buffer of the value that is written to each element; None where memory comes with it."""
     if kind == "ones":
-        return scalar_buffer(policy, 1, dtype)
+        return scalar_buffer(policy.cast, 1, dtype)
     if kind == "zeros" and dtype is dt.float8_e8m0fnu:  # its code 0 is 2**-127, and 0.0 mostly NaN
         return scalar(policy, 0.0, dtype)
     return None

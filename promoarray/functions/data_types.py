@@ -99,7 +99,7 @@ def astype(
 
 def _keep(policy: Policy, name: str, given: tuple[Any, ...], answer: object, **how: bool) -> None:
     """Keep an answer, so that the fast path has it the next time."""
-    from promoarray.core.result_type_cache import keep_answer  # for programs that ask
+    from promoarray.core.executable import keep_answer  # for programs that ask
 
     keep_answer(policy, name, given, answer, **how)
 

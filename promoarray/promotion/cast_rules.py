@@ -208,8 +208,6 @@ class CastRule:
     notes: tuple[str, ...] = ()
     plans: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
     effects: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
-    # What is made of it once, and dies with it.
-    made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def decide(
         self,

@@ -14,9 +14,6 @@ _here: ContextVar[Entry | None] = ContextVar("promoarray_policy", default=None)
 policy_here = _here.get
 """The entry of the innermost ``with policy(...)``, which begins with the policy, or None."""
 
-enter_policy = _here.set
-"""Sets that entry, as C++ does around functions of bound namespaces."""
-
 default_policy: list[Policy] = []
 """The default of the process: one element, in a list so that C++ can hold it, made when it is first
 asked for, so that import stays quick."""

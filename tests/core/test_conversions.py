@@ -83,7 +83,7 @@ def test_what_is_known_takes_no_long_way(monkeypatch: pytest.MonkeyPatch) -> Non
     ] + [pa.PArray(3.0, dtype=pa.float32, weak_type=True)]
     with pa.policy(as_policy("torch").derive("mine")):
         known = [(way, x, outcome(way, x)) for way in WAYS.values() for x in arrays]
-        monkeypatch.setattr(conversions, "_keep", None)
+        monkeypatch.setattr(conversions, "_leave", None)
         monkeypatch.setattr(conversions.Conversions, "_single", None)
         for way, x, first in known:
             if type(first) is not tuple:

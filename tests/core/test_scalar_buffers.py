@@ -14,7 +14,7 @@ import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core.cast import held
 from promoarray.core.executable import _as_buffer
-from promoarray.core.operands import in_compiled_code, scalar_buffers
+from promoarray.core.operands import in_compiled_code, scalar_buffer
 from promoarray.core.setitem import _as_assigned
 from promoarray.dtypes import CONCRETE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels import DEFAULT, ScalarCaster, dtype_args
@@ -43,7 +43,7 @@ def of(dtype: DType) -> list[Any]:
 @pytest.mark.parametrize("policy", pa.list_policies())
 def test_every_number_has_the_bits_of_the_cast(policy: str) -> None:
     cast, wrong = as_policy(policy).cast, []
-    made = scalar_buffers(as_policy(policy))
+    made = partial(scalar_buffer, cast)
     for dtype in as_policy(policy).dtypes:
         if dtype not in CONCRETE:
             continue
@@ -58,7 +58,7 @@ def test_every_number_has_the_bits_of_the_cast(policy: str) -> None:
 
 
 def test_an_int_beyond_every_float_is_told() -> None:
-    made = scalar_buffers(as_policy("numpy"))
+    made = partial(scalar_buffer, as_policy("numpy").cast)
     for _ in range(2):
         with pytest.raises(OverflowError, match="nor any float"):
             made(10**400, pa.float32)
@@ -71,14 +71,14 @@ def test_an_int_beyond_every_float_is_told() -> None:
 
 def entering(policy: Policy, dtype: DType, fit: Fit) -> tuple[Any, Any]:
     """How a scalar enters by a rule: in compiled code where that may, and by asking it."""
-    asked = partial(_as_buffer, scalar_buffers(policy), fit, dtype)
+    asked = partial(_as_buffer, policy.cast, fit, dtype)
     return in_compiled_code(policy, fit, dtype, asked), asked
 
 
 def assigning(policy: Policy, dtype: DType) -> tuple[Any, Any]:
     """The same of a number that is assigned."""
     fit = policy.assigning
-    asked = partial(_as_assigned, fit, scalar_buffers(policy), dtype)
+    asked = partial(_as_assigned, fit, policy.cast, dtype)
     return in_compiled_code(policy, fit, dtype, asked), asked
 
 

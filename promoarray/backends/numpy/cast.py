@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from itertools import pairwise
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,10 @@ def caster(
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
     storage = target.storage
     if (integers and widens(source, target)) or dt.string in (source, target):
-        return in_default_float_state(lambda buffer: buffer.astype(storage))
+        return in_default_float_state(methodcaller("astype", storage))
     rows = dtype_args(source), dtype_args(target), mode
 
-    short = _short(source, target, target, mode, mode)
+    short = _short(source, target, mode)
 
     def run(buffer: Buffer) -> Buffer:
         made: Buffer | None = short and short(buffer)
@@ -105,30 +105,17 @@ def short_caster(
     manner = manner_of(source, target, mode, transforms)
     if manner is None or (not transforms and integers and widens(source, target)):
         return None
-    return _short(source, target, target, manner, manner)
-
-
-def short_casts(
-    dtypes: tuple[DType, ...], plans: tuple[tuple[CastMode, tuple[Any, ...]], ...]
-) -> Callable[[Buffer], Buffer | None] | None:
-    """What casts short buffers from each of two or three dtypes to the next, in one call, and
-    answers None of others; None if nothing does."""
-    ways = zip(pairwise(dtypes), plans, strict=True)
-    manners = [manner_of(*pair, *plan) for pair, plan in ways]
-    enter, leave = manners[0], manners[-1]
-    if enter is None or leave is None:
-        return None
-    return _short(dtypes[0], dtypes[1], dtypes[-1], enter, leave)
+    return _short(source, target, manner)
 
 
 @lru_cache(maxsize=4096)
 def _short(
-    source: DType, through: DType, target: DType, enter: Manner, leave: Manner
+    source: DType, target: DType, manner: Manner
 ) -> Callable[[Buffer], Buffer | None] | None:
-    if not {source.kind, through.kind, target.kind} <= _NUMERIC:
+    if not {source.kind, target.kind} <= _NUMERIC:
         return None
-    given, between, made = map(dtype_args, (source, through, target))
-    rows, modes = (given, between, made, made, made), (enter, leave, DEFAULT)
+    given, made = map(dtype_args, (source, target))
+    rows, modes = (given, made, made, made, made), (manner, manner, DEFAULT)
     return CastingKernel(None, rows, modes, (target.storage,), target.storage, None)
 
 

@@ -188,7 +188,7 @@ def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tup
     first = as_given(policy, event.operands[0]).type
     executable = compiled(backend, event.name, policy, plan, arrays, first, bounds)
     buffers = (
-        scalar_buffer(policy, x, dtype) if type(x) in WEAK else x._buffer
+        scalar_buffer(policy.cast, x, dtype) if type(x) in WEAK else x._buffer
         for x, dtype in zip(arrays, plan.inputs, strict=True)
     )
     with np.errstate(all="ignore"):  # of which the program has not asked
