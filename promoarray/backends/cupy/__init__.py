@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
+from promoarray.backends import step_by_step
 from promoarray.backends.cupy import device as device_room
 from promoarray.backends.cupy import launch
 from promoarray.backends.cupy.array_api import functions
@@ -164,7 +165,7 @@ def compile(
     if not plan.extra_results and dt.string not in held:
         whole = launch.prepared(name, held, plan, casts, low=low, high=high)
     if whole is None:
-        return lambda *operands, **options: one_by_one(name, held, plan, casts, operands, options)
+        return partial(_one_by_one, name, held, plan, casts)
     if name == "pow":
         single = launch.prepared("single_pow", held, plan, casts)
         return partial(_pow, whole, single, held[-1], plan.compute or plan.inputs[0])
@@ -198,31 +199,17 @@ _OF_OPTIONS: dict[str, Callable[..., Buffer]] = {"where": _where, "clip": _clip}
 """The kernels of whole plans whose operations have options."""
 
 
-def one_by_one(
-    name: str,
-    held: tuple[DType, ...],
-    plan: Plan,
-    casts: Casts,
-    operands: tuple[Any, ...],
-    options: dict[str, Any],
+def _one_by_one(
+    name: str, held: tuple[DType, ...], plan: Plan, casts: Casts, *operands: Any, **options: Any
 ) -> Any:
-    """Carry out a plan cast by cast: the inputs, the operation, its results."""
+    """Carry out a plan cast by cast, its scalars on the device of the others."""
     device = next((device_of(x) for x in operands if isinstance(x, cupy.ndarray)), None)
-    values = []
-    for x, own, dtype in zip(operands, held, plan.inputs, strict=True):
-        buffer = x if isinstance(x, cupy.ndarray) else from_numpy(x, own, device)
-        for source, target in ((own, dtype), (dtype, plan.compute or dtype)):
-            buffer = (
-                buffer if source is target else cast(buffer, source, target, *casts(source, target))
-            )
-        values.append(buffer)
-    found = call(name, tuple(values), plan.compute or plan.inputs[0], **options)
-    results = zip(found, (plan.result, *plan.extra_results), strict=True)
-    outs = tuple(
-        out if made is wanted else cast(out, made, wanted, *casts(made, wanted))
-        for (out, made), wanted in results
-    )
-    return outs if plan.extra_results else outs[0]
+    buffers = [
+        x if isinstance(x, cupy.ndarray) else from_numpy(x, own, device)
+        for x, own in zip(operands, held, strict=True)
+    ]
+    backend = sys.modules[__name__]
+    return step_by_step.run(backend, name, held, plan, casts, buffers, **options)
 
 
 def _refuse_negative_powers(

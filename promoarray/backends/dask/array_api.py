@@ -172,16 +172,16 @@ def eye(
     return da.eye(rows, M=columns, k=k, dtype=dtype or np.float64)
 
 
-def fftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Any:
+def fftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Line:
     """``numpy.fft.fftfreq``."""
-    line, half = arange(0, n), (n - 1) // 2 + 1
-    line[half:] = arange(half - n, 0)
-    return line * (1.0 / (n * d))
+    scale, half = 1.0 / (n * d), (n + 1) // 2
+    return Line(n, lambda places: np.where(places < half, places, places - n) * scale)
 
 
-def rfftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Any:
+def rfftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Line:
     """``numpy.fft.rfftfreq``."""
-    return arange(0, n // 2 + 1) * (1.0 / (n * d))
+    scale = 1.0 / (n * d)
+    return Line(n // 2 + 1, lambda places: places * scale)
 
 
 def count_nonzero(x: Buffer, *, axis: Any = None, keepdims: bool = False) -> Buffer:

@@ -5,19 +5,19 @@ What the policy's casts answer is asked when the graph is built, and travels as 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends import backend_of
+from promoarray.backends import backend_of, step_by_step
 from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.dask import moving, products, reductions, whole
 from promoarray.backends.dask.block_executable import BlockExecutable
-from promoarray.backends.dask.blocks import Results, answers, cast_each, each, ones
-from promoarray.backends.dask.buffer import Blocks, Buffer, array_of, closed, opened
+from promoarray.backends.dask.blocks import Results, answers, each, ones
+from promoarray.backends.dask.buffer import Buffer, array_of, closed, opened
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.kernels.portable.xla import ASKING_SHAPES
 from promoarray.promotion.plan import Plan
@@ -166,29 +166,6 @@ def _spread_out(values: list[Any], spread: tuple[bool, ...]) -> list[Any]:
     return out
 
 
-def one_by_one(
-    graph: Callable[..., Results], name: str, held: tuple[DType, ...], plan: Plan, casts: Casts
-) -> Callable[..., Any]:
-    """A plan whose kernel is a graph of its own: the casts of the operands, it, the casts of what
-    it gives."""
-    computed = [plan.compute or dtype for dtype in plan.inputs]
-    wanted = (plan.result, *plan.extra_results)
-
-    def run(*buffers: Any, **options: Any) -> Any:
-        arrays = tuple(
-            _cast_along(array_of(x, way[0]), way, casts)
-            for x, *way in zip(buffers, held, plan.inputs, computed, strict=True)
-        )
-        found = graph(name, arrays, computed[0], **arrays_in(options))
-        outs = tuple(
-            Buffer(_cast_along(out, (made, dtype), casts))
-            for (out, made), dtype in zip(found, wanted, strict=True)
-        )
-        return outs if plan.extra_results else outs[0]
-
-    return run
-
-
 def arrays_in(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a graph function: arrays among them, which are of NumPy's own dtypes, as
     Dask's."""
@@ -198,14 +175,6 @@ def arrays_in(options: dict[str, Any]) -> dict[str, Any]:
         else value
         for key, value in options.items()
     }
-
-
-def _cast_along(array: Blocks, way: Any, casts: Casts) -> Blocks:
-    """An array cast from each dtype to the next."""
-    for source, target in pairwise(way):
-        if source is not target:
-            array = cast_each(array, source, target, *casts(source, target))
-    return array
 
 
 def compile(
@@ -219,7 +188,12 @@ def compile(
 ) -> Callable[..., Any]:
     """Make all of a plan ready for buffers that hold these dtypes."""
     if name in GRAPHS:
-        return one_by_one(GRAPHS[name], name, held, plan, casts)
+        backend = sys.modules[__package__]
+
+        def run(*buffers: Any, **options: Any) -> Any:
+            return step_by_step.run(backend, name, held, plan, casts, buffers, **options)
+
+        return run
     return Compiled(name, held, plan, casts, {"low": low, "high": high})
 
 

@@ -6,13 +6,13 @@ ml_dtypes would promote them by rules of their own.
 
 from __future__ import annotations
 
-import operator
 import sys
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.array_api import xp as xp
@@ -207,9 +207,20 @@ def call(
     function = kernel_of(kernel, compute)
     if function is None:
         return _linalg(kernel, compute)(*buffers, **options)
-    out = function(*buffers, **options)
+    try:
+        out = function(*buffers, **options)
+    except TypeError as error:
+        if not _has_no_loop(error):
+            raise
+        raise TypeError(f"there is no kernel for {kernel} of {compute.name}") from None
     results = map(np.asarray, out if isinstance(out, tuple) else (out,))
     return tuple((result, _known(result)) for result in results)
+
+
+def _has_no_loop(error: TypeError) -> bool:
+    """Whether a ufunc found no loop for its operands: by the class of the error, which NumPy does
+    not export."""
+    return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
 
 
 @cache
@@ -220,9 +231,11 @@ def _linalg(name: str, compute: DType) -> Callable[..., linalg.Results]:
     backend = sys.modules[__name__]
 
     def run(*buffers: Buffer, **options: Any) -> linalg.Results:
+        if name in ("sort", "argsort"):  # which would take an axis for another, or for none
+            normalize_axis_index(options["axis"], buffers[0].ndim)
         return linalg.call(backend, name, buffers, compute, **options)
 
-    return _of_an_axis(run) if name in ("sort", "argsort") else run
+    return run
 
 
 def sort_floats(x: Buffer, dtype: DType, *, axis: int, descending: bool) -> Buffer | None:
@@ -230,20 +243,6 @@ def sort_floats(x: Buffer, dtype: DType, *, axis: int, descending: bool) -> Buff
     from promoarray.backends.numpy import ordering  # for few programs
 
     return ordering.sort_floats(x, dtype, axis=axis, descending=descending)
-
-
-def _of_an_axis(sort: Callable[..., linalg.Results]) -> Callable[..., linalg.Results]:
-    def run(x: Buffer, *, axis: Any, **options: Any) -> linalg.Results:
-        _require_axis(x, axis)
-        return sort(x, axis=axis, **options)
-
-    return run
-
-
-def _require_axis(x: Buffer, axis: Any) -> None:
-    """Refuse an axis that NumPy's sorts would take for another, or for none."""
-    if not -x.ndim <= operator.index(axis) < x.ndim:
-        raise np.exceptions.AxisError(axis, x.ndim)
 
 
 def compile(
@@ -257,7 +256,7 @@ def compile(
 ) -> Compiled:
     """Make all of a plan ready for buffers that hold these dtypes."""
     bounds = {"low": low, "high": high} if name in CLIPS else {}
-    return Compiled(name, held, plan, casts, _linalg, bounds)
+    return Compiled(name, held, plan, casts, sys.modules[__name__], bounds)
 
 
 def count_nonzero(buffer: Buffer, dtype: DType, axis: Any, keepdims: bool) -> Buffer:

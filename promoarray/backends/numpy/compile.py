@@ -7,17 +7,17 @@ here, step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray import kernels
+from promoarray.backends import step_by_step
 from promoarray.backends.numpy import fp_warnings
-from promoarray.backends.numpy.cast import Casts, caster, manner_of
+from promoarray.backends.numpy.cast import Casts, manner_of
 from promoarray.backends.numpy.kernels import (
     MOVING,
     asks_shapes,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
-Cast = Callable[[Buffer], Buffer]
 Kernel = Callable[..., Any]
 
 
@@ -56,13 +55,12 @@ class Compiled:
         held: tuple[DType, ...],
         plan: Plan,
         casts: Casts,
-        linalg: Callable[..., Any],
+        backend: Any,
         bounds: dict[str, bool],
     ) -> None:
         self._name, self._held, self._plan, self._casts = name, held, plan, casts
         self._compute = plan.compute or plan.inputs[0]
-        self._linalg, self._bounds = linalg, bounds
-        self._outputs: dict[tuple[int, Any], Cast | None] = {}
+        self._backend, self._bounds = backend, bounds
 
     def __call__(self, *buffers: Buffer, **options: Any) -> Any:
         if self._bounds:  # which the kernel has
@@ -157,64 +155,17 @@ class Compiled:
 
     def _step_by_step(self, *buffers: Buffer, **options: Any) -> Any:
         """The casts, the kernel, and the cast of its result, one after the other."""
+        plan, options = self._plan, self._bounds or options
         with fp_warnings.at_the_program():
-            values = [
-                buffer if cast is None else cast(buffer)
-                for cast, buffer in zip(self._inputs, buffers, strict=True)
-            ]
-            if self._function is None:
-                return self._of_linalg(values, options)
-            try:
-                out = self._function(*values, **options)
-            except TypeError as error:
-                if not _has_no_loop(error):
-                    raise
-                lacking = f"there is no kernel for {self._name} of {self._compute.name}"
-                raise TypeError(lacking) from None
-            if self._plan.extra_results:
-                return tuple(self._stored(i, np.asarray(each)) for i, each in enumerate(out))
-            return self._stored(0, out if type(out) is np.ndarray else np.asarray(out))
-
-    @cached_property
-    def _inputs(self) -> list[Cast | None]:
-        """The casts of each operand to what is computed in."""
-        ways = zip(self._held, self._plan.inputs, strict=True)
-        return [self._chain(held, to, self._plan.compute or to) for held, to in ways]
+            return step_by_step.run(
+                self._backend, self._name, self._held, plan, self._casts, buffers, **options
+            )
 
     @cached_property
     def _function(self) -> Kernel | None:
         if not self._bounds:
             return kernel_of(self._name, self._compute)
         return bounded(self._name, self._compute, **self._bounds)
-
-    def _of_linalg(self, values: Sequence[Buffer], options: dict[str, Any]) -> Any:
-        """Of what moves values the results hold what was computed in, which NumPy may not know."""
-        found = self._linalg(self._name, self._compute)(*values, **options)
-        outs = tuple(self._stored(i, *each) for i, each in enumerate(found))
-        return outs if self._plan.extra_results else outs[0]
-
-    def _stored(self, index: int, result: Buffer, dtype: DType | None = None) -> Buffer:
-        """Cast a result to what the plan says; it holds a dtype, by default NumPy's own."""
-        key = index, dtype or result.dtype
-        if key not in self._outputs:
-            made = dtype or BY_STORAGE[result.dtype]
-            wanted = (self._plan.result, *self._plan.extra_results)[index]
-            self._outputs[key] = self._chain(made, wanted)
-        cast = self._outputs[key]
-        return result if cast is None else cast(result)
-
-    def _chain(self, *dtypes: DType) -> Cast | None:
-        """The casts from each dtype to the next as one; None if there are none."""
-        found = [caster(a, b, *self._casts(a, b)) for a, b in pairwise(dtypes) if a is not b]
-        if len(found) < 2:
-            return found[0] if found else None
-
-        def run(buffer: Buffer) -> Buffer:
-            for cast in found:
-                buffer = cast(buffer)
-            return buffer
-
-        return run
 
     # --- In place --------------------------------------------------------------------------------
 
@@ -315,12 +266,6 @@ def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None
 
 _telling = cache(fp_warnings.telling)
 """Of the kernels that there are, which are few."""
-
-
-def _has_no_loop(error: TypeError) -> bool:
-    """Whether a ufunc found no loop for its operands: by the class of the error, which NumPy does
-    not export."""
-    return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
 
 
 # --- Floats of 16 bits ----------------------------------------------------------------------------
