@@ -8,6 +8,7 @@ integers in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -113,15 +114,6 @@ def _cumulative(name: str, identity: int) -> Kernel:
     return run
 
 
-def _over(name: str) -> Kernel:
-    """CuPy's own name, whose options are NumPy's."""
-
-    def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
-        return getattr(cupy, name)(x, **options)
-
-    return run
-
-
 def _truth(name: str) -> Kernel:
     def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
         return getattr(cupy, name)(recast(x, dtype, dt.bool), **options)
@@ -221,12 +213,12 @@ def _searchsorted(x: Buffer, values: Buffer, dtype: DType, **options: Any) -> Bu
     return cupy.searchsorted(recast(x, dtype, wide), recast(values, dtype, wide), **options)
 
 
-def _library(name: str) -> Kernel:
-    """array-api-compat's function of that name over CuPy."""
+def _of_buffers(function: Callable[..., Any]) -> Kernel:
+    """What asks for no dtype."""
 
     def run(*given: Any, **options: Any) -> Any:
         *buffers, _ = given
-        return getattr(functions(), name)(*buffers, **options)
+        return function(*buffers, **options)
 
     return run
 
@@ -258,9 +250,9 @@ KERNELS: dict[str, Kernel] = {
     "trace": _keeping_dtype("trace"),
     "cumulative_sum": _cumulative("cumsum", 0),
     "cumulative_prod": _cumulative("cumprod", 1),
-    "mean": _over("mean"),
-    "std": _over("std"),
-    "var": _over("var"),
+    "mean": _of_buffers(cupy.mean),
+    "std": _of_buffers(cupy.std),
+    "var": _of_buffers(cupy.var),
     "max": _extreme("max"),
     "min": _extreme("min"),
     "all": _truth("all"),
@@ -318,18 +310,6 @@ _NAMES = {
 _EXACT = _Exact()
 
 
-def _of_variant(name: str) -> Kernel | None:
-    function = _VARIANTS.get(name)
-    if function is None:
-        return None
-
-    def run(*given: Any, **options: Any) -> Any:
-        *buffers, _ = given
-        return function(*buffers, **options)
-
-    return run
-
-
 _VARIANTS = variants.of(_EXACT)
 
 
@@ -350,6 +330,7 @@ def kernel(name: str, compute: DType) -> Kernel:
     if compute not in dt.NATIVE and name not in _OF_CODES:
         raise TypeError("what CuPy holds are codes")
     if compute.kind is Kind.COMPLEX and name in _COMPLEX:
-        function = _COMPLEX[name]
-        return lambda *given, **options: function(_EXACT, *given[:-1], **options)
-    return KERNELS.get(name) or _of_variant(name) or _library(name)
+        return _of_buffers(partial(_COMPLEX[name], _EXACT))
+    if name in KERNELS:
+        return KERNELS[name]
+    return _of_buffers(_VARIANTS.get(name) or getattr(functions(), name))

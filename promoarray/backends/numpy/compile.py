@@ -66,8 +66,7 @@ class Compiled:
         if self._bounds:  # which the kernel has
             options = {}
         if isinstance(self.kernel, np.ufunc):
-            with fp_warnings.at_the_program():
-                return np.asarray(self.kernel(*buffers, **options))
+            return np.asarray(_telling(self.kernel)(*buffers, **options))
         out = self.kernel(*buffers, **options)
         if out is None:
             out = self._step_by_step(*buffers, **options)
@@ -153,13 +152,15 @@ class Compiled:
 
     # --- Step by step ----------------------------------------------------------------------------
 
-    def _step_by_step(self, *buffers: Buffer, **options: Any) -> Any:
+    @cached_property
+    def _step_by_step(self) -> Kernel:
         """The casts, the kernel, and the cast of its result, one after the other."""
-        plan, options = self._plan, self._bounds or options
-        with fp_warnings.at_the_program():
-            return step_by_step.run(
-                self._backend, self._name, self._held, plan, self._casts, buffers, **options
-            )
+        given = self._backend, self._name, self._held, self._plan, self._casts
+
+        def run(*buffers: Buffer, **options: Any) -> Any:
+            return step_by_step.run(*given, buffers, **(self._bounds or options))
+
+        return fp_warnings.telling(run)
 
     @cached_property
     def _function(self) -> Kernel | None:
@@ -184,8 +185,7 @@ class Compiled:
         ):
             return False
         if isinstance(self.kernel, np.ufunc):
-            with fp_warnings.at_the_program():
-                self.kernel(*buffers, out=target)
+            _telling(self.kernel)(*buffers, out=target)
             return True
         if not isinstance(self.kernel, kernels.CastingKernel) or not is_elementwise(self._name):
             return False

@@ -66,20 +66,9 @@ class _Log:
 _LOG = _Log()
 
 
-class _Logging:
-    """NumPy's state in which it logs what it warns of by default: it is made once, as to make one
-    takes as long as a short operation."""
-
-    __slots__ = ("_before",)
-
-    def __enter__(self) -> None:
-        self._before = _STATE.set(_LOGGING)
-
-    def __exit__(self, *_: object) -> None:
-        _STATE.reset(self._before)
-
-
-def _logged() -> AbstractContextManager[Any]:
+def at_the_program() -> AbstractContextManager[Any]:
+    """Have NumPy warn at the line of the program, of what it would warn of here: it logs, where it
+    would warn."""
     state: Any = np.geterr()
     warned: Any = {kind: "log" for kind, how in state.items() if how == "warn"}
     if not warned or np.geterrcall() is not None:  # the program has one of its own for other kinds
@@ -88,7 +77,7 @@ def _logged() -> AbstractContextManager[Any]:
 
 
 def _logging() -> Any:
-    with _logged():
+    with at_the_program():
         return _STATE.get()
 
 
@@ -179,10 +168,3 @@ def telling(function: Function) -> Function:
 def is_usual() -> bool:
     """Whether NumPy surely only warns of floating-point exceptions, or ignores them."""
     return _DEFAULT is not None and _STATE.get() is _DEFAULT
-
-
-def at_the_program() -> AbstractContextManager[Any]:
-    """Have NumPy warn at the line of the program, of what it would warn of here."""
-    if is_usual():
-        return _Logging()
-    return _logged()
