@@ -99,13 +99,14 @@ bool add_number(const FastHook *self, Key *key, PyObject *x) {
 
 bool add_array(const FastHook *self, Key *key, PyObject *array, const Class &known, bool values) {
     if (!key->add(reinterpret_cast<PyObject *>(Py_TYPE(array)))) return false;
-    if (known.dtype == nullptr) {
+    Py_ssize_t axes = 0;
+    if (known.dtype == nullptr) {  // which its class does not say
         const Ref dtype = dtype_of(self, array, known);
-        if (!dtype || !key->add(dtype.get())) return false;
+        axes = axes_of(self, array, known);
+        if (!dtype || axes < 0 || !key->add(dtype.get()) || !key->add_number(axes == 0)) return false;
     }
-    const Py_ssize_t axes = axes_of(self, array, known);
     PyObject *slot = peek_slot(self->carried, array);
-    if (axes < 0 || !key->add_number(axes == 0) || !key->add(slot != nullptr ? slot : Py_None)) return false;
+    if (!key->add(slot != nullptr ? slot : Py_None)) return false;
     if (axes != 0 || !values) return true;
     const Ref value(known.read == Read::FLOAT ? PyNumber_Float(array)
                     : known.read == Read::INT ? PyNumber_Index(array)

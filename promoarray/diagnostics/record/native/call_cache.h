@@ -1,7 +1,6 @@
 // What was told of calls, found again by their place and what those have in common that are alike.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,7 +33,9 @@ class Key {
         return add(static_cast<std::uintptr_t>(number << 1U | 1U), nullptr);
     }
     bool is_like(const std::vector<std::uintptr_t> &other) const {
-        return other.size() == size_ && std::equal(words_, words_ + size_, other.begin());
+        bool same = other.size() == size_;
+        for (std::size_t i = 0; same && i < size_; ++i) same = words_[i] == other[i];
+        return same;
     }
     // Its words, with the references that they own.
     std::vector<std::uintptr_t> release() { return {words_, words_ + std::exchange(size_, 0)}; }

@@ -46,6 +46,10 @@ struct Tables {
     // What was noted last of objects without weak references, as NumPy's numbers are: each takes
     // the place of one before, which is held on only if the program still has it.
     Entry recent[256];
+    // Those that left it last. Let go of at once, their memory would be that of the next, whose place
+    // is the same: it would drive out the number that the program computes with.
+    Entry leaving[16];
+    unsigned left = 0;
     Map weak, strong;
     std::vector<PyTypeObject *> without;  // classes without weak references; they are held
     Lock lock;
@@ -127,6 +131,8 @@ std::vector<Entry> added(Tables &tables, PyObject *array, Ref &&weak, Ref &&slot
         if (tables.strong.entries.size() >= tables.strong.limit) gone = swept(tables.strong, is_held);
         PyObject *other = before->held.get();
         tables.strong.entries[other] = std::move(*before);
+    } else {
+        std::swap(*before, tables.leaving[tables.left++ % std::size(tables.leaving)]);
     }
     return gone;
 }
@@ -192,6 +198,8 @@ int carried_traverse(PyObject *object, visitproc visit, void *arg) {
     };
     for (const Entry &each : self->tables->recent)
         if (const int stop = visited(each)) return stop;
+    for (const Entry &each : self->tables->leaving)
+        if (const int stop = visited(each)) return stop;
     for (const Map *map : {&self->tables->weak, &self->tables->strong})
         for (const auto &each : map->entries)
             if (const int stop = visited(each.second)) return stop;
@@ -205,6 +213,7 @@ int carried_clear(PyObject *object) {
     std::swap(weak, self->tables->weak);
     std::swap(strong, self->tables->strong);
     for (Entry &each : self->tables->recent) Entry(std::move(each));
+    for (Entry &each : self->tables->leaving) Entry(std::move(each));
     return 0;
 }
 
