@@ -89,7 +89,7 @@ def folded(call: ast.AST, name: str) -> list[Any] | None:
     if not isinstance(call, ast.Call) or not call.args:
         return None
     first, *others = call.args
-    operation, operands = "", others
+    operation, operands = "", list[Any](others)
     match ast.unparse(call.func), others:
         case "sum", _:
             operation, operands = "add", [None, first]
