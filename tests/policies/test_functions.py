@@ -215,7 +215,13 @@ def test_functions_in_place_answer_as_frameworks_do(edition: str) -> None:
 
 # --- Values ---------------------------------------------------------------------------------------
 
-FAMILIES = {"torch": "torch", "paddle": "paddle", "jax": "jax_x64", "numpy": "numpy2"}
+FAMILIES = {
+    "torch": "torch",
+    "paddle": "paddle",
+    "jax": "jax_x64",
+    "numpy": "numpy2",
+    "numpy@1": "numpy1",
+}
 
 
 def values(text: str) -> tuple[str, list[complex]]:

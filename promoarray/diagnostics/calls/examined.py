@@ -108,7 +108,8 @@ def defined_otherwise(
         return ""
     if dtypes and definition.dtypes and definition.dtypes.isdisjoint(dtypes):
         return ""
-    here, there = (definition.by.get(_family(each)) for each in (home, policy))
+    editions = ((each.name, _family(each)) for each in (home, policy))
+    here, there = (definition.by.get(name) or definition.by.get(of) for name, of in editions)
     if not here or not there or here == there:
         return ""
     about = f"{name} {definition.about}".rstrip()

@@ -201,10 +201,15 @@ a = np.median(x)
 b = x.std()
 c = np.var(x, ddof=1)
 d = np.mean(x)
+e = np.percentile(x, 50)
+f = np.percentile(x.astype(np.float64), 50)
 """
     verdicts = _compared(tmp_path, program, "torch,numpy@1")["verdicts"]
     found = {each["policy"]: {at["where"] for at in each["not_examined"]} for each in verdicts}
-    assert found == {"torch@2.13": {"program.py:3", "program.py:4"}, "numpy@1": set()}
+    assert found == {
+        "torch@2.13": {"program.py:3", "program.py:4"},
+        "numpy@1": {"program.py:7"},  # which gives float64
+    }
 
 
 def test_indices_and_counts_have_the_dtypes_of_each_framework(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from promoarray.diagnostics.calls.tables import Expansion
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.numpy1_emulation import GIVEN, Past, beyond
+from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
@@ -224,10 +224,7 @@ class Call(AnyCall):
 
     def _ended(self, last: Any) -> None:
         """The result is that of the last step, if it has its dtype."""
-        made = self.arrays[0].dtype
-        if type_of(last._type) is not made:
-            if self.past is not None and self.past.whole and self.name in GIVEN:
-                self._unexamined(f"its dtype, {made.name}, follows from none of its steps")
+        if type_of(last._type) is not self.arrays[0].dtype:
             return self.recorder.made(self.arrays[0])
         self.recorder.carried.put(self.arrays[0].array, last._type)
         return None
