@@ -68,10 +68,10 @@ def _searchsorted(x: PArray, v: Any, *, side: str = "left", sorter: Any = None) 
     return xp.searchsorted(x, xp.asarray(v), side=side, sorter=order)
 
 
-def _transpose(x: PArray, *axes: Any) -> Any:
+def _transpose(x: PArray, *axes: Any) -> PArray:
     """Return the array with its axes in another order; by default reversed."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    return _numpys("transpose")(x, axes=order or None)
+    return xp.permute_dims(x, tuple(order or range(x.ndim)[::-1]))
 
 
 @fast_move

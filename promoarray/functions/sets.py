@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from promoarray.core.dispatch import call
-from promoarray.core.fast_path import fast_function
+from promoarray.core.fast_path import fast_call, fast_function
 from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
@@ -38,16 +37,9 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: PArray
 
 
-def _several(name: str) -> Callable[[Any], tuple[PArray, ...]]:
-    @fast_function(name)
-    def run(x: Any) -> Any:
-        return call(name, as_array(x, name))
-
-    return run
-
-
-_unique_all, _unique_counts = _several("unique_all"), _several("unique_counts")
-_unique_inverse = _several("unique_inverse")
+_unique_all, _unique_counts, _unique_inverse = map(
+    fast_call, ("unique_all", "unique_counts", "unique_inverse")
+)
 
 
 @fast_function("isin", invert=False)
@@ -119,7 +111,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     >>> inverse
     PArray([1, 0, 1], dtype=int64)
     """
-    return UniqueAllResult._make(_unique_all(x))
+    return UniqueAllResult._make(_unique_all(as_array(x, "unique_all")))
 
 
 def unique_counts(x: Any, /) -> UniqueCountsResult:
@@ -149,7 +141,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     >>> unique_counts(asarray([3, 1, 3])).counts
     PArray([1, 2], dtype=int64)
     """
-    return UniqueCountsResult._make(_unique_counts(x))
+    return UniqueCountsResult._make(_unique_counts(as_array(x, "unique_counts")))
 
 
 def unique_inverse(x: Any, /) -> UniqueInverseResult:
@@ -183,7 +175,7 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     PArray([[1, 0],
             [0, 1]], dtype=int64)
     """
-    return UniqueInverseResult._make(_unique_inverse(x))
+    return UniqueInverseResult._make(_unique_inverse(as_array(x, "unique_inverse")))
 
 
 @fast_function("unique_values")
