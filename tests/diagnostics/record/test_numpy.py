@@ -23,12 +23,12 @@ import promoarray as pa
 from promoarray.diagnostics.calls import numpy as calls
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.record.call_cache import Known
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import CAST, MAKE, OPERATION, RecordedReport
+from promoarray.diagnostics.record.watcher import Known
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import as_policy
 

@@ -19,8 +19,7 @@ from weakref import WeakKeyDictionary
 
 from jax.tree_util import tree_leaves
 
-from promoarray.diagnostics.record.jax.call import settled
-from promoarray.diagnostics.record.jax.entering import into_function
+from promoarray.diagnostics.record.jax.call import into_function, settled
 from promoarray.diagnostics.record.recorder import Recorder
 
 if TYPE_CHECKING:

@@ -33,8 +33,16 @@ from promoarray.diagnostics.calls.jax import (
     UPDATES,
 )
 from promoarray.diagnostics.record.handlers import LEFT, Handler
-from promoarray.diagnostics.record.jax.call import Call, handler_of, results_of, settled
-from promoarray.diagnostics.record.jax.entering import Arguments, asked_for, into_call, may_narrow
+from promoarray.diagnostics.record.jax.call import (
+    Arguments,
+    Call,
+    asked_for,
+    handler_of,
+    into_call,
+    may_narrow,
+    results_of,
+    settled,
+)
 from promoarray.diagnostics.record.jax.transforms import (
     CONTROL,
     TRANSFORMS,

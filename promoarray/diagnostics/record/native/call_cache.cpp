@@ -20,7 +20,7 @@ constexpr int DEEPEST = 3;             // and so is what holds lists of lists of
 constexpr int HIGHEST = 64;            // and what a library does so many calls below the program
 constexpr int EXACT = 16;              // whole numbers up to here stand for themselves
 
-enum Field { MADE, TELLS, WITHIN };  // the first fields of a Known (call_cache.py)
+enum Field { MADE, TELLS, WITHIN };  // the first fields of a Known (watcher.py)
 
 bool is_number(PyObject *x) {
     return PyFloat_CheckExact(x) || PyLong_CheckExact(x) || PyBool_Check(x) || PyComplex_CheckExact(x);

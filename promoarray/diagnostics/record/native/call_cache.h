@@ -56,7 +56,7 @@ class Key {
     std::size_t size_ = 0;
 };
 
-// What was told of a call: a Known (call_cache.py), and how often it was told again since.
+// What was told of a call: a Known (watcher.py), and how often it was told again since.
 struct Told {
     struct Made {
         Ref dtype, slot;
