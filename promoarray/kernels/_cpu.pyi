@@ -120,7 +120,7 @@ class ScalarCaster:
     """Makes 0-d arrays of Python's floats, by a cast from float64, and of ints, where a dtype holds
     them.
 
-    An array is read-only, and written anew for the next number if nobody has it any more.
+    An array is read-only, and given again for the same number.
 
     Parameters
     ----------

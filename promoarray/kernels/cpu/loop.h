@@ -79,20 +79,6 @@ PROMOARRAY_CAST f64 sum_of_halves(u64 x) {
 
 // Bfloat16 is the upper half of a float32, rounded; not of NaN.
 PROMOARRAY_CAST u32 bfloat_of(u32 bits) { return (bits + 0x7fff + (bits >> 16 & 1)) >> 16; }
-#ifdef __F16C__
-// Eight floats of 16 bits are read as float32.
-struct Half {
-    static constexpr short infinity = 0x7c00, quiet = 0x0200;
-    static PROMOARRAY_CAST __m256 read(__m128i codes) { return _mm256_cvtph_ps(codes); }
-};
-struct Bfloat {
-    static constexpr short infinity = 0x7f80, quiet = 0x0040;
-    static PROMOARRAY_CAST __m256 read(__m128i codes) {
-        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
-    }
-};
-#endif
-
 PROMOARRAY_CAST constexpr Type float32_type() { return {Kind::real, 32, float32_format()}; }
 
 // The families that a choice is made from; nullptr is for what a family does not do. `source` is

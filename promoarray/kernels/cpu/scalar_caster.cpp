@@ -14,7 +14,7 @@ namespace promoarray {
 namespace {
 
 #ifdef Py_GIL_DISABLED
-constexpr bool KEEPS_LAST = false;  // two threads would write it at once
+constexpr bool KEEPS_LAST = false;  // two threads would put it there at once
 #else
 constexpr bool KEEPS_LAST = true;
 #endif
@@ -76,54 +76,31 @@ struct ScalarCast {
     }
 };
 
-// A 0-d array, which is to be written from here alone.
-struct Scalar {
-    nb::object array;
-    View view;
-    Number number;
-
-    bool is_own() const { return view.is_alone(array.ptr()); }
-};
-
 struct ScalarCaster {
     PyObject_HEAD
     vectorcallfunc call;
     const ScalarCast *cast;
     PyObject *storage;    // NumPy's dtype
     PyObject *otherwise;  // what it hands other numbers to
-    // What it made last. If nobody has that any more, it is written anew: to make an array takes half
-    // as long as an operation on it.
-    Scalar *last;
-    PyObject *asked, *answered;  // the number that it handed on last, and what was answered
+    PyObject *last;       // what it made last, and of which number: a program has few constants
+    Number number;
 
-    std::array<PyObject *, 4> parts() const { return {storage, otherwise, asked, answered}; }
-    void release() {
-        delete cast;
-        delete last;
-    }
+    std::array<PyObject *, 3> parts() const { return {storage, otherwise, last}; }
+    void release() { delete cast; }
 };
 
-// Null with the error.
-std::unique_ptr<Scalar> new_scalar(const ScalarCaster *self) {
-    auto made = std::make_unique<Scalar>();
-    made->array = nb::steal(new_array(0, nullptr, self->storage));
-    if (!made->array.is_valid()) return nullptr;
-    if (!made->view.open(made->array.ptr(), self->cast->type, PyBUF_WRITABLE)) {
+// A read-only 0-d array of a number; null with the error.
+PyObject *new_scalar(const ScalarCaster *self, const Number &number) {
+    nb::object made = nb::steal(new_array(0, nullptr, self->storage));
+    if (!made.is_valid()) return nullptr;
+    View view;
+    if (!view.open(made.ptr(), self->cast->type, PyBUF_WRITABLE)) {
         PyErr_SetString(PyExc_TypeError, "storage has not the row's elements");
         return nullptr;
     }
-    const nb::object closed = nb::steal(PyObject_CallMethod(made->array.ptr(), "setflags", "O", Py_False));
-    return closed.is_valid() ? std::move(made) : nullptr;
-}
-
-// What `otherwise` answers, which is asked once about a constant of the program.
-PyObject *hand_on(ScalarCaster *self, PyObject *number) {
-    if (number == self->asked) return Py_NewRef(self->answered);
-    PyObject *answer = PyObject_Vectorcall(self->otherwise, &number, 1, nullptr);
-    if (!KEEPS_LAST || answer == nullptr || answer == Py_None) return answer;
-    const nb::object before = nb::steal(std::exchange(self->asked, Py_NewRef(number)));
-    const nb::object was = nb::steal(std::exchange(self->answered, Py_NewRef(answer)));
-    return answer;
+    self->cast->write(number, view.data());
+    const nb::object closed = nb::steal(PyObject_CallMethod(made.ptr(), "setflags", "O", Py_False));
+    return closed.is_valid() ? made.release().ptr() : nullptr;
 }
 
 PyObject *caster_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
@@ -133,16 +110,13 @@ PyObject *caster_call(PyObject *object, PyObject *const *args, std::size_t nargs
         PyErr_SetString(PyExc_TypeError, "a ScalarCaster takes one number");
         return nullptr;
     }
-    if (!self->cast->read(args[0], number)) return hand_on(self, args[0]);
-    if (self->last != nullptr && self->last->number.is(number)) return Py_NewRef(self->last->array.ptr());
-    std::unique_ptr<Scalar> scalar(KEEPS_LAST ? std::exchange(self->last, nullptr) : nullptr);
-    if (!scalar || !scalar->is_own()) scalar = new_scalar(self);
-    if (!scalar) return nullptr;
-    self->cast->write(number, scalar->view.data());
-    scalar->number = number;
-    PyObject *array = Py_NewRef(scalar->array.ptr());
-    if (KEEPS_LAST && self->last == nullptr) self->last = scalar.release();
-    return array;
+    if (!self->cast->read(args[0], number)) return PyObject_Vectorcall(self->otherwise, args, 1, nullptr);
+    if (self->last != nullptr && self->number.is(number)) return Py_NewRef(self->last);
+    PyObject *made = new_scalar(self, number);
+    if (!KEEPS_LAST || made == nullptr) return made;
+    self->number = number;
+    Py_XDECREF(std::exchange(self->last, Py_NewRef(made)));
+    return made;
 }
 
 PyObject *caster_new(PyTypeObject *type, PyObject *args, PyObject *) {
