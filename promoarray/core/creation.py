@@ -9,8 +9,11 @@ from collections.abc import Callable
 from marshal import dumps
 from typing import Any
 
+import numpy as np
+
+from promoarray.backends.numpy import write
 from promoarray.core.array_base import Array
-from promoarray.core.executable_cache import Executable, Scalar, keep_function, key_part
+from promoarray.core.executable_cache import Executable, Scalar, keep_function
 from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import WEAK, DType
 from promoarray.operations import Form
@@ -76,6 +79,15 @@ class BufferCache:
         found = self.find(*numbers)
         return None if found is None else found.copy()
 
+    def fill(self, shape: Any, number: Any) -> Buffer | None:
+        """A new buffer of what was made of a number."""
+        value = self.find(number)
+        if value is None:
+            return None
+        out = np.empty(shape, value.dtype)
+        write(out, ..., value)
+        return out
+
     def keep(self, buffer: Buffer, *numbers: Any) -> None:
         """Keep what is short, and nobody else writes to."""
         if buffer.nbytes > _SHORT:
@@ -98,7 +110,7 @@ def keep_made(
     numbers: tuple[Any, ...],
     asked: object,
     out: Array,
-    make_of: Callable[[BufferCache], Make],
+    make: Make,
 ) -> None:
     """Keep what a function has made of numbers, and that it was kept.
 
@@ -114,38 +126,24 @@ def keep_made(
         What the buffer hangs on.
     asked : dtype_like or None
     out : Array
-    make_of : callable
-        From the cache to what makes buffers of such arguments.
+    make : callable
+        A method of a new ``BufferCache``, which makes buffers of such arguments.
     """
     if observers_anywhere or any(type(number) not in WEAK for number in numbers):
         return
     policy, result = out._policy or get_policy(), out._type
-    parts = (
-        name + Form.FUNCTION,
-        *map(key_part, given),
-        None if asked is None else key_part(asked),
-    )
-    cache = policy.once(BufferCache, *parts, result)
-    executable = Executable(make_of(cache), (), result, ())
-    keep_function(policy, name + Form.FUNCTION, given, asked, executable)
-    known = policy.executables.get(parts if asked is not None else parts[:-1])
+    executable = Executable(make, (), result, ())
+    known = keep_function(policy, name + Form.FUNCTION, given, asked, executable)
     if known is not None and known.result is result:
-        cache.keep(out._buffer, *numbers)
+        known.run.__self__.keep(out._buffer, *numbers)
 
 
-def keep_copy(
-    name: str,
-    given: tuple[Any, ...],
-    numbers: tuple[Any, ...],
-    asked: object,
-    out: Array,
-    make_of: Callable[[BufferCache], Make],
-) -> None:
+def keep_copy(name: str, given: tuple[Any, ...], asked: object, out: Array) -> None:
     """Keep what a function has made of numbers alone, so that it is copied the next time: where
     none of them is so large that NumPy may have warned of it."""
-    small = [type(n) is int or (type(n) is float and abs(n) <= _HELD_BY_FLOAT16) for n in numbers]
+    small = [type(n) is int or (type(n) is float and abs(n) <= _HELD_BY_FLOAT16) for n in given]
     if isinstance(out._type, DType) and all(small):
-        keep_made(name, given, numbers, asked, out, make_of)
+        keep_made(name, given, given, asked, out, BufferCache().copy)
 
 
 _HELD_BY_FLOAT16 = 60000.0

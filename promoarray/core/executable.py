@@ -73,11 +73,13 @@ def keep_answer(
     answer : object
         Immutable.
     by_value : bool
-        Whether policies that look at values look at those of what is given.
+        Whether it hangs on what arrays hold: on their ranks, and on values where policies look at
+        them. Then nothing is kept of NumPy's own arrays.
     """
     if observers_anywhere or any(x is None for x in given):  # which equals NumPy's float64
         return
-    if any(isinstance(x, np.generic) for x in given):  # whose values are no dtypes
+    numpys = (np.ndarray, np.generic) if by_value else np.generic  # whose values are no dtypes
+    if any(isinstance(x, numpys) for x in given):
         return
     kept_as, executable = name + Form.FUNCTION, Executable(None, (), answer, ())
     classify = value_class(policy) if by_value else None

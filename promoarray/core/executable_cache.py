@@ -185,11 +185,14 @@ _KIND_BITS: dict[type, int] = {kind: 1 << n for n, kind in enumerate(WEAK)}
 
 def keep_function(
     policy: Policy, name: str, given: tuple[Any, ...], asked: object, executable: Executable
-) -> None:
-    """Keep what a function does with arguments of these types and a dtype that is asked for."""
+) -> Executable | None:
+    """Keep what a function does with arguments of these types and a dtype that is asked for;
+    return what is kept, which may have been there before."""
     parts = [key_part(x) for x in (*given, *(() if asked is None else (asked,)))]
-    if all(part is not None for part in parts):  # NumPy's float64 equals None
-        policy.executables.setdefault((name, *parts), executable)
+    if any(part is None for part in parts):  # NumPy's float64 equals None
+        return None
+    kept: Executable = policy.executables.setdefault((name, *parts), executable)
+    return kept
 
 
 _WEAK_TYPES = frozenset(WEAK_TYPES)

@@ -79,12 +79,7 @@ def observers_here() -> tuple[Observer, ...]:
 
 def lone_observer() -> Observer | None:
     """The observer of this context, if there is one and no other."""
-    if len(observers_anywhere) == 1 and (observed_everywhere or _here.get()):
-        here: tuple[Observer, ...] = tuple(observers_anywhere)
-        if not observed_everywhere and here[0] not in _here.get():
-            return None
-    else:
-        here = observers_here()
+    here = observers_here()
     return here[0] if len(here) == 1 else None
 
 

@@ -144,7 +144,7 @@ def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> An
         return explicit(policy, given, strong, dtype)
     if is_scalar:
         try:
-            value = policy.assigned(operand, dtype)
+            value = policy.assigning(operand, dtype)
         except TypeError as error:
             _recovered(policy, target, operand, source, Refusal(str(error)))
             raise _refused(policy, dtype, operand, source, str(error)) from None

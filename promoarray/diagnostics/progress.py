@@ -1,7 +1,7 @@
 """Progress of a long command: a line at the bottom of a terminal, gone when the work is done.
 
 It is on standard error, if that is a terminal, and comes when the work has taken a while. The
-command itself prints nothing meanwhile.
+command itself prints nothing meanwhile, or while the line is ``away``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from promoarray.console import console
@@ -46,7 +48,8 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._file is not None and self._file.isatty():
-            self._timer = threading.Timer(self._after, self._show)
+            wait = self._started + self._after - time.monotonic()
+            self._timer = threading.Timer(max(wait, 0), self._show)
             self._timer.daemon = True
             self._timer.start()
         return self
@@ -58,6 +61,16 @@ class Progress:
         with self._lock:
             if self._bar is not None:
                 self._bar.stop()
+            self._bar = None
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the line away while a block prints, as the commands of conformance/ do."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
 
     def step(self, words: str | None = None, done: float | None = None) -> None:
         """Say what is done now, and which part of all is done already, from 0 to 1."""

@@ -13,7 +13,7 @@ from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.backends import numpy as numpy_backend
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
-from promoarray.core.creation import BufferCache, keep_like, keep_shaped
+from promoarray.core.creation import keep_like, keep_shaped
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import as_array, scalar_buffer
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
@@ -114,16 +114,6 @@ def full_of(shape: Any, value: PArray) -> PArray:
     buffer = backend.empty(shape, value.dtype, value.device)
     backend.write(buffer, ..., value._buffer)
     return value._wrap(buffer, value._type)
-
-
-def filler(made: BufferCache) -> Callable[[Any, Any], Any]:
-    """How arrays are filled with a number that was stored before."""
-
-    def fill(shape: Any, number: Any) -> Any:
-        value = made.find(number)
-        return None if value is None else filled_here(shape, value)
-
-    return fill
 
 
 def fill_like(buffer: Any, value: Any) -> Any:

@@ -19,7 +19,6 @@ from promoarray.core.operands import require_one_namespace
 from promoarray.dtypes import WEAK
 from promoarray.functions._creation import (
     fill_like,
-    filler,
     full_of,
     made,
     made_like,
@@ -284,7 +283,8 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
     out = full_of(shape, value)
     if device is None and type(fill_value) in WEAK:
-        keep_made("full", (shape, fill_value), (fill_value,), dtype, value, filler)
+        given = shape, fill_value
+        keep_made("full", given, (fill_value,), dtype, value, BufferCache().fill)
     return out
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
-from promoarray.core.creation import BufferCache, keep_copy
+from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
 from promoarray.core.move import Move, fast_move, move, require_taken
 from promoarray.core.operands import as_array
@@ -21,10 +20,6 @@ from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 
 __all__ = ["eye", "meshgrid", "tril", "triu"]
-
-
-def _square(made: BufferCache) -> Callable[..., Any]:
-    return lambda n_rows, n_cols=None: made.copy(n_rows, n_rows if n_cols is None else n_cols)
 
 
 @fast_function("eye", settings=making(PArray))
@@ -77,7 +72,7 @@ def eye(
     out = cast_values(values, dt.weak_float, dtype, target, device)
     if device is None and k == 0:
         given = (n_rows,) if n_cols is None else (n_rows, n_cols)
-        keep_copy("eye", given, (n_rows, given[-1]), dtype, out, _square)
+        keep_copy("eye", given, dtype, out)
     return out
 
 

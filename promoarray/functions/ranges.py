@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
-from promoarray.core.creation import BufferCache, keep_copy
+from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
@@ -22,15 +21,6 @@ from promoarray.promotion.plan import Plan
 from promoarray.promotion.scalars import bounds, in_range
 
 __all__ = ["arange", "linspace"]
-
-
-def _copied(made: BufferCache) -> Callable[..., Any]:
-    """How ``arange`` copies what it made of the same numbers before."""
-
-    def make(start: Any, stop: Any = None, step: Any = 1) -> Any:
-        return made.copy(0, start, step) if stop is None else made.copy(start, stop, step)
-
-    return make
 
 
 @fast_function("arange", settings=making(PArray))
@@ -79,7 +69,7 @@ def arange(
     out = _arange(start, stop, step, dtype, device)
     if device is None:
         steps = () if type(step) is int and step == 1 else (step,)  # as it is rarely written
-        keep_copy("arange", (*given, *steps), (start, stop, step), dtype, out, _copied)
+        keep_copy("arange", (*given, *steps), dtype, out)
     return out
 
 
@@ -239,9 +229,7 @@ def linspace(
     ends = _number(start, "linspace"), _number(stop, "linspace")
     out = _linspace(ends, num, endpoint, dtype, device)
     if device is None and endpoint is True:
-        keep_copy(
-            "linspace", (start, stop, num), (start, stop, num), dtype, out, lambda made: made.copy
-        )
+        keep_copy("linspace", (start, stop, num), dtype, out)
     return out
 
 

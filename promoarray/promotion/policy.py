@@ -373,19 +373,13 @@ class Policy:
         alike = len({operand.type for operand in operands}) == 1
         return lacking(self.title, name, target if alike else plan.inputs[0])
 
-    def assigned(self, value: Any, dtype: DType) -> Any:
-        """Return what ``x[key] = value`` casts to the dtype of ``x``, a Python number like it.
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowError
-            If the policy does not store it there.
-        """
-        return self.assigning(value, dtype)
-
     @property
     def assigning(self) -> Fit:
-        """``assigned``, which does not keep the policy itself alive."""
+        """From a Python number and the dtype of ``x`` to what ``x[key] = value`` casts to it.
+
+        It raises TypeError, ValueError or OverflowError if the policy does not store the number
+        there, and does not keep the policy itself alive.
+        """
         own = self.stored.fit_by.get("setitem")
         return real_and_fitting(self.scalars.fit) if own is None else own
 

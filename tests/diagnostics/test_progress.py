@@ -70,6 +70,17 @@ def test_a_line_is_shown_and_gone_in_the_end(terminal: Terminal) -> None:
     assert terminal.getvalue().count("\x1b[?25l") == terminal.getvalue().count("\x1b[?25h")
 
 
+def test_what_is_printed_while_it_is_away_stays(terminal: Terminal) -> None:
+    with Progress("first", file=terminal, after=0) as progress:
+        assert terminal.waits_for("first")
+        with progress.away():
+            assert set(terminal.screen) == {""}
+            terminal.write("a result\n")
+        progress.step("second")
+        assert terminal.waits_for("second")
+    assert [line for line in terminal.screen if line] == ["a result"]
+
+
 def _stopped(terminal: Terminal) -> None:
     with Progress("work", file=terminal, after=0):
         assert terminal.waits_for("work")

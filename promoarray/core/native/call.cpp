@@ -11,8 +11,6 @@ namespace {
 // Bytes: the result of a longer operation in place is written as it goes, by `run`.
 constexpr Py_ssize_t MUCH = 1 << 17;
 
-// Elements from which on NumPy's own loops may run in parts (backends/numpy/parts.py).
-
 constexpr Py_ssize_t FEW = 4;  // operands that need no memory of their own
 
 class Call {

@@ -218,7 +218,7 @@ def not_stored(policy: Policy, seen: tuple[Operand, ...], value: Any) -> str:
     if type(value) not in WEAK:
         return policy.assigns(policy.strong(seen[1].type), dtype) or ""
     try:
-        policy.assigned(value, dtype)
+        policy.assigning(value, dtype)
     except (TypeError, OverflowError, ValueError) as error:
         return str(error)
     return ""

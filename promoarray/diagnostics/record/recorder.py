@@ -366,7 +366,7 @@ class Recorder:
         """Record a Python number that the framework does not write into an array."""
         home, operands = self.home, (target, value)
         try:
-            home.assigned(value, type_of(target._type))
+            home.assigning(value, type_of(target._type))
         except (TypeError, ValueError, OverflowError) as why:
             seen = tuple(operand_of(x, home) for x in operands)
             event = RefusalEvent("setitem", Form.INPLACE, home, operands, seen, Refusal(str(why)))
