@@ -257,6 +257,14 @@ def test_some_have_it_in_a_namespace_too(policy: str, calls: Calls, bound: bool)
     assert differing(calls, policy, 2 * SOME.index(policy) + bound, bound=bound) == []
 
 
+def test_numpys_arrays_without_axes_answer_for_no_others() -> None:
+    with pa.policy(as_policy("paddle").derive("fresh")):
+        assert pa.result_type(pa.bool, np.array(1, np.int8)) is pa.int8
+        for _ in range(2):
+            with pytest.raises(pa.PromotionError, match="does not promote"):
+                pa.result_type(pa.bool, np.array([1, 1], np.int8))
+
+
 def test_policies_answer_for_themselves() -> None:
     x = pa.asarray([1], dtype=pa.int8)
     bound = pa.namespace("torch").asarray(x)
