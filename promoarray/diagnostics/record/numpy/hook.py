@@ -305,5 +305,5 @@ def hook() -> Hook:
         setattr(builtins, RESERVED, found)
         BEFORE_READING.append(made.flush)
         in_python()  # which is loaded rewritten, before anything is recorded
-    made = found.hook
-    return made
+    hook: Hook = found.hook
+    return hook
