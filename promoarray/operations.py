@@ -145,8 +145,7 @@ diagonal   mode kthvalue cummax cummin topk tril triu diag diagflat diag_embed r
 diagonal   take_along_dim scatter scatter_add index_add pad msort nan_to_num aminmax softshrink
 diagonal   hardshrink unique_consecutive frac
 real       view_as_real
-argmax     one_hot bincount count_nonzero nonzero argwhere multinomial bucketize
-sort       histc
+argmax     one_hot bincount count_nonzero nonzero argwhere multinomial bucketize histc
 add        complex polar
 concat     view_as_complex
 """

@@ -233,3 +233,16 @@ d = np.cumsum(x)
         "jax@x64": {5: "int32", 6: "int32"},
         "jax@x32": dict.fromkeys((3, 4, 5, 6), "int32"),
     }
+
+
+def test_a_histogram_counts_in_the_dtype_of_each_framework(tmp_path: Path) -> None:
+    """Paddle and NumPy in int64, PyTorch in that of the values."""
+    pytest.importorskip("paddle")
+    program = "import paddle\nx = paddle.ones([2])\na = paddle.histogram(x, 3)\n"
+    report = _compared(tmp_path, program, "torch,numpy@2")
+    (found,) = (each for each in report["divergences"] if each["line"] == 3)
+    assert {name: each["dtype"] for name, each in found["answers"].items()} == {
+        "paddle@3.3": "int64",
+        "torch@2.13": "float32",
+        "numpy@2": "int64",
+    }
