@@ -299,21 +299,6 @@ def test_python_scalars_on_either_side_give_numpys_values(policy: str, name: str
     assert wrong == []
 
 
-def test_the_fast_path_and_the_long_way_agree() -> None:
-    """The first call of a pair of dtypes plans; the next ones may take a shorter way."""
-    wrong = []
-    with np.errstate(all="ignore"):
-        for name, a, b in product(("add", "less", "bitwise_or"), CONCRETE, CONCRETE):
-            if not isinstance(as_policy("numpy").plan(name, (Operand(a), Operand(b))), Plan):
-                continue
-            x, y = pa.asarray(sample(a)[:, None]), pa.asarray(sample(b))
-            answers = [FORWARD[name](x, y) for _ in range(2)]
-            answers += [getattr(pa, name)(x, y)]
-            if len({(repr(z), z.dtype) for z in answers}) != 1:
-                wrong.append((name, a.code, b.code))
-    assert wrong == []
-
-
 # --- 2- and 4-bit integers -------------------------------------------------------------------
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.dtypes import CONCRETE, DType, Kind
-from promoarray.policies import as_policy
 
 DEFAULTS = {
     # policy: bool, int, float, complex as asarray makes them
@@ -293,29 +291,6 @@ def test_strings_are_made_when_asked_for() -> None:
 def test_every_float_kind_can_be_drawn_empty() -> None:
     kinds = {pa.empty((0, 2), dtype=d).shape for d in CONCRETE if d.kind is Kind.FLOAT}
     assert kinds == {(0, 2)}
-
-
-NUMBERS = (0.0, -0.0, 1 - 0j, 1 + 0j, True, 1, 1.0, 300, -1, 2**70, math.inf, math.nan, -math.nan)
-
-
-@pytest.mark.parametrize("policy", ["numpy", "numpy@1", "jax", "torch"])
-def test_a_number_makes_the_same_array_the_second_time(policy: str) -> None:
-    def made(value: complex, dtype: object) -> Any:
-        try:
-            x = pa.asarray(value, dtype=dtype)
-        except (TypeError, ValueError, OverflowError) as error:
-            return str(error)
-        told = x.dtype, x.weak_type, np.asarray(x).tobytes()
-        x[...] = 1  # which is its own
-        return told
-
-    with pa.policy(as_policy(policy).derive("new")):
-        for value in NUMBERS:
-            for dtype in (None, pa.float32, pa.int8, pa.bool, pa.float8_e4m3fn, pa.complex64):
-                first, again = made(value, dtype), made(value, dtype)
-                with pa.trace():  # which has it made anew
-                    anew = made(value, dtype)
-                assert first == again == anew, (value, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "int4", "float32"])

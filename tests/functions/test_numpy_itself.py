@@ -134,6 +134,18 @@ def test_functions_of_two_operands(name: str, data: st.DataObject) -> None:
     assert outcome(getattr(pa, name), *ours(*pair)) == outcome(numpys(name), *pair)
 
 
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_all_that_is_special_beside_all_that_is_special(name: str) -> None:
+    """Few, as NumPy and C++ take them, and many."""
+    for dtype in DTYPES:
+        found = np.unique(values(np.random.default_rng(2), dtype, (60,)))  # NaN is the last
+        special = found[np.linspace(0, found.size - 1, min(found.size, 24)).astype(int)]
+        pairs = np.array([*product(special, special)], dtype).T
+        for many in (1, 40):
+            given = [np.tile(each, many) for each in pairs[: OPERATIONS[name].arity]]
+            assert outcome(getattr(pa, name), *ours(*given)) == outcome(numpys(name), *given)
+
+
 @settings(max_examples=60)
 @given(data=st.data())
 def test_clip_and_where(data: st.DataObject) -> None:

@@ -1,14 +1,19 @@
-"""Functions that make arrays or answer questions: the second time is as the first, to the bit.
+"""Functions of every chapter: the second time is as the first, to the bit.
 
 What was decided once is kept, and the calls that follow find it. Each call is made under a policy
-that has met nothing, then again, and then in a block of `pa.trace`, which has all decided anew.
+that has met nothing, then again, and then in a block of `pa.trace`, which has all decided anew and
+goes the long way.
 """
 
 from __future__ import annotations
 
+import gc
 import math
+import operator
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import product
 from typing import Any
@@ -20,7 +25,8 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.dtypes import CONCRETE, DType
+from promoarray.core import dispatch
+from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.policies import as_policy
 
 EVERY = [name for name in pa.list_policies() if not name.startswith("onnx@")] + ["onnx@25"]
@@ -32,8 +38,8 @@ Calls = Callable[[Any, int], Iterator[Call]]
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    with np.errstate(all="ignore"):
+def _quiet(request: pytest.FixtureRequest) -> Iterator[None]:
+    with nullcontext() if "warnings" in request.node.name else np.errstate(all="ignore"):
         yield
 
 
@@ -215,21 +221,173 @@ def joined(xp: Any, turn: int) -> Iterator[Call]:
         yield f"{given} as {dtype}", partial(xp.asarray, given, dtype=dtype)
 
 
+# --- Operations on few elements ------------------------------------------------------------------
+
+OF_TWO: tuple[Callable[..., Any], ...] = (
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq),
+    *(operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.mul),
+    *(pa.maximum, pa.minimum, pa.atan2, pa.hypot, pa.logaddexp, pa.logical_or, pa.logical_xor),
+    *(pa.isin, partial(pa.isin, invert=True), pa.linalg.outer, pa.extras.l1_loss),
+    *(pa.extras.mse_loss, pa.extras.huber_loss, pa.extras.poisson_nll_loss),
+)
+OF_ONE: tuple[Callable[..., Any], ...] = (
+    *(pa.isfinite, pa.isnan, pa.isinf, pa.signbit, pa.floor, pa.ceil, pa.trunc, pa.round),
+    *(pa.real, pa.imag, pa.any, pa.all, pa.sum, pa.prod, pa.max, pa.min, pa.mean, pa.sign),
+    *(pa.argmax, pa.argmin, pa.std, pa.var, pa.diff, pa.cumulative_sum, pa.cumulative_prod),
+    *(pa.logical_not, pa.expm1, pa.log1p, pa.square, pa.negative),
+)
+ORDERS: tuple[Callable[..., Any], ...] = (
+    *(pa.unique_values, pa.unique_counts, pa.unique_inverse, pa.unique_all),
+    *(partial(f, descending=d, axis=-1) for f in (pa.sort, pa.argsort) for d in (False, True)),
+)
+PARTS = (0.0, -0.0, 1.0, -0.5, 2.5, -7.7, math.inf, -math.inf, math.nan)
+COMPLEX = [complex(*pair) for pair in product(PARTS, PARTS)]
+NARROW = (
+    *(dt.complex32, dt.complex64, dt.complex128, dt.bool, dt.int8, dt.uint4, dt.float16),
+    *(dt.bfloat16, dt.float32, dt.float8_e5m2),
+)
+LAYOUTS: tuple[Callable[[Any], Any], ...] = (
+    lambda x: x,
+    lambda x: np.repeat(x, 2)[::2],
+    lambda x: x[::-1].copy()[::-1],
+)
+
+
+def pairs(dtype: DType) -> Any:
+    """Pairs of what is special among complex numbers; of others some numbers, no divisor 0."""
+    if dtype.kind is Kind.COMPLEX:
+        return np.array([*product(COMPLEX, COMPLEX[::9])], np.complex64).T
+    return np.arange(729) % 3, np.arange(729)[::-1] % 4 + 1
+
+
+def operations(xp: Any, turn: int) -> Iterator[Call]:
+    """What NumPy's loops and those of policies compute, of arrays that lie in several ways."""
+    for (at, dtype), lay in product(enumerate(NARROW), LAYOUTS):
+        with pa.policy("numpy"):
+            x, y = (lay(pa.asarray(each).astype(dtype)._buffer) for each in pairs(dtype))
+        for run in turns((*OF_TWO, *OF_ONE), 3, turn + at):
+            given = (x, y) if run in OF_TWO else (x,)
+            yield f"{run} of {dtype}, {x.strides}", partial(of_arrays, run, xp, *given)
+
+
+def of_arrays(run: Callable[..., Any], xp: Any, *given: Any, **options: Any) -> Any:
+    """What a function makes of arrays."""
+    return run(*map(xp.asarray, given), **options)
+
+
+def ordered(xp: Any, turn: int) -> Iterator[Call]:
+    """Sorts and sets of any bits, of many that are alike and of what is special among floats."""
+    for at, dtype in enumerate(CONCRETE):
+        bits = np.random.default_rng(0).integers(0, 256, 200 * dtype.storage.itemsize, np.uint8)
+        x = (bits & 1 if dtype is dt.bool else bits).view(dtype.storage)
+        given = [x, x[:7], x[:1], x[:0], np.concatenate([x[:20]] * 3), x[:60].reshape(3, 20)]
+        given.append(x[:1].reshape(()))
+        with np.errstate(all="ignore"):
+            special = PARTS if dtype.kind is Kind.FLOAT else COMPLEX
+            if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
+                given.append(pa.asarray(np.array(special)).astype(dtype)._buffer)
+        for run, values in turns(product(ORDERS, given), 3, turn + at):
+            yield f"{run} of {values}", partial(of_arrays, run, xp, values)
+
+
+# --- Matrices, transforms and what is joined -----------------------------------------------------
+
+NORMS = [{"norm": norm} for norm in ("backward", "ortho", "forward", "none")]
+SIDES = [{"side": side} for side in ("left", "right", "RIGHT", 1, None)]
+CALLS: dict[str, list[dict[str, Any]]] = {
+    **{
+        f"linalg.{name}": [{}]
+        for name in ("inv", "det", "slogdet", "svdvals", "eig", "eigvals", "eigh", "eigvalsh")
+    },
+    "linalg.pinv": [{}, {"rtol": 0.9}, {"rtol": "0.9"}],
+    "linalg.matrix_rank": [{}, {"rtol": 0.9}],
+    "linalg.cholesky": [{}, {"upper": True}],
+    "linalg.qr": [{}, {"mode": "complete"}, {"mode": "raw"}, {"mode": 1}],
+    "linalg.svd": [{}, {"full_matrices": False}],
+    "linalg.matrix_norm": [
+        *({"ord": ord} for ord in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf, None)),
+        *({"ord": "max"}, {"ord": 3}, {"keepdims": True}),
+    ],
+    "linalg.vector_norm": [
+        *({"ord": ord} for ord in (0, 1, 2, 2.5, math.inf, -math.inf, "fro")),
+        *({"axis": axis} for axis in (None, 0, -1, (0, 1), 5)),
+        {"axis": 1, "keepdims": True},
+    ],
+    "linalg.diagonal": [{}, {"offset": 1}, {"offset": -1}, {"offset": 9}],
+    "linalg.trace": [{}, {"offset": 1}, {"dtype": dt.float64}],
+    **{
+        f"fft.{name}": [{}, {"n": 1}, {"n": 3}, {"n": 0}, {"axis": 0}, {"axis": 4}, *NORMS]
+        for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+    },
+    **{
+        f"fft.{name}": [{}, {"s": (2, 3)}, {"axes": (0,)}, {"axes": [0, 0]}, {"s": (1,)}, *NORMS]
+        for name in ("fftn", "ifftn", "rfftn", "irfftn")
+    },
+    "diff": [{}, {"n": 2}, {"n": 3, "axis": 0}, {"n": -1}, {"axis": 2}, {"n": 2, "prepend": 1.0}],
+    "argsort": [{}, {"descending": True}, {"axis": 0}, {"axis": "0"}, {"axis": 3}],
+}
+SQUARE = np.asarray([[2, 1], [1, 3]])
+MATRICES = [SQUARE, np.ones((2, 2)), np.ones((2, 3)), np.stack([SQUARE, SQUARE + 1])]
+MATRICES += [np.zeros((1, 1)), np.ones((0, 0)), np.ones(3)]
+SYSTEM = np.asarray([[2, 1, 0], [1, 3, 1], [0, 1, 4]])
+RIGHT = [np.ones(3), np.ones((3, 1)), np.ones((2, 3, 2)), np.ones(2), np.ones(()), np.ones(1)]
+STRONG = [dt.bool, dt.int8, dt.int64, dt.bfloat16, dt.float16, dt.float32, dt.float64, dt.complex64]
+
+
+def function(xp: Any, name: str) -> Callable[..., Any]:
+    """A function of a namespace, or of an extension."""
+    chapter, _, own = name.rpartition(".")
+    found: Callable[..., Any] = getattr(getattr(xp, chapter) if chapter else xp, own)
+    return found
+
+
+def of_matrices(xp: Any, turn: int) -> Iterator[Call]:
+    """Linear algebra and transforms of matrices, square, singular, stacked and none at all."""
+    for at, (name, ways) in enumerate(CALLS.items()):
+        for dtype, x, options in product(turns(STRONG, 6, turn + at), MATRICES, ways):
+            run = partial(cast_first, function(xp, name), xp, (x, dtype), **options)
+            yield f"{name} of {dtype} {x.shape}, {options}", run
+    for (one, other), side in product(
+        ((dt.float32, dt.float32), (dt.int8, dt.float64), (dt.float16, dt.complex64)), RIGHT
+    ):
+        for name, ways in {
+            "linalg.solve": [{}],
+            "linalg.cross": [{"axis": axis} for axis in (-1, 0, 1, 5)],
+            "searchsorted": SIDES,
+        }.items():
+            first = SYSTEM[0] if name == "searchsorted" else SYSTEM
+            for options in ways:
+                pair = (first, one), (side, other)
+                run = partial(cast_first, function(xp, name), xp, *pair, **options)
+                yield f"{name} of {one}, {other} {side.shape}, {options}", run
+
+
+def cast_first(run: Callable[..., Any], xp: Any, *given: Any, **options: Any) -> Any:
+    """What a function makes of values in dtypes."""
+    return run(*(xp.asarray(x).astype(dtype) for x, dtype in given), **options)
+
+
+def concatenated(xp: Any, turn: int) -> Iterator[Call]:
+    """Arrays joined, of one dtype and of several, however many there are."""
+    values = np.asarray([[0, 1], [2, 3]])
+    for name, dtype in product(("concat", "stack"), turns(CONCRETE, 6, turn)):
+        join, x = getattr(xp, name), xp.asarray(values.astype(np.float32)).astype(dtype)
+        parts = [x, x[:1], x[::-1].T, x, x[1:], x, x, x, x]
+        for count in (3, 4, 9):
+            yield f"{name} {count} of {dtype}", partial(join, parts[:count])
+            for axis in (0, 1, -1, None, 5, "0", True):
+                run = partial(join, [x] * count, axis=axis)
+                yield f"{name} {count} of {dtype} along {axis}", run
+    some = [dt.bool, dt.int8, dt.uint8, dt.int64, dt.bfloat16, dt.float32, dt.complex64]
+    for one, other in turns(product(some, some), 6, turn):
+        x, y = (xp.asarray(np.asarray([1, 0])).astype(dtype) for dtype in (one, other))
+        lists = [[x, x, x, y], [y, x, x, x, x], [x[0], x[0], x[0], y[0]], [x, x, x, 1, y]]
+        lists += [[x, x, x, np.ones(2)], [x, x, x, y[0]], [x[0], y[0], x[0], 2]]
+        for name, each in product(("concat", "stack"), lists):
+            yield f"{name} {each}", partial(getattr(xp, name), each)
+
+
 # --- The second time is as the first -------------------------------------------------------------
-
-
-def told(run: Callable[[], Any]) -> Any:
-    """All that one can tell of an answer, or of the error."""
-
-    def seen() -> Any:
-        found = run()
-        out, *more = found if isinstance(found, tuple) else (found,)
-        if not isinstance(out, pa.PArray):
-            return found
-        bits = np.asarray(out._buffer)
-        return type(out), out._type, out.shape, bits.dtype, bits.tobytes(), *more
-
-    return outcome(seen)
 
 
 def differing(calls: Calls, policy: str, turn: int, *, bound: bool) -> list[Any]:
@@ -237,9 +395,9 @@ def differing(calls: Calls, policy: str, turn: int, *, bound: bool) -> list[Any]
     xp = pa.namespace(fresh) if bound else pa
     with pa.policy("numpy" if bound else fresh):
         every = [*calls(xp, turn)]
-        first, again = ([told(call) for _, call in every] for _ in range(2))
+        first, again = ([outcome(call) for _, call in every] for _ in range(2))
         with pa.trace():
-            anew = [told(call) for _, call in every]
+            anew = [outcome(call) for _, call in every]
     rows = zip(every, first, again, anew, strict=True)
     return [(name, a, b, c) for (name, _), a, b, c in rows if not a == b == c]
 
@@ -248,6 +406,63 @@ def differing(calls: Calls, policy: str, turn: int, *, bound: bool) -> list[Any]
 @pytest.mark.parametrize("policy", EVERY)
 def test_every_policy_has_the_answer_that_it_had(policy: str, calls: Calls) -> None:
     assert differing(calls, policy, EVERY.index(policy), bound=False) == []
+
+
+OF_OPERATIONS = ["numpy", "numpy@1", "torch", "jax", "paddle", "tensorflow"]
+
+
+@pytest.mark.parametrize("calls", [operations, ordered, of_matrices, concatenated])
+@pytest.mark.parametrize("policy", OF_OPERATIONS)
+def test_operations_have_the_answer_of_the_long_way(policy: str, calls: Calls) -> None:
+    assert differing(calls, policy, OF_OPERATIONS.index(policy), bound=False) == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_warnings_name_the_line_of_the_program_each_time(name: str) -> None:
+    for value in (3e38, math.inf):
+        x, told = pa.asarray(np.full((2, 2), value, np.float32)), []
+        for way in (pa.trace(), nullcontext(), nullcontext()):
+            with way, warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                for options in CALLS[name]:
+                    with suppress(ValueError, TypeError):
+                        function(pa, name)(x, **options)
+                told.append([(str(w.message), w.filename, w.lineno) for w in found])
+        assert told[0] == told[1] == told[2]
+        assert {filename for _, filename, _ in told[0]} <= {__file__}
+
+
+def test_the_second_time_no_long_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken, apply = [], dispatch.apply
+
+    def counted(name: str, *operands: Any, **options: Any) -> Any:
+        taken.append(name)
+        return apply(name, *operands, **options)
+
+    x, y = pa.asarray([[2.0, 1.0], [1.0, 3.0]]), pa.asarray([[1, 2], [3, 4]], dtype=pa.int8)
+    names = [name for name in CALLS if name not in ("fft.rfft", "linalg.trace")]
+    calls = [partial(function(pa, name), x) for name in names]
+    calls += [partial(pa.linalg.solve, x, x), partial(pa.searchsorted, x[0], x, side="right")]
+    joins = [partial(join, [x] * n) for join in (pa.concat, pa.stack) for n in (3, 4, 5, 40)]
+    joins += [partial(join, [x, y, x, y, y]) for join in (pa.concat, pa.stack)]
+    for policy in ("numpy", "torch", "jax", "numpy@1"):
+        with pa.policy(policy):
+            for call in (*joins, *(calls if policy == "numpy" else ())):
+                call()
+    monkeypatch.setattr(dispatch, "apply", counted)
+    for policy in ("numpy", "torch", "jax", "numpy@1"):
+        with pa.policy(policy):
+            for call in joins:
+                call(axis=-1)
+    for call in calls:
+        call()
+    pa.linalg.qr(x, mode="complete")
+    pa.linalg.matrix_norm(x, ord="nuc")
+    pa.fft.fft(x, norm="ortho")
+    pa.searchsorted(x[0], x, side="left")
+    assert taken == []
+    pa.searchsorted(x[0], x, sorter=pa.asarray([0, 1]))
+    assert taken == ["searchsorted"]
 
 
 @pytest.mark.parametrize("bound", [False, True])
@@ -345,8 +560,8 @@ def test_an_array_of_a_namespace_is_filled_by_its_policy() -> None:
     for policy in ("numpy", "torch", "jax"):
         with pa.policy(policy):
             assert [pa.full_like(x, 1.5).tolist() for _ in range(3)] == [[1]] * 3
-            want = told(partial(pa.namespace("jax").full_like, x, 300))
-            assert [told(partial(pa.full_like, x, 300)) for _ in range(3)] == [want] * 3
+            want = outcome(partial(pa.namespace("jax").full_like, x, 300))
+            assert [outcome(partial(pa.full_like, x, 300)) for _ in range(3)] == [want] * 3
 
 
 def test_what_was_made_is_nobody_elses() -> None:
@@ -395,6 +610,54 @@ def test_lists_of_arrays_that_were_joined_before_may_be_of_other_shapes() -> Non
                 pa.asarray(ragged)
 
 
+def as_the_long_way(calls: list[Callable[[], Any]]) -> None:
+    """What observers hear of goes the long way each time."""
+    with pa.trace():
+        wanted = [outcome(call) for call in calls]
+    for _ in range(2):
+        assert [outcome(call) for call in calls] == wanted
+
+
+def test_subclasses_namespaces_and_weakly_typed_arrays_are_joined_alike() -> None:
+    class Mine(pa.PArray):
+        pass
+
+    x = pa.asarray([1.0, 2.0])
+    mine = Mine._wrap(np.ones(2), dt.float64)
+    bound = pa.namespace("torch").asarray([1.0, 2.0])
+    weak = pa.PArray([1.5], weak_type=True)
+    for join in (pa.concat, pa.stack, pa.namespace("torch").concat):
+        lists = [[mine] * 4, [x, x, x, mine], [mine, x, x, x], [bound] * 4, [x, bound, bound, x]]
+        as_the_long_way([partial(join, each) for each in lists])
+    with pa.policy("jax"):
+        as_the_long_way([partial(pa.concat, [weak] * 4), partial(pa.concat, [weak, weak, weak, x])])
+        assert pa.concat([weak] * 4).weak_type
+    y = pa.asarray([1], dtype=pa.int8)
+    with pa.policy("torch"):
+        z = pa.concat([y, y, y, x.astype(pa.float16)])
+    assert (z.dtype, pa.concat([y, y, y, x.astype(pa.float16)]).dtype) == (dt.float16, dt.float16)
+
+
+def test_joining_leaks_nothing() -> None:
+    x, y = pa.asarray([1.0, 2.0]), pa.asarray([1.0])
+    same, unlike = [x] * 6, [x, x, x, x[None], y]
+    watched = [x, x._buffer, y, x._type, same, unlike, pa.get_policy(), pa.PArray]
+
+    def work(times: int) -> None:
+        for _ in range(times):
+            pa.concat(same), pa.stack((*same,))
+            for wrong in (partial(pa.concat, unlike), partial(pa.concat, same, axis=7)):
+                assert issubclass(outcome(wrong)[0], ValueError)
+
+    work(20)
+    gc.collect()
+    counts = [sys.getrefcount(each) for each in watched]
+    work(500)
+    gc.collect()
+    grown = [sys.getrefcount(e) - count for e, count in zip(watched, counts, strict=True)]
+    assert all(abs(each) < 50 for each in grown), grown
+
+
 # --- Names of dtypes -----------------------------------------------------------------------------
 
 SPELLED: list[tuple[Any, DType]] = [
@@ -429,11 +692,11 @@ def test_a_dtype_may_be_spelled_in_any_way(call: str, bound: bool) -> None:
         x = xp.asarray(np.asarray([1.0, 0.0]))
         for spelled, dtype in SPELLED:
             try:
-                expected = told(partial(TAKE_A_DTYPE[call], xp, x, dtype))
+                expected = outcome(partial(TAKE_A_DTYPE[call], xp, x, dtype))
             except TypeError:  # what arange has not
                 continue
             for _ in range(3):
-                assert told(partial(TAKE_A_DTYPE[call], xp, x, spelled)) == expected
+                assert outcome(partial(TAKE_A_DTYPE[call], xp, x, spelled)) == expected
 
 
 def test_only_few_names_are_kept() -> None:
