@@ -2,15 +2,12 @@
 
 Sources of 16 bits and fewer are searched whole; wider ones at and beside every tie and boundary.
 The definition in cast.h and the fast loops are two implementations: both are compared. What
-frameworks really gave is in policies/test_recorded_casts.py.
+frameworks really gave is in promotion/test_cast_rules.py.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
-import platform
-import sys
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
@@ -463,38 +460,6 @@ def test_more_than_2_to_the_31_elements():
     codes = np.empty(n, np.uint8)
     cast(out, codes, dtype_args(dt.uint8), dtype_args(dt.float8_e5m2), DEFAULT)
     assert codes[-3:].tolist() == [0x3C, 0x47, 0x5A]
-
-
-# --- The floating-point environment -------------------------------------------------------------
-
-
-@pytest.mark.skipif(
-    sys.platform != "linux" or platform.machine() != "x86_64" or platform.libc_ver()[0] != "glibc",
-    reason="knows only where glibc keeps MXCSR on x86-64",
-)
-def test_flushing_subnormals_to_zero_changes_nothing():
-    """Others set these bits for a whole thread: PyTorch, and what is built with -ffast-math."""
-    libm = ctypes.CDLL("libm.so.6")
-    environment = (ctypes.c_uint32 * 8)()  # 28 bytes of x87 state, then MXCSR
-    libm.fegetenv(environment)
-    normal = environment[7]
-    flush = 0x8040  # FTZ, DAZ
-    cases = []
-    for source, target in product(FLOATS, REAL):
-        codes = every_code(source) if source.bits <= 16 else edges(source, target)
-        if source.bits >= 32:
-            codes = np.concatenate([codes, np.arange(1, 4000, 7).astype(codes.dtype)])
-        cases.append((source, target, codes, cast_codes(codes, source, target)))
-    wrong = []
-    for source, target, codes, want in cases:
-        got = np.empty_like(want)
-        environment[7] = normal | flush
-        libm.fesetenv(environment)
-        cast(codes, got, dtype_args(source), dtype_args(target), DEFAULT)
-        environment[7] = normal
-        libm.fesetenv(environment)
-        wrong += differences(codes, got, want, source, target)
-    assert not wrong
 
 
 def test_a_sign_alone_is_false_unless_it_is_nan(level):
