@@ -9,15 +9,13 @@ no longer differs.
 from __future__ import annotations
 
 import sys
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import departures
 import tables
 
 import promoarray as pa
@@ -103,10 +101,10 @@ def _sections(golden: str) -> dict[str, tables.Cells]:
 
 def _named(pattern: str, section: str, cells: tables.Cells) -> Iterator[tuple[Any, str]]:
     """The cells of a section that a pattern names; most patterns name few sections."""
-    sections, rows, columns = _parts(pattern)
-    if _any(section, sections):
+    sections, rows, columns = departures.parts(pattern)
+    if departures.is_any(section, sections):
         for (row, column), recorded in cells.items():
-            if _any(row, rows) and _any(column, columns):
+            if departures.is_any(row, rows) and departures.is_any(column, columns):
                 yield (row, column), recorded
 
 
@@ -201,44 +199,6 @@ def _code(answered: object) -> str:
     return dtype.code
 
 
-@dataclass
-class Departure:
-    """Cells left out, with the reason they stand under."""
-
-    golden: str
-    reason: str
-    cells: list[str]
-
-    def of(self, golden: str) -> bool:
-        """Whether this is about a golden file."""
-        return any(fnmatchcase(golden, part) for part in self.golden.split())
-
-    def covers(self, golden: str, cell: Cell) -> bool:
-        """Whether one of the patterns names this cell."""
-        return self.of(golden) and any(matches(p, cell) for p in self.cells)
-
-
-def matches(pattern: str, cell: Cell) -> bool:
-    """Whether a pattern ``sections : rows : columns`` names a cell."""
-    return all(map(_any, (cell.section, cell.row, cell.column), _parts(pattern)))
-
-
-@cache
-def _any(name: str, parts: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, part) for part in parts)
-
-
-@cache
-def _parts(pattern: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(part.split()) for part in pattern.split(" : "))
-
-
-def departures() -> list[Departure]:
-    """Read the departures."""
-    with (HERE / "departures.toml").open("rb") as file:
-        return [Departure(**entry) for entry in tomllib.load(file).get("departure", [])]
-
-
 def scalars(golden: str, pattern: str = "* : * : *") -> list[Cell]:
     """Compute the recorded ``array op scalar``: the dtype and the first element, or the error."""
     policy = as_policy(POLICY_OF[golden])
@@ -301,9 +261,9 @@ def _same_value(a: str, b: str, code: str) -> bool:
 
 def unexplained(golden: str, cells: Iterable[Cell]) -> Iterator[Cell]:
     """Yield the cells that differ without standing in `departures.toml`."""
-    known = departures()
+    known = departures.read("departure")
     for cell in cells:
-        if cell.differs and not any(d.covers(golden, cell) for d in known):
+        if cell.differs and not any(d.covers(golden, cell[:3]) for d in known):
             yield cell
 
 

@@ -25,7 +25,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from programs import generate, known, published, recorded
+import departures
+from programs import generate, published, recorded
 from programs.compare import Difference, difference
 from programs.live import Live
 from programs.ours import Ours
@@ -125,9 +126,9 @@ def unexplained(name: str, found: Iterable[Difference]) -> tuple[list[Difference
     """Those without a reason, and how often each reason holds."""
     reasons: Counter[str] = Counter()
     left = []
-    entries = known.departures()
+    entries = departures.read("programs")
     for each in found:
-        entry = next((entry for entry in entries if entry.covers(name, each)), None)
+        entry = next((entry for entry in entries if entry.covers(name, each[:4])), None)
         if entry is None:
             left.append(each)
         else:

@@ -13,15 +13,15 @@ import argparse
 import operator
 import random
 import sys
-import tomllib
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import departures
 
 import promoarray as pa
 from promoarray.diagnostics.progress import Progress
@@ -205,36 +205,19 @@ def _call_all(asked: Asked, function: Any, given: Iterator[Any], most: int | Non
     asked.carry_out(make)
 
 
-class Reason(NamedTuple):
-    """Drift that stands in ``departures.toml``."""
-
-    framework: str
-    reason: str
-    drift: list[str]
-
-
-def reasons(policy: str) -> list[Reason]:
-    """Read those of a framework, by the name of our policy of it."""
-    with (HERE / "departures.toml").open("rb") as file:
-        found = [Reason(**each) for each in tomllib.load(file)["drift"]]
-    return [each for each in found if fnmatchcase(policy, each.framework)]
-
-
 def judge(report: Any) -> tuple[list[str], list[str]]:
     """Tell what drifts without a reason, and which patterns nothing matches any more."""
-    patterns = [pattern for each in reasons(report.run.name) for pattern in each.drift]
-    lines = {str(each): f"{each.operation} : {', '.join(each.operands)}" for each in report.drift}
-    used = {p: [said for said, key in lines.items() if _matches(key, p)] for p in patterns}
+    known = [each for each in departures.read("drift") if each.is_about(report.run.name)]
+    patterns = [pattern for each in known for pattern in each.patterns]
+    lines = {str(each): (each.operation, ", ".join(each.operands)) for each in report.drift}
+    used = {
+        pattern: [
+            line for line, said in lines.items() if departures.matches(pattern, said, "drift")
+        ]
+        for pattern in patterns
+    }
     explained = {said for found in used.values() for said in found}
     return sorted(set(lines) - explained), [p for p, found in used.items() if not found]
-
-
-def _matches(key: str, pattern: str) -> bool:
-    names, _, given = pattern.partition(" : ")
-    operation, _, found = key.partition(" : ")
-    return any(fnmatchcase(operation, name) for name in names.split()) and any(
-        fnmatchcase(found, each.strip()) for each in given.replace("[]", "[[]]").split("|")
-    )
 
 
 def main() -> int:

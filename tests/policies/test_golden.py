@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 import check
+import departures
 import pytest
 import tables
 
@@ -72,10 +73,10 @@ def test_every_departure_is_still_one() -> None:
         return any(cell.differs for ask in asked for cell in ask(golden, pattern))
 
     idle = [
-        f"{departure.golden}: {pattern}"
-        for departure in check.departures()
-        for pattern in departure.cells
-        if not any(differs(golden, pattern) for golden in RECORDED if departure.of(golden))
+        f"{departure.about}: {pattern}"
+        for departure in departures.read("departure")
+        for pattern in departure.patterns
+        if not any(differs(golden, pattern) for golden in RECORDED if departure.is_about(golden))
     ]
     assert not idle, "these departures no longer differ:\n" + "\n".join(idle)
 
