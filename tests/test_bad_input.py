@@ -743,11 +743,6 @@ def test_a_dtype_that_dlpack_cannot_name_falls_back_to_the_array_protocol() -> N
         pa.asarray(Exporter(source))
 
 
-def test_what_speaks_no_dlpack_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="list does not speak DLPack"):
-        pa.from_dlpack([1])
-
-
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=2),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
+
+from runner import commit
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "differential.md"
 RULE = "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
@@ -16,7 +17,7 @@ def write(name: str, said: dict[str, str], count: int, departures: int, differ: 
     row = (
         f"| `{name}` | {said['version']} | `{said['policy']}` | {count:,} | {agree:.2%}"
         f" | {departures / count:.2%} | {differ / count:.2%} ({differ}) | {said['seed']}"
-        f" | {datetime.now(UTC):%Y-%m-%d}, {_commit()} |"
+        f" | {datetime.now(UTC):%Y-%m-%d}, {commit()} |"
     )
     before, rule, after = PAGE.read_text(encoding="utf-8").partition(f"{RULE}\n")
     if not rule:
@@ -26,8 +27,3 @@ def write(name: str, said: dict[str, str], count: int, departures: int, differ: 
     rows[name] = row
     table = "\n".join(rows[key] for key in sorted(rows))
     PAGE.write_text(before + rule + table + (blank or "\n") + rest, encoding="utf-8")
-
-
-def _commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

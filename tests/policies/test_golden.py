@@ -48,8 +48,8 @@ def grouped(names: list[str]) -> pytest.MarkDecorator:
 
 
 def test_every_golden_file_of_a_framework_is_compared() -> None:
-    # The first two are for tests/policies/test_*.py, the others for tests/diagnostics/record.
-    elsewhere = {"documents", "onnx", "numpy1_expressions", "numpy1_values"}
+    # The first three are for tests/policies/test_*.py, the others for tests/diagnostics/record.
+    elsewhere = {"documents", "onnx", "complex", "numpy1_expressions", "numpy1_values"}
     assert set(GOLDEN) - set(RECORDED) == elsewhere
 
 
