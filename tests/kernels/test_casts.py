@@ -49,7 +49,6 @@ from promoarray.kernels import (
 FLOATS = [d for d in REAL if d.kind is Kind.FLOAT]
 INTEGERS = [d for d in REAL if d.kind in (Kind.INT, Kind.UINT)]
 SMALL_FLOATS = [d for d in FLOATS if d.bits <= 16]
-SIGNED_SMALL = [d for d in SMALL_FLOATS if d.format.signed]
 FEW_BITS = [d for d in REAL if d.bits <= 8]
 HALVES = [d for d in REAL if d.bits == 16]
 

@@ -47,14 +47,10 @@ SIGNED = [d for d in FLOATS if d.format.signed]
 SCALE = dtypes.float8_e8m0fnu
 DIGESTS = Path(__file__).parents[2] / "conformance" / "golden" / "cast_digests.sha256"
 
-all_formats = pytest.mark.parametrize("dtype", FLOATS, ids=str)
-signed_formats = pytest.mark.parametrize("dtype", SIGNED, ids=str)
-
 
 F8 = dtype_args(dtypes.float8_e4m3fn)
 F16 = dtype_args(dtypes.float16)
 F32 = dtype_args(dtypes.float32)
-C64 = dtype_args(dtypes.complex64)
 X = np.ones(4, np.float32)
 Y = np.zeros(4, np.uint8)
 
