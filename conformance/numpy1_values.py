@@ -307,10 +307,10 @@ def carried(texts: list[str]) -> list[tuple[str, bool]]:
     ]
 
 
-def asked(python: str, texts: list[str]) -> list[str]:
-    """What another Python gives."""
+def asked(python: str, texts: list[str], script: str = __file__) -> list[str]:
+    """What a script answers in another Python."""
     ran = subprocess.run(
-        [python, "-W", "ignore", __file__, "--answer"],
+        [python, "-W", "ignore", script, "--answer"],
         input=json.dumps(texts),
         capture_output=True,
         text=True,

@@ -10,15 +10,14 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from numpy1_values import RAISES, asked
+
 GOLDEN = Path(__file__).parent / "golden" / "numpy1_expressions.txt"
-RAISES = "raises"
 
 DTYPES = """
 bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64
@@ -165,18 +164,6 @@ def read() -> list[tuple[str, str]]:
     return [tuple(line.split("\t")) for line in lines if not line.startswith("#")]  # type: ignore[misc]
 
 
-def asked(python: str, every: list[str]) -> list[str]:
-    """What the NumPy of another Python answers."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(every, file)
-        file.flush()
-        told = subprocess.run(
-            [python, __file__, "--answer", file.name], check=True, capture_output=True, text=True
-        )
-    found: list[str] = json.loads(told.stdout)
-    return found
-
-
 def main() -> int:
     """Ask both, and print where they differ."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -184,13 +171,13 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=int, default=0, metavar="N", help="keep so many")
-    parser.add_argument("--answer", metavar="FILE", help=argparse.SUPPRESS)
+    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.answer:
-        print(json.dumps([answer(x) for x in json.loads(Path(args.answer).read_text())]))
+        json.dump([answer(x) for x in json.load(sys.stdin)], sys.stdout)
         return 0
     every = expressions(args.count, args.seed)
-    truth, own = asked(args.numpy1, every), [answer(x) for x in every]
+    truth, own = asked(args.numpy1, every, __file__), [answer(x) for x in every]
     wrong = 0
     for text, guess, right, now in zip(every, predicted(every), truth, own, strict=True):
         if guess != right:

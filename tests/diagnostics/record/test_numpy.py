@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import runpy
 import sys
@@ -17,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import numpy_expressions
 import pytest
 
 import promoarray as pa
@@ -31,8 +31,6 @@ from promoarray.diagnostics.record.report import CAST, MAKE, OPERATION, Recorded
 from promoarray.diagnostics.record.watcher import Known
 from promoarray.operations import OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import as_policy
-
-CONFORMANCE = Path(__file__).parents[3] / "conformance"
 
 
 def recorder(*policies: str) -> Recorder:
@@ -58,30 +56,19 @@ def answers(report: RecordedReport) -> dict[str, str]:
     return {d.site.expression: str(d.answers["numpy@1"]) for d in report.divergences}
 
 
-def expressions() -> ModuleType:
-    path = CONFORMANCE / "numpy_expressions.py"
-    spec = importlib.util.spec_from_file_location("numpy_expressions", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_numpy_1_is_predicted_from_a_run_on_numpy_2() -> None:
-    module = expressions()
-    kept = module.read()
+    kept = numpy_expressions.read()
     assert len(kept) >= 300
     every, right = zip(*kept, strict=True)
-    assert sum(answer == module.RAISES for answer in right) < len(kept) // 3
-    guesses = list(module.predicted(list(every)))
+    assert sum(answer == numpy_expressions.RAISES for answer in right) < len(kept) // 3
+    guesses = list(numpy_expressions.predicted(list(every)))
     wrong = [
         (text, guess, answer)
         for text, guess, answer in zip(every, guesses, right, strict=True)
         if guess != answer
     ]
     assert not wrong
-    changed = sum(module.answer(text) != answer for text, answer in kept)
+    changed = sum(numpy_expressions.answer(text) != answer for text, answer in kept)
     assert changed > len(kept) // 20  # else nothing was predicted
 
 
@@ -521,7 +508,7 @@ def test_a_power_of_a_scalar_is_no_square(base: str, exponent: str) -> None:
         "np.float32(3)": ["float64", "float64", "float64", "float32"],
     }[base][["2", "2.0", "np.uint64(2)", "np.array(2, np.uint8)"].index(exponent)]
     asked = [f"{base} ** {exponent}", f"pow({base}, {exponent})"]
-    assert list(expressions().predicted(asked)) == [right] * 2
+    assert list(numpy_expressions.predicted(asked)) == [right] * 2
 
 
 def test_the_square_of_bools_is_no_other_power(tmp_path: Path) -> None:
