@@ -1,8 +1,9 @@
-"""Runs a program under a real framework in promoarray's place, and writes what it ends with.
+"""Runs a program and writes what it ends with, for `port_examples.py` and `port_numpy.py`.
 
 ``python port_examples_worker.py torch PROGRAM`` in the environment of the framework, with
-array-api-compat on its path for PyTorch and NumPy. The answer is a JSON line: from the name of each
-global to its dtype, its shape and its values, or the error that stopped the program.
+array-api-compat on its path for PyTorch and NumPy, has the framework in promoarray's place; ``plain
+PROGRAM`` has the program as it is. The answer is a JSON line: from the name of each global to its
+dtype, its shape and its values, or the error that stopped the program.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 MODULES = {"torch": "array_api_compat.torch", "jax": "jax.numpy", "numpy": "array_api_compat.numpy"}
@@ -31,14 +31,15 @@ def namespace(framework: str) -> types.ModuleType:
     class Shim(types.ModuleType):
         def __getattr__(self, name: str) -> Any:
             found = getattr(real, name, None)
-            return getattr(ml_dtypes, name) if found is None else found
+            return getattr(import_module("ml_dtypes"), name) if found is None else found
 
     return Shim("promoarray")
 
 
 def ended(framework: str, program: str) -> dict[str, Any]:
     """Run a program; return its arrays and numbers."""
-    sys.modules["promoarray"] = namespace(framework)
+    if framework != "plain":
+        sys.modules["promoarray"] = namespace(framework)
     names: dict[str, Any] = {"__name__": "__main__", "__file__": program}
     with open(program, "rb") as file:
         code = compile(file.read(), program, "exec")
@@ -64,7 +65,8 @@ def _told(value: Any) -> Any:
     if type(value).__module__.startswith("torch"):
         value = value.to(import_module("torch").float64)
     wide = np.asarray(value).astype(np.float64)
-    kind = "numpy " if type(value).__module__ == "numpy" and sys.argv[1] != "numpy" else ""
+    is_own = type(value).__module__ == "numpy" and sys.argv[1] not in ("numpy", "plain")
+    kind = "numpy " * is_own
     return [kind + dtype, list(wide.shape), wide.ravel().tolist()]
 
 

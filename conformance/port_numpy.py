@@ -41,24 +41,7 @@ KNOWN = {
 PLACES = 4
 """So many last places values may differ by."""
 
-WORKER = """
-import json, runpy, sys, warnings
-import numpy as np
-warnings.simplefilter("ignore")
-error, found, names = "", {}, {}
-sys.argv[:] = sys.argv[1:]
-try:
-    names = runpy.run_path(sys.argv[0], run_name="__main__")
-except Exception as stopped:
-    error = f"{type(stopped).__name__}: {stopped}".split("\\n")[0]
-for name, x in names.items():
-    if not name.startswith("_") and isinstance(x, (np.ndarray, np.generic, bool, int, float)):
-        array = np.asarray(x)
-        if array.dtype.kind in "biuf":
-            kind = str(x.dtype) if hasattr(x, "dtype") else type(x).__name__
-            found[name] = [kind, list(array.shape), array.astype(float).ravel().tolist()]
-print("\\n" + json.dumps([error, found]))
-"""
+WORKER = ROOT / "conformance" / "port_examples_worker.py"
 
 
 class Ended(NamedTuple):
@@ -77,9 +60,11 @@ class Ended(NamedTuple):
 
 def ended(python: str, program: Path) -> Ended:
     """Run a program as it is."""
-    command = [python, "-c", WORKER, str(program)]
+    command = [python, str(WORKER), "plain", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    return Ended(*json.loads(done.stdout.splitlines()[-1]))
+    told = json.loads(done.stdout.splitlines()[-1])
+    found = {name: x for name, x in told["final"].items() if name[0] != "_"}
+    return Ended(told["error"], {} if told["error"] else found)
 
 
 def ported(program: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
