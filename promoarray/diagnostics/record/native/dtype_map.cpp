@@ -271,8 +271,12 @@ bool put_slot(PyObject *carried, PyObject *array, PyObject *given) {
     {
         const Guard guard(tables.lock);
         Entry *before = find(tables, array);
-        if (before != nullptr) std::swap(before->slot, slot);
-        if (before != nullptr || !slot) return true;
+        if (before != nullptr && slot) std::swap(before->slot, slot);
+        if (before != nullptr && given == Py_None) {  // its weak reference, too: it stops `x.resize`
+            last = std::move(*before);
+            for (Map *map : {&tables.weak, &tables.strong}) map->entries.erase(array);
+        }
+        if (before != nullptr || given == Py_None) return true;
         is_strong = has_no_weak(tables, array);
     }
     if (!is_strong) weak = Ref(PyWeakref_NewRef(array, nullptr));

@@ -305,5 +305,5 @@ def hook() -> Hook:
         setattr(builtins, RESERVED, found)
         BEFORE_READING.append(made.flush)
         in_python()  # which is loaded rewritten, before anything is recorded
-    hook: Hook = found.hook
-    return hook
+    there: Hook = found.hook
+    return there
