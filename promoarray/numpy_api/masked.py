@@ -80,12 +80,12 @@ def _spread(
     xp: Any, name: str, array: Any, missing: Any, *, correction: float = 0, **options: Any
 ) -> Any:
     """A mean, variance or deviation of what is not missing, in the dtype of one of all."""
-    whole = getattr(xp, name)(xp.ones(1, dtype=array.dtype))
-    given = _wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole.dtype))
+    whole = kept_dtype(getattr(xp, name)(xp.ones(1, dtype=kept_dtype(array))))
+    given = _wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole))
     if name == "mean":
-        return xp.astype(_mean_of(xp, given, missing, **options), whole.dtype)
+        return xp.astype(_mean_of(xp, given, missing, **options), whole)
     spread = _variance_of(xp, given, missing, correction, **options)
-    return xp.astype(xp.sqrt(spread) if name == "std" else spread, whole.dtype)
+    return xp.astype(xp.sqrt(spread) if name == "std" else spread, whole)
 
 
 def _nothing_but(
