@@ -13,7 +13,16 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
-from promoarray.core.executable import Executable, compiled, is_beyond, keep, keep_beyond
+from promoarray.core.executable import (
+    Call,
+    Executable,
+    compiled,
+    entering,
+    find,
+    is_beyond,
+    keep,
+    keep_beyond,
+)
 from promoarray.core.observers import notify, observers_anywhere, tell
 from promoarray.core.operands import (
     array_class,
@@ -66,13 +75,20 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     """
     heard: observer_cache.Lookup | None = None
     if observers_anywhere:
-        from promoarray.core.observer_cache import buffers_of, look_up  # which nothing else needs
+        from promoarray.core.observer_cache import look_up  # which nothing else needs
 
         heard = look_up(name, form, operands, options)
         if heard is not None and heard.known is not None:
-            again = buffers_of(heard.known, operands)
-            if again is not None:
-                return _run_again(name, heard, operands, again, options)
+            executable, types, count, *_ = heard.known
+            buffers = entering(executable, operands)
+            if buffers is not None:
+                call = Call(executable, heard.array_class, buffers)
+                result = _run_again(name, call, types, operands, options)
+                count()
+                return result
+    elif (kept := find(name, form, operands, options)) is not None:
+        types = kept.executable.result, *kept.executable.extra_results
+        return _run_again(name, kept, types, operands, options)
     entered = tuple([as_operand(x) for x in operands])
     if any(x is NotImplemented for x in entered):
         return NotImplemented
@@ -176,25 +192,22 @@ def tell_observers(
 
 def _run_again(
     name: str,
-    heard: observer_cache.Lookup,
+    call: Call,
+    types: tuple[Any, ...],
     operands: tuple[Any, ...],
-    buffers: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Any:
-    """Run an operation that the observer here has heard of, and count it."""
-    assert heard.known is not None
-    executable, types, tell, _ = heard.known
-    result: Any
+    """Run an operation that was compiled before; its results bear ``types``."""
+    executable, cls, buffers = call
     if executable.into:
-        result = operands[0]
-        _run_into(executable, name, result, buffers)
-        result._type = types[0]
-    else:
-        out = run(executable, name, buffers, options)
-        wrap = heard.array_class._wrap
-        result = tuple(map(wrap, out, types)) if executable.extra_results else wrap(out, types[0])
-    tell()
-    return result
+        _require_writeable(backend_of(buffers[0]), name, operands[0])
+        _run_into(executable, name, operands[0], buffers)
+        operands[0]._type = types[0]
+        return operands[0]
+    out = run(executable, name, buffers, options)
+    return (
+        tuple(map(cls._wrap, out, types)) if executable.extra_results else cls._wrap(out, types[0])
+    )
 
 
 def run(

@@ -2,7 +2,7 @@
 
 NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the loop
 (``backend.compile``), run it. What was got is kept in ``policy.executables``, where the fast path
-(``native/``) finds it.
+(``native/``) finds it, and the dispatcher that of arrays of other libraries than NumPy.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from promoarray.core.operands import in_compiled_code, scalar_buffer
 from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.operations import Form, operation
 from promoarray.promotion.cast_rules import CastRule
+from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import FEW, Policy
 from promoarray.promotion.scalars import COMPARED, Fit
@@ -48,15 +49,54 @@ def keep(
 ) -> None:
     """Keep an executable for operands of these types, or for their values, where those matter."""
     key = operation_key(name + form, operands, options)
+    by_value = value_class(policy)
     if key is None:
         return
-    by_value = value_class(policy)
+    if by_value is not None and len(key) > 1 + len(operands):
+        return  # to look at values elsewhere may mean to compute them, or to wait for a device
     scalar = by_value or (_is_two if policy.may_square(name, seen, form) else None)
     if scalar is not None:
         choice = policy.executables.setdefault(key, Choice(scalar, by_value, {}))
         choice.keep(told_apart(operands, choice), executable)
     elif len(key) <= FEW:
         policy.executables[key] = executable
+
+
+def find(
+    name: str, form: Form, operands: tuple[Any, ...], options: Mapping[str, Any]
+) -> Call | None:
+    """Return the executable for operands like these, if one is kept, and what it runs on.
+
+    Of NumPy's buffers ``native/`` has found it before; those of other libraries come here.
+    """
+    key = operation_key(name + form, operands, options)
+    if key is None:
+        return None
+    cls: Any = next(type(x) for x in operands if type(x) not in WEAK)
+    executable = (cls._policy or get_policy()).executables.get(key)
+    if type(executable) is Choice:
+        executable = executable.by_case.get(told_apart(operands, executable))
+    buffers = None if executable is None else entering(executable, operands)
+    return None if buffers is None else Call(executable, cls, buffers)
+
+
+def entering(executable: Executable, operands: tuple[Any, ...]) -> tuple[Buffer, ...] | None:
+    """What an executable runs on; None where a scalar's value has to be decided about."""
+    buffers = []
+    for x, as_buffer in zip(operands, executable.scalars, strict=True):
+        buffer = x._buffer if as_buffer is None else as_buffer(x)
+        if buffer is None or type(buffer) is Executable:
+            return None
+        buffers.append(buffer)
+    return tuple(buffers)
+
+
+class Call(NamedTuple):
+    """One call of an operation that was compiled before: of the class of its arrays."""
+
+    executable: Executable
+    array_class: Any
+    buffers: tuple[Buffer, ...]
 
 
 def keep_answer(

@@ -108,20 +108,26 @@ def operation_key(
 ) -> tuple[Any, ...] | None:
     """What the executable of an operation is looked up by; None where types do not tell it.
 
+    Arrays of another library than NumPy have its class behind, of which ``native/`` finds nothing.
+
     Parameters
     ----------
     written : str
         The name and the form of the operation: "add=".
-    operands : tuple of Array and Python scalar
-        Arrays of one class.
+    operands : tuple
+        Arrays of one class in one library, and Python scalars; of all else there is no key.
     options : mapping
-        What the operation takes besides: Python's own values, and arrays of NumPy's.
+        What the operation takes besides: Python's own values, and arrays of that library.
     """
-    if len({type(x) for x in operands} - WEAK.keys()) != 1 or not plain(options):
+    arrays = [x for x in operands if type(x) not in WEAK]
+    if len({*map(type, arrays)}) != 1 or not isinstance(arrays[0], Array):
         return None
-    types = types_of(*operands)
+    held = type(arrays[0]._buffer)
+    types = types_of(*operands, held=held)
+    if types is None or not plain(options, held):
+        return None
     bounds = BOUNDS[options["low"], options["high"]] if "low" in options else ""
-    return None if types is None else (written + bounds, *types)
+    return written + bounds, *types, *(() if held is np.ndarray else (held,))
 
 
 BOUNDS = {
@@ -198,23 +204,23 @@ def keep_function(
 _WEAK_TYPES = frozenset(WEAK_TYPES)
 
 
-def types_of(*operands: Any) -> tuple[Any, ...] | None:
+def types_of(*operands: Any, held: type = np.ndarray) -> tuple[Any, ...] | None:
     """What operands are looked up by one by one, whatever their classes; None where types do not
-    tell what NumPy's buffers hold."""
+    tell what buffers of a class hold."""
     types: list[Any] = []
     for x in operands:
         if type(x) in WEAK:
             types.append(type(x))
-        elif type(x._type) is DType and type(x._buffer) is np.ndarray:
+        elif type(x._type) is DType and type(x._buffer) is held:
             types.append(key_of_array(x._type, x._buffer))
         else:
             return None
     return tuple(types)
 
 
-def plain(options: Mapping[str, Any]) -> bool:
-    """Whether options are Python's own values and arrays of NumPy's."""
-    return all(type(value) in _PLAIN_OPTIONS for value in options.values())
+def plain(options: Mapping[str, Any], held: type = np.ndarray) -> bool:
+    """Whether options are Python's own values and arrays of one library."""
+    return all(type(value) in _PLAIN_OPTIONS or type(value) is held for value in options.values())
 
 
-_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple, np.ndarray})
+_PLAIN_OPTIONS = frozenset({type(None), bool, int, float, str, tuple})

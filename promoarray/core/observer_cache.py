@@ -35,14 +35,11 @@ class Known(NamedTuple):
         For each result what its type slot bears.
     tell : callable
         Tells the observer.
-    scalars : tuple of (callable or None), or None
-        How Python scalars become buffers; None where no operand is one.
     """
 
     executable: Executable
     types: tuple[Any, ...]
     tell: Callable[[], bool]
-    scalars: tuple[Callable[[Any], Any] | None, ...] | None
 
 
 class Lookup(NamedTuple):
@@ -55,8 +52,7 @@ class Lookup(NamedTuple):
 
     def keep(self, executable: Executable, repeat: Repeat) -> None:
         """Keep what the observer answered."""
-        scalars = executable.scalars if any(executable.scalars) else None
-        self.repeats.keep(self.key, Known(executable, *repeat, scalars))
+        self.repeats.keep(self.key, Known(executable, *repeat))
 
 
 def look_up(
@@ -100,16 +96,3 @@ def _value(x: Array) -> Any:
     """The element of a 0-d array as a Python scalar."""
     plain = type(x._buffer) is np.ndarray and type_of(x._type) in NATIVE
     return x._buffer.item() if plain else looked_on(x)
-
-
-def buffers_of(known: Known, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return what the executable runs on; None where a scalar's value has to be decided about."""
-    if known.scalars is None:
-        return tuple([x._buffer for x in operands])
-    buffers = []
-    for x, as_buffer in zip(operands, known.scalars, strict=True):
-        buffer = x._buffer if as_buffer is None else as_buffer(x)
-        if buffer is None:
-            return None
-        buffers.append(buffer)
-    return tuple(buffers)
