@@ -59,11 +59,11 @@ class StateGuard:
     function : callable
     state : tuple, optional
         How a context variable is read, set and reset; where it has the value that is named next, it
-        has the last one meanwhile.
+        has the one behind meanwhile; else the last one calls the function with its arguments.
     """
 
     def __init__(
-        self, function: Callable[..., Any], /, state: tuple[Any, Any, Any, Any, Any] = ...
+        self, function: Callable[..., Any], /, state: tuple[Any, Any, Any, Any, Any, Any] = ...
     ) -> None: ...
     def __call__(self, *args: Any, **options: Any) -> Any: ...
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context, ContextVar
-from functools import wraps
+from functools import partial, wraps
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -154,15 +154,14 @@ def may_raise() -> bool:
 def telling(function: Function) -> Function:
     """Have NumPy warn at the line of the program of what a function of ours computes."""
     if _DEFAULT is not None:
-        state = _STATE.get, _STATE.set, _STATE.reset, _DEFAULT, _LOGGING
+        state = _STATE.get, _STATE.set, _STATE.reset, _DEFAULT, _LOGGING, _called_at_the_program
         return cast("Function", wraps(function)(StateGuard(function, state=state)))
+    return cast("Function", wraps(function)(partial(_called_at_the_program, function)))
 
-    @wraps(function)
-    def told(*args: Any, **options: Any) -> Any:
-        with at_the_program():
-            return function(*args, **options)
 
-    return cast("Function", told)
+def _called_at_the_program(function: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+    with at_the_program():
+        return function(*args, **options)
 
 
 def is_usual() -> bool:

@@ -4,6 +4,7 @@
 #include "module.h"
 
 #include <cstddef>
+#include <vector>
 
 #if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
 #include <structmember.h>
@@ -26,7 +27,7 @@ struct StateGuard {
 StateGuard *guard_of(PyObject *object) { return reinterpret_cast<StateGuard *>(object); }
 
 // The parts of `state`.
-enum { GET, SET, RESET, USUAL, INSTEAD, PARTS };
+enum { GET, SET, RESET, USUAL, INSTEAD, OTHERWISE, PARTS };
 
 PyObject *part_of(const StateGuard *self, int part) { return PyTuple_GetItem(self->state, part); }
 
@@ -49,17 +50,29 @@ void leave(const StateGuard *self, PyObject *token) {
     PyErr_Restore(type, value, traceback);
 }
 
+// How many arguments there are, those with names behind the others.
+std::size_t total(std::size_t nargs, PyObject *names) {
+    const Py_ssize_t named = names != nullptr ? PyTuple_Size(names) : 0;
+    return static_cast<std::size_t>(PyVectorcall_NARGS(nargs) + named);
+}
+
 PyObject *guard_call(PyObject *self, PyObject *const *args, std::size_t nargs, PyObject *names) {
     const FloatStateGuard state;
     const StateGuard *guard = guard_of(self);
-    PyObject *const token = guard->state != nullptr ? enter(guard) : nullptr;
+    if (guard->state == nullptr) return PyObject_Vectorcall(guard->function, args, nargs, names);
+    PyObject *const token = enter(guard);
+    if (token == nullptr) {  // the program's own state
+        std::vector<PyObject *> given(args, args + total(nargs, names));
+        given.insert(given.begin(), guard->function);
+        return PyObject_Vectorcall(part_of(guard, OTHERWISE), given.data(), PyVectorcall_NARGS(nargs) + 1, names);
+    }
     PyObject *out = PyObject_Vectorcall(guard->function, args, nargs, names);
-    if (token != nullptr) leave(guard, token);
+    leave(guard, token);
     return out;
 }
 
-// The function; and how a context variable is read, set and reset, its usual value, and what it has
-// in place of that meanwhile.
+// The function; and how a context variable is read, set and reset, its usual value, what it has in
+// place of that meanwhile, and what calls the function with its arguments where it has another.
 PyObject *guard_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *names[] = {"", "state", nullptr};
     PyObject *function, *state = nullptr;
@@ -68,7 +81,7 @@ PyObject *guard_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         return nullptr;
     }
     if (state != nullptr && PyTuple_Size(state) != PARTS) {
-        PyErr_SetString(PyExc_TypeError, "a state has five parts");
+        PyErr_SetString(PyExc_TypeError, "a state has six parts");
         return nullptr;
     }
     if (!PyCallable_Check(function)) {
