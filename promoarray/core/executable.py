@@ -73,11 +73,12 @@ def find(
     if key is None:
         return None
     cls: Any = next(type(x) for x in operands if type(x) not in WEAK)
-    executable = (cls._policy or get_policy()).executables.get(key)
-    if type(executable) is Choice:
-        executable = executable.by_case.get(told_apart(operands, executable))
-    buffers = None if executable is None else entering(executable, operands)
-    return None if buffers is None else Call(executable, cls, buffers)
+    found = (cls._policy or get_policy()).executables.get(key)
+    executable: Executable | None = (
+        found.by_case.get(told_apart(operands, found)) if type(found) is Choice else found
+    )
+    buffers = entering(executable, operands) if executable is not None else None
+    return Call(executable, cls, buffers) if executable is not None and buffers else None
 
 
 def entering(executable: Executable, operands: tuple[Any, ...]) -> tuple[Buffer, ...] | None:
