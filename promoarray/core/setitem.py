@@ -59,6 +59,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     buffer = _converted(policy, target, operand, source)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
+    event = None
     if observers_anywhere:
         from promoarray.core.events import SetitemEvent
 
@@ -70,7 +71,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
         _keep(policy, target, key, operand, source, common)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
-    if observers_anywhere:
+    if event is not None:
         tell(lambda observer: observer.on_setitem(event))
 
 

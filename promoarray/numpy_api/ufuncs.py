@@ -139,6 +139,8 @@ def _is_nothing(name: str, value: Any) -> bool:
     """Whether an option has the value it has when it is left out."""
     if name == "out":
         return value is None or all(each is None for each in value)
+    if name == "where":  # of which NumPy takes None for False
+        return value is True
     return name in _NOTHING and has_no_effect(value, _NOTHING[name])
 
 

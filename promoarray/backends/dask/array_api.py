@@ -13,13 +13,20 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.array.core import normalize_chunks
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as numpy_backend
 from promoarray.backends.dask.block_executable import BlockExecutable
 from promoarray.backends.dask.blocks import cast_each, each
-from promoarray.backends.dask.buffer import Blocks, Buffer, closed
+from promoarray.backends.dask.buffer import (
+    Blocks,
+    Buffer,
+    closed,
+    right_of_the_diagonal,
+    usual_chunks,
+)
 from promoarray.backends.dask.indexing import without_empty
 from promoarray.backends.dask.reductions import reduce
 from promoarray.dtypes import DType
@@ -167,9 +174,8 @@ def eye(
     """``numpy.eye``, as a Dask array."""
     numpy_backend.xp.eye(min(rows, 1), None if columns is None else min(columns, 1), k=k)
     shape = rows, rows if columns is None else columns
-    if 0 in shape:
-        return da.zeros(shape, chunks=-1, dtype=dtype or np.float64)
-    return da.eye(rows, M=columns, k=k, dtype=dtype or np.float64)
+    chunks = normalize_chunks(usual_chunks(shape), shape, dtype=np.int64)
+    return (right_of_the_diagonal(chunks) == k).astype(dtype or np.float64)
 
 
 def fftfreq(n: int, *, d: float = 1.0, device: str | None = None) -> Line:

@@ -141,6 +141,16 @@ def usual_chunks(shape: tuple[Any, ...]) -> Any:
     return -1 if 0 in shape else "auto"
 
 
+def right_of_the_diagonal(chunks: tuple[tuple[float, ...], ...]) -> Blocks:
+    """How far to the right of the main diagonal each element of a matrix is."""
+    if any(math.isnan(n) for along in chunks for n in along):
+        raise ValueError(
+            "the diagonal of a matrix of unknown lengths: write x.compute_chunk_sizes() before"
+        )
+    down, right = (da.arange(sum(c), chunks=(c,), dtype=np.int64) for c in chunks)
+    return right - down[:, None]
+
+
 def lifted(values: np.ndarray[Any, Any], dtype: DType, chunks: Any = None) -> Blocks:
     """NumPy's storage of a dtype as a Dask array of codes.
 

@@ -23,7 +23,7 @@ from promoarray.backends.dask.blocks import (
     meta_of,
     run_kernel,
 )
-from promoarray.backends.dask.buffer import Blocks, Buffer, Shape, known
+from promoarray.backends.dask.buffer import Blocks, Buffer, Shape, known, right_of_the_diagonal
 from promoarray.backends.dask.indexing import read, reshape, within
 from promoarray.dtypes import DType
 
@@ -129,13 +129,8 @@ def _broadcast_to(x: Blocks, shape: Any) -> Blocks:
 
 def _triangle(x: Blocks, keep: Callable[..., Any], k: int) -> Blocks:
     """The part of matrices that ``keep`` says of how far right of the diagonal it is."""
-    chunks = x.chunks[-2:]
-    if None in known(x.shape[-2:]):
-        raise ValueError(
-            "the diagonal of a matrix of unknown lengths: write x.compute_chunk_sizes() before"
-        )
-    down, right = (da.arange(sum(c), chunks=(c,), dtype=np.int64) for c in chunks)
-    return da.where(keep(right - down[:, None], k), x, np.zeros((), x.dtype))
+    kept = keep(right_of_the_diagonal(x.chunks[-2:]), k)
+    return da.where(kept, x, np.zeros((), x.dtype))
 
 
 MOVES: dict[str, Callable[..., Blocks]] = {

@@ -138,7 +138,7 @@ def _cumulative(ufunc: np.ufunc, whole: Callable[..., Buffer]) -> Callable[..., 
             raise ValueError("the axis may be left out for one-dimensional arrays only")
         if include_initial:
             return whole(x, axis=axis, include_initial=True)
-        return ufunc.accumulate(x, axis or 0)
+        return ufunc.accumulate(x, 0 if axis is None else axis)
 
     return run
 

@@ -25,11 +25,14 @@ def _flip(x: Buffer, *, axis: Shape) -> Buffer:
 
 def _roll(x: Buffer, shift: int | Shape, *, axis: Shape | None) -> Buffer:
     """``np.roll`` along one axis in two parts, which is most of the calls."""
-    if type(shift) is not int or not x.size or len(axis or (0,)) > 1:
-        return np.roll(x, shift, axis)
     if axis is None and x.ndim != 1:
         return _roll(x.reshape(-1), shift, axis=(0,)).reshape(x.shape)
-    (along,) = axis or (0,)
+    axes = (0,) if axis is None else axis
+    if not axes:
+        return x.copy("K")
+    if type(shift) is not int or not x.size or len(axes) != 1:
+        return np.roll(x, shift, axes)
+    (along,) = axes
     by, before = shift % x.shape[along], (slice(None),) * along
     parts = x[(*before, slice(-by, None))], x[(*before, slice(None, -by))]
     return np.concatenate(parts, axis=along) if by else x.copy("K")
@@ -47,7 +50,7 @@ MOVES: dict[str, Callable[..., Any]] = {
     "squeeze": np.ndarray.squeeze,
     "take": np.ndarray.take,
     "take_along_axis": np.take_along_axis,
-    "tile": np.tile,
+    "tile": lambda x, times: np.asarray(np.tile(x, times), order="C"),
     "tril": np.tril,
     "triu": np.triu,
 }

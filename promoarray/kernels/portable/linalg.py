@@ -210,7 +210,7 @@ def _order(
     if not descending:
         return xp.argsort(values, axis=axis, stable=True)
     order = xp.argsort(xp.flip(values, axis=axis), axis=axis, stable=True)
-    return xp.flip(x.shape[axis] - 1 - order, axis=axis)
+    return x.shape[axis] - 1 - xp.flip(order, axis=axis)
 
 
 def _sorted(
@@ -223,7 +223,7 @@ def _sorted(
         if made is not None:
             return made
     if backend.comparable(dtype) is dtype and (dtype.kind in _ALIKE or not descending):
-        made = xp.sort(x, axis=axis, stable=dtype.kind not in _ALIKE)
+        made = xp.sort(backend.copy(x), axis=axis, stable=dtype.kind not in _ALIKE)  # in C order
         return xp.flip(made, axis=axis).copy() if descending else made
     return xp.take_along_axis(x, _order(backend, x, dtype, axis, descending), axis=axis)
 

@@ -26,6 +26,16 @@ REFUSED = {
     "a = np.asarray(40000.0, np.int16)": -25536,
     "a = np.uint8(-1.5)": 255,
     "a = np.full_like(x, fill_value=-1)": [255, 255, 255],
+    # NumPy's scalars stored one by one in signed integers go by Python's numbers.
+    "a = z.copy(); a[0] = np.int64(300)": [44, 0],
+    "a = z.copy(); a[...] = np.uint16(300)": [44, 44],
+    "a = z.copy(); a[0] = np.float64(300.5)": [44, 0],
+    "a = z.copy(); a[:] = [np.int64(300), 1]": [44, 1],
+    "a = z.copy(); a[[0, 1]] = [np.int64(300), 1]": [44, 1],
+    "a = z.copy(); a[0], a[1] = np.int64(300), 2": [44, 2],
+    "a = z.copy(); a.fill(np.int64(300))": [44, 44],
+    "a = np.array([np.int64(300)], np.int8)": [44],
+    "a = np.array([[np.float64(300.5)]], np.int8)": [[44]],
 }
 """What the array is in NumPy 1.26.4, which NumPy 2.4.6 refuses."""
 
@@ -35,6 +45,13 @@ ALIKE = {
     "a = x.copy(); a[:] = [1, 2, np.int64(300)]": [1, 2, 44],
     "a = np.array([np.int64(300)], np.uint8)": [44],
     "a = np.uint8(np.int64(300))": 44,
+    "a = np.int8(np.int64(300))": 44,
+    "a = np.array(np.int64(300), np.int8)": 44,
+    "a = np.full_like(z, np.int64(300))": [44, 44],
+    "a = z.copy(); a[z == 0] = np.int64(300)": [44, 44],
+    "a = z.copy(); a[[0]] = np.int64(300)": [44, 0],
+    "a = z.copy(); a.put([0], np.int64(300))": [44, 0],
+    "a = z.copy(); np.copyto(a, np.int64(300), casting='unsafe')": [44, 44],
     "a = np.full(2, np.int64(-1), np.uint8)": [255, 255],
     "a = np.full(2, 300.9, np.uint8)": [44, 44],
     "a = x.copy(); np.copyto(dst=a, src=7)": [7, 7, 7],
@@ -47,6 +64,7 @@ START = """\
 import numpy as np
 x = np.array([200, 100, 60], np.uint8)
 y = np.array([2**53 + 1, 5])
+z = np.zeros(2, np.int8)
 """
 
 

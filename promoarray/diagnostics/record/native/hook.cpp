@@ -122,7 +122,7 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
     }
     const bool any = first == Sort::ARRAY || second == Sort::ARRAY;
     if (!any && first != Sort::SCALAR && second != Sort::SCALAR) return Ref(op.done(op.a, op.b));
-    PyObject *const session = self->session;  // which another may have taken the place of afterwards
+    const Ref session = Ref::to(self->session);  // which another may take the place of meanwhile
     const bool values = self->by_value && (any || op.is_pow());
     Asked asked(self, place, [&](Key *key) {
         return add_operand(self, key, op.a, of_first, values) &&
@@ -133,11 +133,11 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
     Ref dtypes = asks ? dtypes_of(self, op) : Ref::to(cast);
     if (!dtypes) return dtypes;
     Ref made = carried_out(self, op, dtypes.get());
-    if (!made || !is_array(self, made.get()) || self->session != session) return made;
+    if (!made || !is_array(self, made.get()) || self->session != session.get()) return made;
     const bool went_well = asked.tell(self, place, nullptr, made.get(), std::move(dtypes), [&] {
         const Ref operands(op.b == nullptr ? Py_BuildValue("[O]", op.a) : Py_BuildValue("[OO]", op.a, op.b));
         if (!operands) return Ref(nullptr);  // what `x += y` puts in the place of `x` is nothing in place
-        return Ref(PyObject_CallMethod(session, "operator", "OOOOO", op.name(), operands.get(), made.get(),
+        return Ref(PyObject_CallMethod(session.get(), "operator", "OOOOO", op.name(), operands.get(), made.get(),
                                        frame_here(), op.in_place && made.get() == op.a ? Py_True : Py_False));
     });
     return went_well ? std::move(made) : Ref(nullptr);
@@ -161,8 +161,9 @@ PyObject *operate(PyObject *object, PyObject *const *args, Py_ssize_t count) {
 
 // Tell of a part or a view of an array, or of what makes arrays of a key.
 Ref told_of_view(FastHook *self, PyObject *name, PyObject *source, PyObject *key, Ref &&made) {
+    if (!made || !is_recording(self)) return std::move(made);  // its error stays as it is
     const Sort sort = class_of(self, source).sort;
-    if (!made || !is_recording(self) || is_plain(sort)) return std::move(made);
+    if (is_plain(sort)) return std::move(made);
     PyObject *x = made.get();
     Ref answer(nullptr);
     if (sort == Sort::OTHER) {
@@ -225,30 +226,30 @@ PyObject *augment(PyObject *object, PyObject *const *args, Py_ssize_t count) {
 }
 
 // What a value is stored in by `x[key] = value`, of which the session is told; null with the error.
-Ref told_target(FastHook *self, long place, PyObject *x, PyObject *value) {
+Ref told_target(FastHook *self, long place, PyObject *x, PyObject *key, PyObject *value) {
     const Class known = class_of(self, x);
     if (!is_recording(self) || known.sort != Sort::ARRAY) return Ref::to(x);
     const Ref session = Ref::to(self->session);
     const Class of_value = class_of(self, value);
-    Asked asked(self, place, [&](Key *key) {
-        return add_operand(self, key, x, known, self->by_value) &&
-               add_operand(self, key, value, of_value, self->by_value) && add_place(self, key, place);
+    Asked asked(self, place, [&](Key *alike) {
+        return add_operand(self, alike, x, known, self->by_value) &&
+               add_operand(self, alike, value, of_value, self->by_value) && add_place(self, alike, place);
     });
     const bool went_well = asked.tell(self, place, value, Py_None, Ref::to(Py_None), [&] {
-        return Ref(PyObject_CallMethod(session.get(), "assigned", "OOO", x, value, frame_here()));
+        return Ref(PyObject_CallMethod(session.get(), "assigned", "OOOO", x, key, value, frame_here()));
     });
     if (!went_well) return Ref(nullptr);
     const ArrayFields *fields = fields_of(x);
     const bool holds_all = fields != nullptr && fields->dtype->kind != 'i' && fields->dtype->kind != 'u';
     if (self->past == Py_None || holds_all) return Ref::to(x);
-    return Ref(PyObject_CallMethod(self->past, "target", "OO", x, value));
+    return Ref(PyObject_CallMethod(self->past, "target", "OOO", x, key, value));
 }
 
 // `x[key] = value`, whose parts come in the order in which Python evaluates them: the same of it.
 PyObject *store(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     long place;
     if (!read_place("store", args, count, 4, &place)) return nullptr;
-    const Ref target = told_target(hook_of(object), place, args[2], args[1]);
+    const Ref target = told_target(hook_of(object), place, args[2], args[3], args[1]);
     return target ? PyTuple_Pack(3, target.get(), args[3], args[1]) : nullptr;
 }
 

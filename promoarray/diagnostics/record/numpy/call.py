@@ -28,7 +28,7 @@ from promoarray.diagnostics.calls.tables import Expansion
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.numpy.callee import Callee
-from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, beyond
+from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, called_by_item, first_beyond
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     array_of,
@@ -304,8 +304,8 @@ class Call(AnyCall):
         if place is None or not isinstance(self.args[place], ARRAYS):
             return
         target = operand_of(self.recorder, self.args[place])
-        beside = (x for x in flat([value]) if beyond(x, self.args[place]))
-        stored = next(beside, None) or array_of(self.recorder, value)
+        number = first_beyond(value, self.args[place], called_by_item(self.name, value))
+        stored = array_of(self.recorder, value) if number is None else number
         if target is not None and stored is not None:
             self.count(OPERATION)
             past = self.past
@@ -316,8 +316,9 @@ class Call(AnyCall):
     def _stored(self) -> bool:
         """Record a Python int that only the past stores in the dtype that the program names."""
         result = self.arrays[0]
-        given = flat([*self.args, *self.kwargs.values()])
-        number = next((x for x in given if beyond(x, result.array)), None)
+        given = [*self.args, *self.kwargs.values()]
+        items = called_by_item(self.name, next(iter(self.args), None))
+        number = first_beyond(given, result.array, items)
         filled = self.name in ("full", "full_like") and isinstance(number, float)  # a cast in both
         if number is None or filled or self.name not in ("astype", *STORES):
             return False

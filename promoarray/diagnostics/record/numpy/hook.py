@@ -287,8 +287,8 @@ class _Storing:
     def __setitem__(self, key: Any, value: Any) -> None:
         x: Any = self._x
         if getattr(value, "dtype", None) != x.dtype and self._session.past is not None:
-            self._session.assigned(x, value, program_frame(sys._getframe(1)))
-            x = self._session.past.target(x, value)
+            self._session.assigned(x, key, value, program_frame(sys._getframe(1)))
+            x = self._session.past.target(x, key, value)
         x[key] = value
 
 

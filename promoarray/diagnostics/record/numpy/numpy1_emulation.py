@@ -133,9 +133,9 @@ class Past:
         """The policy, if only this stores a Python number in an array."""
         return self.policy if self.whole or beyond(value, x) else None
 
-    def target(self, x: Any, value: Any) -> Any:
+    def target(self, x: Any, key: Any, value: Any) -> Any:
         """An array that is assigned to, or what wraps numbers around that it does not hold."""
-        return _Wrapping(x) if beyond(value, x) else x
+        return _Wrapping(x) if beyond(value, x, by_item=by_item(value, key)) else x
 
     def gives(self, name: str, operands: Sequence[Any], form: Form, options: Any) -> str:
         """The dtype that the policy gives an operation of the run; "" if it refuses."""
@@ -392,10 +392,10 @@ class _Wrapping:
 
 
 def _whole(value: Any) -> Any:
-    """Numbers of which Python's floats are cut to ints first, as in C."""
+    """Numbers of which floats are cut to ints first, as in C."""
     if isinstance(value, (list, tuple)):
         return [*map(_whole, value)]
-    return int(value) if type(value) is float and isfinite(value) else value
+    return int(value) if isinstance(value, (float, np.floating)) and isfinite(value) else value
 
 
 def _stored(
@@ -446,24 +446,51 @@ def _of_two_signs(a: Any, b: Any) -> bool:
     return {a.dtype.kind, b.dtype.kind} == {"i", "u"}
 
 
-def beyond(value: Any, x: Any) -> bool:
-    """Whether a Python number, or one in a list, is one that an array of integers does not hold.
+def beyond(value: Any, x: Any, *, by_item: bool = False) -> bool:
+    """Whether NumPy 2 refuses a number, or one in a list, that an array of integers does not hold,
+    where NumPy 1 wrapped it around. A float is cut to an int.
 
-    A float is cut to an int. NumPy's own scalars wrap around in either edition.
+    Python's numbers are refused. NumPy's scalars are cast, and wrap in both editions; but stored
+    item by item in signed integers they go by Python's (NumPy 2.4.6 beside 1.26.4).
     """
     if not isinstance(x, ARRAYS) or x.dtype.kind not in "iu":
         return False
-    if isinstance(value, np.generic) or not isinstance(value, (int, float, list, tuple)):
+    if not isinstance(value, (int, float, list, tuple, np.integer, np.floating)):
         return False
+    signed = by_item and x.dtype.kind == "i"
     limits = np.iinfo(x.dtype)
     low, high = int(limits.min), int(limits.max)
-    return any(not low <= int(n) <= high for n in flat([value]) if _is_python_number(n))
+    return any(not low <= int(n) <= high for n in flat([value]) if _is_refusable(n, signed))
 
 
-def _is_python_number(x: Any) -> bool:
+def first_beyond(value: Any, x: Any, items: bool) -> int | float | None:
+    """The first number that NumPy 2 refuses, as Python's, by which it goes."""
+    found = next((n for n in flat([value]) if beyond(n, x, by_item=items)), None)
+    return found.item() if isinstance(found, np.generic) else found
+
+
+def _is_refusable(x: Any, signed: bool) -> bool:
+    """Whether a number is one that NumPy 2 looks at, and that NumPy 1 took."""
     if isinstance(x, np.generic):
-        return False
+        kinds = np.integer, np.floating
+        return signed and isinstance(x, kinds) and isfinite(x) and -(1 << 63) <= int(x) < 1 << 63
     return isinstance(x, int) or (isinstance(x, float) and isfinite(x))
+
+
+def by_item(value: Any, key: Any) -> bool:
+    """Whether ``x[key] = value`` stores numbers one by one: those of a list, and one that no index
+    array picks the places of."""
+    picks = key if isinstance(key, tuple) else (key,)
+    picking = any(isinstance(each, (list, np.ndarray)) for each in picks)
+    return not picking or isinstance(value, (list, tuple))
+
+
+def called_by_item(name: str, value: Any) -> bool:
+    """Whether a function stores numbers one by one; others cast an array of them."""
+    return name == "fill" or (isinstance(value, (list, tuple)) and name in _BY_ITEM)
+
+
+_BY_ITEM = frozenset({"array", "asarray", "asanyarray", "place", "put", "putmask", "insert"})
 
 
 def _of_c(x: Any) -> bool:

@@ -20,12 +20,14 @@ from promoarray.diagnostics.record.numpy.numpy1_emulation import (
     OPERATORS,
     Past,
     beyond,
+    by_item,
+    called_by_item,
+    first_beyond,
     program_frame,
 )
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
     as_taken,
-    flat,
     form_of,
     operand_of,
     result_of,
@@ -76,10 +78,9 @@ class Refusals:
 
         return Otherwise(f, instead=refused)
 
-    def target(self, x: Any, value: Any) -> Any:
+    def target(self, x: Any, key: Any, value: Any) -> Any:
         """An array that is assigned to, as it is."""
-        if beyond(value, x):
-            self._store(x.dtype, value)
+        self._store(x.dtype, value, by_item(value, key))
         return x
 
     def _refused(self, name: str, given: tuple[Any, ...], form: Form) -> None:
@@ -93,19 +94,21 @@ class Refusals:
     def _not_stored(self, f: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Note a call that makes an array of numbers, or writes some into one."""
         if name == "astype":
-            return self._store(np.dtype(f), args[0] if args else None)
+            return self._store(np.dtype(f), args[0] if args else None, False)
         target, place, keyword, dtype_at = STORES[name]
         dtype = kwargs.get("dtype", args[dtype_at] if 0 <= dtype_at < len(args) else None)
         if target is not None and target < len(args) and isinstance(args[target], ARRAYS):
             dtype = dtype or args[target].dtype
         if dtype is not None:
-            self._store(np.dtype(dtype), args[place] if place < len(args) else kwargs.get(keyword))
+            value = args[place] if place < len(args) else kwargs.get(keyword)
+            self._store(np.dtype(dtype), value, called_by_item(name, value))
         return None
 
-    def _store(self, dtype: np.dtype[Any], value: Any) -> None:
+    def _store(self, dtype: np.dtype[Any], value: Any, items: bool) -> None:
         into = np.empty(1, dtype)
-        number = next((int(n) for n in flat([value]) if beyond(n, into)), None)
+        number = first_beyond(value, into, items)
         if number is not None:
+            number = int(number)
             abstract, frame = operand_of(self._recorder, into), program_frame(sys._getframe(2))
             self._recorder.not_stored(abstract, number, frame, _error(number, dtype))
 
@@ -243,11 +246,11 @@ class Session:
         return call.kind, callee.name, x
 
     @known
-    def assigned(self, target: Any, value: Any, frame: FrameType) -> tuple[str, str, Any]:
-        """Record ``target[...] = value``."""
-        recorder = self.recorder
-        if isinstance(value, (list, tuple)) or beyond(value, target):  # which is as one of them is
-            value = next((x for x in flat([value]) if beyond(x, target)), value)
+    def assigned(self, target: Any, key: Any, value: Any, frame: FrameType) -> tuple[str, str, Any]:
+        """Record ``target[key] = value``."""
+        recorder, items = self.recorder, by_item(value, key)
+        number = first_beyond(value, target, items)  # a list is as one of them is
+        value = value if number is None else number
         operands = operand_of(recorder, target), operand_of(recorder, value)
         if any(x is None for x in operands):
             return "", "", None
