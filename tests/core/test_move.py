@@ -50,6 +50,7 @@ MOVES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any]]] = {
         lambda xp, x: xp.take_along_axis(x, PLACES, axis=0),
         lambda a: np.take_along_axis(a, np.asarray([[1, 0, 1], [0, 0, 1]]), 0),
     ),
+    "roll along no axis": (lambda xp, x: xp.roll(x, 1, axis=()), np.copy),
     "tril": (lambda xp, x: xp.tril(x), np.tril),
     "tril by a diagonal": (lambda xp, x: xp.tril(x, k=-1), lambda a: np.tril(a, -1)),
     "triu": (lambda xp, x: xp.triu(x, k=1), lambda a: np.triu(a, 1)),

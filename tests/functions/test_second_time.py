@@ -526,6 +526,16 @@ def test_what_is_no_shape_is_told_every_time() -> None:
         assert len(errors) == 1
 
 
+def test_a_running_sum_takes_one_axis_every_time() -> None:
+    x = pa.asarray([1.0, 2.0, 3.0])
+    for axis in (None, (), 0.0, None, ()):
+        if axis is None:
+            assert pa.cumulative_sum(x).tolist() == [1, 3, 6]
+        else:
+            with pytest.raises(TypeError, match="as axis, not"):
+                pa.cumulative_sum(x, axis=axis)  # type: ignore[arg-type]
+
+
 # --- What is made --------------------------------------------------------------------------------
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -102,3 +104,15 @@ def test_wrong_axes_are_told() -> None:
         pa.argsort(pa.asarray(1))
     with pytest.raises(TypeError, match="takes an array"):
         pa.sort([2, 1])
+
+
+def test_results_lie_in_c_order_for_libraries_that_take_them_without_a_copy() -> None:
+    m = pa.asarray(np.arange(12.0).reshape(3, 4)).T
+    for x in (m, m.astype(pa.int8), m.astype(pa.bfloat16)):
+        for axis, descending in product((0, 1), (False, True)):
+            made = pa.argsort(x, axis=axis, descending=descending)
+            made = np.from_dlpack(made, copy=False)  # type: ignore[arg-type]
+            assert made.flags.c_contiguous
+            values = pa.sort(x, axis=axis, descending=descending)
+            assert pa.reshape(values, (-1,), copy=False).shape == (12,)
+        assert pa.reshape(pa.tile(x, (1, 1)), (-1,), copy=False).shape == (12,)

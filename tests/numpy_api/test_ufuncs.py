@@ -129,6 +129,7 @@ def test_options_that_ask_for_nothing_are_taken() -> None:
         (lambda x: np.add(x, x, out=np.zeros_like(INTS)), r"np\.add\(out=\) writes into a PArray"),
         (lambda x: np.add([1, 2], 3, out=x), r"not list; write pa\.asarray"),
         (lambda x: np.add(x, x, where=x > 2), r"np\.add\(where=\).*pa\.where\(mask"),
+        (lambda x: np.add(x, x, where=None), r"np\.add\(where=\).*pa\.where\(mask"),
         (lambda x: np.less(x, x, dtype=np.float32), r"np\.less\(dtype=\).*pa\.astype"),
         (lambda x: np.add(x, 1.5, dtype=np.int8), r"np\.add\(dtype=int8\) of 1\.5.*pa\.astype"),
         (lambda x: np.add(x, x / 2, dtype=np.int8), r"of float64.*pa\.astype"),

@@ -249,6 +249,7 @@ def test_ranges_are_made_in_blocks_with_the_bits_of_numpy(policy: str) -> None:
             here, there = answer(make), answer(lambda make=make: make(device="dask"))
             assert bits(there) == bits(here), make
             assert isinstance(there, Exception) or there.device == "dask"
+    assert pa.eye(3, 5, device="dask").compute().tolist() == pa.eye(3, 5).tolist()  # of one block
     assert pa.arange(10**12, device="dask")[-1].compute().item() == 10**12 - 1
 
 

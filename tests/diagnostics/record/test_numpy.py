@@ -950,3 +950,18 @@ def test_an_array_is_resized_after_a_chain_of_its_views_that_failed(tmp_path: Pa
         """,
     )
     assert output == "[0 1]\n"
+
+
+def test_an_index_into_a_number_is_the_error_that_it_is(tmp_path: Path) -> None:
+    _, output = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        try:
+            for x in np.arange(3, dtype=np.int8):
+                x[0]
+        except IndexError as error:
+            print(error)
+        """,
+    )
+    assert output == "invalid index to scalar variable.\n"
