@@ -965,3 +965,17 @@ def test_an_index_into_a_number_is_the_error_that_it_is(tmp_path: Path) -> None:
         """,
     )
     assert output == "invalid index to scalar variable.\n"
+
+
+def test_a_text_that_is_run_with_builtins_of_its_own_is_named_and_runs(tmp_path: Path) -> None:
+    report, output = recorded(
+        tmp_path,
+        """
+        import numpy as np
+        print(eval("x + 2", {"__builtins__": {}, "x": np.float32(1)}))
+        exec("y = x[0] + 1; print(y)", {"__builtins__": {"print": print}, "x": np.arange(3)})
+        print(eval("x * 2", {"x": np.int8(5)}))
+        """,
+    )
+    assert output == "3.0\n1\n10\n"
+    assert [each.what for each in report.unexamined] == ["eval of a text", "exec of a text"]

@@ -166,21 +166,27 @@ class Hook(FastHook):
             self.session.unexamined(f"an array's {name}", "other code may compute with it", frame)
         return x
 
-    def source(self, function: Any, text: Any) -> Any:
-        """A text that is run, rewritten."""
+    def source(self, function: Any, *given: Any) -> tuple[Any, ...]:
+        """The arguments of a builtin that may run a text, which is rewritten."""
         if self.session is None or function not in (exec, eval):
-            return text
+            return given
+        text, *names = given
         frame = program_frame(sys._getframe(1))
         if isinstance(text, CodeType):
             self.session.unexamined(f"{function.__name__} of code", "it is not recorded", frame)
         if not isinstance(text, (str, bytes)):
-            return text
+            return given
+        if names and isinstance(names[0], dict) and _lacks_the_hook(names[0]):
+            why = "it is run with builtins of its own"
+            self.session.unexamined(f"{function.__name__} of a text", why, frame)
+            return given
         text = text.strip() if function is eval else text
         flags = frame.f_code.co_flags & __future__.annotations.compiler_flag
         try:
-            return rewritten(text, "<string>", flags, whole=False, mode=function.__name__)
+            text = rewritten(text, "<string>", flags, whole=False, mode=function.__name__)
         except (SyntaxError, ValueError):  # as Python will say
-            return text
+            return given
+        return text, *names
 
     @contextmanager
     def recording(self, session: Session) -> Iterator[None]:
@@ -245,6 +251,12 @@ def _outside(traceback: TracebackType | None) -> TracebackType | None:
     while traceback is not None and of_promoarray(traceback.tb_frame):
         traceback = traceback.tb_next
     return traceback
+
+
+def _lacks_the_hook(names: dict[str, Any]) -> bool:
+    """Whether code that is run with these names has builtins of its own."""
+    own = names.get("__builtins__", builtins)
+    return RESERVED not in (own if isinstance(own, dict) else vars(own))
 
 
 class _Bound(partial[Any]):

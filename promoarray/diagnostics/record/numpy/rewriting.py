@@ -231,9 +231,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def _run(self, node: ast.Call, name: str) -> ast.expr:
         """A call of a builtin, which may run a text: that is rewritten, too."""
-        if name in _RUN and node.args and not isinstance(node.args[0], ast.Starred):
+        if name in _RUN and node.args and not any(isinstance(x, ast.Starred) for x in node.args):
             called = located(ast.Name(name, ast.Load()), node.func)
-            node.args[0] = self._hook("source", node.args[0], called, node.args[0])
+            made = self._hook("source", node.args[0], called, *node.args)
+            node.args = [located(ast.Starred(made, ast.Load()), node.args[0])]
         return node
 
     # -- conditions, of which Python asks the truth at once ---------------------------------------
