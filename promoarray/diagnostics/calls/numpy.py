@@ -52,7 +52,8 @@ OPERANDS = {
 
 
 STORES: dict[str, tuple[int | None, int, str, int]] = {
-    **dict.fromkeys(names("array asarray asanyarray"), (None, 0, "object", 1)),
+    "array": (None, 0, "object", 1),
+    **dict.fromkeys(names("asarray asanyarray"), (None, 0, "a", 1)),
     "full": (None, 1, "fill_value", 2),
     "full_like": (0, 1, "fill_value", 2),
     "fill": (0, 1, "value", -1),

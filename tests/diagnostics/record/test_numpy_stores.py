@@ -36,6 +36,8 @@ REFUSED = {
     "a = z.copy(); a.fill(np.int64(300))": [44, 44],
     "a = np.array([np.int64(300)], np.int8)": [44],
     "a = np.array([[np.float64(300.5)]], np.int8)": [[44]],
+    "a = np.array(object=[np.int64(300)], dtype=np.int8)": [44],
+    "a = np.asarray(a=[np.int64(300)], dtype=np.int8)": [44],
 }
 """What the array is in NumPy 1.26.4, which NumPy 2.4.6 refuses."""
 

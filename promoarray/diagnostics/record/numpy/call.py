@@ -77,6 +77,9 @@ class Call(AnyCall):
         result: Any,
         frame: FrameType,
     ) -> None:
+        _, at, keyword, _ = STORES.get(callee.name, (None, -1, "", -1))
+        if at == 0 and keyword in kwargs:  # np.array(object=[1, 2])
+            args, kwargs = (kwargs[keyword],), {k: x for k, x in kwargs.items() if k != keyword}
         super().__init__(recorder, callee.name, callee, tuple(args), kwargs, frame)
         self.callee, self.result = callee, result
         self.part_of = ""
