@@ -2,21 +2,21 @@
 
     python conformance/array_api.py                     the gate: the policies it is set for
     python conformance/array_api.py --policy torch      one policy, plain and with its own table
-    python conformance/array_api.py --policy all --write docs/conformance.md
+    python conformance/array_api.py --policy all --write        make docs/conformance.md
     python conformance/array_api.py --policy numpy --mode plain --device cuda:0
-    python conformance/array_api.py --device dask --examples 200 --publish
-    python conformance/array_api.py --device dask --chunk 2
+    python conformance/array_api.py --device dask --examples 200 --write
     python conformance/array_api.py --seed 7            other examples than the published ones
 
 Exit status 0 if what must hold of every run holds (`array_api_gate.py`), 1 if not, 2 if the suite
 cannot run. The suite is a checkout of data-apis/array-api-tests: `--suite DIR`,
-`ARRAY_API_TESTS_DIR`, or `--clone`.
+`ARRAY_API_TESTS_DIR`, or what `--clone` gets.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,13 +25,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import array_api_checkout as checkout
 import array_api_gate as gate
 import array_api_report as report
 import runner
 from array_api_gate import Run
 from proof import STANDARD
-from runner import SuiteError
+from runner import ROOT, SuiteError, git
 
 from promoarray.console import console as console_for
 from promoarray.console import show
@@ -40,6 +39,7 @@ from promoarray.errors import UnknownPolicyError
 from promoarray.policies import Policy, as_policy, list_policies
 
 MODES = ("plain", "table")
+NEEDED = ("pytest-json-report", "pytest-xdist", "hypothesis", "ndindex")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -53,17 +53,12 @@ def parser() -> argparse.ArgumentParser:
     add("--clone", action="store_true", help="clone the pinned commit with its submodule first")
     add("--policy", action="append", default=[], help="a policy, or `all`; may be repeated")
     add("--mode", choices=MODES, help="one of the two modes only")
-    add("--namespace", metavar="MODULE", help="run a module in place of the policy's namespace")
     add("--device", help="put new arrays there by default, such as cuda:0 or dask")
     add("--chunk", type=_positive, help="of lazy arrays: elements of a block along each axis")
-    add("--publish", action="store_true", help="write the runs on dask to docs/distributed.md")
     add("--examples", type=_positive, default=300, help="examples for each test that draws them")
     add("--seed", type=int, help="draw other examples; without it a run is always the same")
     add("--workers", type=int, default=0, help="processes; 0: as many as there are processors")
-    add("--select", metavar="EXPRESSION", default="", help="pytest's -k; no gate then")
-    add("--read", metavar="FILE", action="append", default=[], help="add the runs --json wrote")
-    add("--json", metavar="FILE", help="write the runs as JSON")
-    add("--markdown", "--write", metavar="FILE", help="write the tables, into a page's marks")
+    add("--write", action="store_true", help="write the results into docs/, those of a device too")
     add("--accept", action="store_true", help="add proven refusals to the lists in array_api/")
     return made
 
@@ -74,13 +69,65 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+# --- The suite -----------------------------------------------------------------------------------
+
+URL = "https://github.com/data-apis/array-api-tests"
+COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
+SPEC = "5f847a3858875c682ae901aa22b0413bf24be9da"
+"""What the gates were set with: the suite, and the standard in its submodule ``array-api``."""
+
+CHECKOUT = ROOT / "build" / "array-api-tests"
+"""Where ``--clone`` puts it, and where it is looked for last."""
+
+
+class Suite(NamedTuple):
+    """A checkout, its commit and the standard's; "" where git does not know."""
+
+    path: Path
+    commit: str
+    spec: str
+
+
+def find(given: str | Path | None = None) -> Suite:
+    """Find the checkout: the one given, ``ARRAY_API_TESTS_DIR``, or the one ``--clone`` made.
+
+    Raises
+    ------
+    SuiteError
+        If there is none, or its submodule is missing.
+    """
+    path = Path(given or os.environ.get("ARRAY_API_TESTS_DIR") or CHECKOUT).expanduser().resolve()
+    for part in ("array_api_tests/dtype_helpers.py", "array-api/src/array_api_stubs"):
+        if not (path / part).exists():
+            raise SuiteError(
+                f"{path} has no {part}. Write --clone to get the pinned commit of {URL} with its "
+                "submodule, or --suite DIR (or set ARRAY_API_TESTS_DIR) to name a checkout"
+            )
+    inner = path / "array-api"
+    own = git(inner, "rev-parse", "HEAD") if (inner / ".git").exists() else ""
+    recorded = git(path, "ls-tree", "--object-only", "HEAD", "array-api")
+    return Suite(path, git(path, "rev-parse", "HEAD"), own or recorded)
+
+
+def clone() -> None:
+    """Clone the pinned commit with its submodule, unless it is there."""
+    CHECKOUT.mkdir(parents=True, exist_ok=True)
+    for words in (
+        "init --quiet",
+        f"fetch --quiet --depth 1 {URL} {COMMIT}",
+        "checkout --quiet FETCH_HEAD",
+        "submodule update --quiet --init --depth 1",
+    ):
+        subprocess.run(["git", "-C", str(CHECKOUT), *words.split()], check=True)
+
+
 # --- Which runs ----------------------------------------------------------------------------------
 
 
 class Wanted(NamedTuple):
     """A run to do: its policy, mode, and the module in place of the policy's own namespace."""
 
-    policy: str | None
+    policy: str
     mode: str = "plain"
     module: str | None = None
 
@@ -93,17 +140,12 @@ def wanted(options: argparse.Namespace) -> list[Wanted]:
     UnknownPolicyError
         If there is no such policy.
     """
-    module = options.namespace
-    default = as_policy("numpy").name
+    module, default = None, as_policy("numpy").name
     if options.device:
         module, os.environ["PROMOARRAY_TESTED_DEVICE"] = "array_api_device", options.device
         os.environ["PROMOARRAY_TESTED_CHUNK"] = str(options.chunk or 0)
         if not options.policy:
             return [Wanted(default, module=module)]
-    if module and not module.startswith("promoarray") and not options.policy:
-        return [Wanted(None, module=module)]
-    if not options.policy and options.read:
-        return []
     names = options.policy or list(gate.GATED)
     names = [n for name in names for n in (editions() if name == "all" else [as_policy(name).name])]
     runs: list[Wanted] = []
@@ -126,8 +168,8 @@ def editions() -> list[str]:
 
 
 def run(
-    suite: checkout.Suite,
-    policy: str | None,
+    suite: Suite,
+    policy: str,
     mode: str = "plain",
     *,
     namespace: str | None = None,
@@ -135,7 +177,6 @@ def run(
     seed: int | None = None,
     workers: int = 0,
     xfails: Iterable[str] = (),
-    select: str = "",
     heard: Callable[[dict[str, Any]], None] = lambda event: None,
 ) -> Run:
     """Run the suite.
@@ -143,11 +184,11 @@ def run(
     Parameters
     ----------
     suite : Suite
-    policy : str or None
+    policy : str
     mode : {"plain", "table"}
     namespace : str, optional
         A module in place of ``promoarray.namespace(policy)``: promoarray itself, under that policy
-        by its environment variable, or any other array library's.
+        by its environment variable.
     examples : int
         For each test that Hypothesis draws examples for.
     seed : int, optional
@@ -157,7 +198,7 @@ def run(
         Processes; 0 means this machine's.
     xfails : iterable of str
         Ids of tests that are known to fail.
-    select, heard
+    heard
         As of ``runner.run_pytest``.
 
     Raises
@@ -165,18 +206,20 @@ def run(
     SuiteError
         If pytest could not run.
     """
-    chosen = as_policy(policy) if policy else None
-    name = chosen.name if chosen else ""
+    chosen = as_policy(policy)
+    name = chosen.name
     left_out = without(chosen, mode)
     words = ["array_api_tests", "-p", "array_api_plugin", "--tb=native", "--disable-deadline"]
     words += ["--max-examples", str(examples), "--promoarray-mode", mode]
     # Derandomized, Hypothesis pays no attention to a seed.
     words += ["--derandomize"] if seed is None else [f"--hypothesis-seed={seed}"]
-    words += ["--promoarray-policy", name] if name else []
+    words += ["--promoarray-policy", name]
+    # A module's name, or code that binds ``xp``.
+    code = f"exec('import promoarray; xp = promoarray.namespace(\"{name}\")')"
     environment = {
-        "ARRAY_API_TESTS_MODULE": module_of(chosen, namespace),
+        "ARRAY_API_TESTS_MODULE": namespace or code,
         "ARRAY_API_TESTS_SKIP_DTYPES": ",".join(left_out),
-        **({"PROMOARRAY_POLICY": name} if name else {}),
+        "PROMOARRAY_POLICY": name,
     }
     with tempfile.TemporaryDirectory() as folder:
         known = Path(folder, "known")
@@ -186,7 +229,6 @@ def run(
             suite.path,
             environment,
             workers=workers or os.cpu_count() or 1,
-            select=select,
             heard=heard,
         )
     done = Run(name, mode, namespace or f"promoarray.{name}")
@@ -199,21 +241,12 @@ def run(
     return done
 
 
-def module_of(policy: Policy | None, namespace: str | None) -> str:
-    """Return what ARRAY_API_TESTS_MODULE takes: a module's name, or code that binds ``xp``."""
-    if namespace or policy is None:
-        return namespace or "promoarray"
-    return f"exec('import promoarray; xp = promoarray.namespace(\"{policy.name}\")')"
-
-
-def without(policy: Policy | None, mode: str) -> list[str]:
+def without(policy: Policy, mode: str) -> list[str]:
     """Return the standard's dtypes that are left out.
 
     In both modes those that the policy's arrays never have (JAX without x64 makes others of them);
     with the policy's table also those that the framework lacks.
     """
-    if policy is None:
-        return []
     lacking = {d.name for d in policy.canonical}
     if mode == "table":
         lacking |= {*STANDARD} - {d.name for d in policy.dtypes}
@@ -223,12 +256,10 @@ def without(policy: Policy | None, mode: str) -> list[str]:
 # --- The command ---------------------------------------------------------------------------------
 
 
-def perform(
-    suite: checkout.Suite, runs: Sequence[Wanted], options: argparse.Namespace
-) -> Iterator[Run]:
+def perform(suite: Suite, runs: Sequence[Wanted], options: argparse.Namespace) -> Iterator[Run]:
     """Do the runs, and show each one's table when it is over."""
     for number, (policy, mode, module) in enumerate(runs, 1):
-        title = f"[{number}/{len(runs)}] {policy or module}, {mode}"
+        title = f"[{number}/{len(runs)}] {policy}, {mode}"
         with Progress(title) as progress:
             done = run(
                 suite,
@@ -239,7 +270,6 @@ def perform(
                 seed=options.seed,
                 workers=options.workers,
                 xfails=sorted(gate.known(policy, options.device or "", options.chunk)),
-                select=options.select,
                 heard=partial(_tell, progress, title, {}),
             )
         if options.device:
@@ -264,46 +294,31 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = parser().parse_args(words)
     console, errors = console_for(), console_for(sys.stderr)
-    runs: list[Run] = []
     try:
-        runs = [run for name in options.read for run in Run.load(name)]
-        if todo := wanted(options):
-            checkout.require()
-            suite = checkout.clone() if options.clone else checkout.find(options.suite)
-            if suite.departure():
-                errors.print(f"[yellow]note:[/] {suite.departure()}")
-            runs += perform(suite, todo, options)
-    except (SuiteError, UnknownPolicyError, OSError, ValueError) as error:
+        todo = wanted(options)
+        runner.require(NEEDED, "conformance")
+        if options.clone:
+            clone()
+        suite = find(options.suite)
+        if (suite.commit, suite.spec) != (COMMIT, SPEC):
+            errors.print(f"note: {suite.path} is another commit than the gates were set with")
+        runs = list(perform(suite, todo, options))
+    except (SuiteError, UnknownPolicyError, OSError, subprocess.SubprocessError) as error:
         errors.print(f"array_api.py: {error}", markup=False, soft_wrap=True)
-        if runs:
-            save(runs, options)
         return 2
     if options.accept:
         for path in gate.accept(runs):
             console.print(f"wrote {path}")
-    verdicts = [[] if options.select else gate.verdict(run) for run in runs]
+    verdicts = [gate.verdict(run) for run in runs]
     show(report.summary(runs, verdicts))
     for done, wrong in zip(runs, verdicts, strict=True):
         for line in (*wrong, *(f"note: {note}" for note in gate.notes(done))):
             console.print(f"{done.title}, {done.mode}: {line}", markup=False, soft_wrap=True)
-    save(runs, options)
-    if options.publish:
-        if options.select or any(run.about.get("device") != "dask" for run in runs):
-            errors.print("array_api.py: --publish takes whole runs, on --device dask")
-            return 2
+    if options.write and options.device:
         runner.fill(report.LAZY_PAGE, {"array-api-tests": report.lazy_section(runs)})
+    elif options.write:
+        runner.fill(report.PAGE, {"results": report.results(runs)})
     return int(any(verdicts))
-
-
-def save(runs: Sequence[Run], options: argparse.Namespace) -> None:
-    """Write what was asked for."""
-    if options.json:
-        runner.dump(runs, options.json)
-    if options.markdown:
-        page = Path(options.markdown)
-        before = page.read_text(encoding="utf-8") if page.exists() else report.EMPTY
-        text = runner.filled(before, {"results": report.results(runs)})
-        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -66,9 +66,6 @@ With the policy's own table only those count that want a pair which the policy d
 an operator that the framework has not, or not for a dtype, is no matter of promotion.
 """
 
-MOSTLY_REFUSED: set[tuple[str, str]] = set()
-"""Runs of which fewer than half of the tests pass, because the policy refuses the others."""
-
 
 @dataclass
 class Run(runner.Run):
@@ -77,7 +74,7 @@ class Run(runner.Run):
     Attributes
     ----------
     policy : str
-        Its full name; "" for a namespace that is not promoarray's.
+        Its full name.
     mode : {"plain", "table"}
     namespace : str
         The namespace that was tested.
@@ -91,7 +88,7 @@ class Run(runner.Run):
     def title(self) -> str:
         """The policy, and how its namespace was had where that is not ``namespace(policy)``."""
         bound = self.namespace == f"promoarray.{self.policy}"
-        return self.policy if bound else f"{self.policy} ({self.namespace})".lstrip()
+        return self.policy if bound else f"{self.policy} ({self.namespace})"
 
     def chapters(self) -> dict[str, Counter[str]]:
         """How many tests of each chapter went how."""
@@ -123,11 +120,11 @@ def ids(path: Path) -> set[str]:
     return {*read_list(path)[""]}
 
 
-def known(policy: str | None, device: str = "", chunk: int | None = None) -> set[str]:
+def known(policy: str, device: str = "", chunk: int | None = None) -> set[str]:
     """The ids that are known to fail under a policy, and why is written down."""
     kernels = set() if policy == "array_api" else ids(KERNELS)  # it has the standard's own
     there = excepted(device, chunk)
-    return kernels | (ids(path_of(policy)) if policy else set()) | {*there}
+    return kernels | ids(path_of(policy)) | {*there}
 
 
 def excepted(device: str, chunk: int | None = None) -> dict[str, tuple[str, ...]]:
@@ -163,7 +160,7 @@ def verdict(run: Run) -> list[str]:
     most, count = REFUSED.get((run.policy, run.mode)), len(counted(run))
     if most is not None and count > most:
         wrong.append(f"{count} tests are refused, at most {most} may be")
-    if counts["passed"] < counts.total() / 2 and (run.policy, run.mode) not in MOSTLY_REFUSED:
+    if counts["passed"] < counts.total() / 2:
         wrong.append(f"only {counts['passed']} of {counts.total()} tests passed")
     return wrong
 

@@ -15,8 +15,6 @@
    policy answers for such operands.
 3. **Events**. One JSON line for each test that is over, for the runner to count and show.
 
-Without a policy only the third applies, which serves to try the suite on any other namespace.
-
 With ``--hypothesis-seed`` other examples are drawn. Either way a run can be repeated: the special
 cases, which draw theirs outside of a test of Hypothesis's, are seeded here.
 """
@@ -64,11 +62,9 @@ def pytest_configure(config: pytest.Config) -> None:
         verbosity=Verbosity.normal,
     )
     hypothesis.settings.load_profile("promoarray")
-    name = config.getoption("--promoarray-policy")
-    policy = as_policy(name) if name else None
-    if policy:
-        tell_apart(policy if table else None)
-    pairs = expect(policy) if policy and table else None
+    policy = as_policy(config.getoption("--promoarray-policy"))
+    tell_apart(policy if table else None)
+    pairs = expect(policy) if table else None
     seed = config.getoption("hypothesis_seed", None)
     config.pluginmanager.register(Watch(policy, table=table, seed=seed))
     if not hasattr(config, "workerinput"):
@@ -218,13 +214,13 @@ def tell_apart(policy: Policy | None) -> None:
 class Watch:
     """Ends refused examples in table mode, and proves the refusals behind failures."""
 
-    def __init__(self, policy: Policy | None, *, table: bool, seed: Any) -> None:
+    def __init__(self, policy: Policy, *, table: bool, seed: Any) -> None:
         self.policy, self.table, self.seed = policy, table, seed
         self.refused: Counter[str] = Counter()
         self.passed = 0
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self.policy is None or not self.table:
+        if not self.table:
             return
         for test in {id(h): h for item in items if (h := _handle(item))}.values():
             test.inner_test = self._sparing(test.inner_test)
@@ -261,7 +257,7 @@ class Watch:
         # Hypothesis would write a patch for each failure, at the price of an import.
         vars(item).pop("_hypothesis_failing_examples", None)
         report = yield
-        if call.when != "call" or self.policy is None:
+        if call.when != "call":
             return report
         if call.excinfo is not None and not hasattr(report, "wasxfail"):
             refusals = self._refusals(call.excinfo.value)
@@ -287,7 +283,7 @@ class Watch:
 
     def _proven(self, error: BaseException) -> str:
         """The policy's reason for an error, if the policy gives it when it is asked again."""
-        if isinstance(error, OtherResult) and self.policy:
+        if isinstance(error, OtherResult):
             return other_result(self.policy, error)
         asked = isinstance(error, PromotionError) and error.policy is self.policy
         return reason(error) if asked and refuses(error) else ""

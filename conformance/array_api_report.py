@@ -12,8 +12,7 @@ from runner import ROOT, cells, markdown, read_list
 
 KINDS = ("passed", "failed", "refused", "xfailed", "skipped")
 LAZY_PAGE = ROOT / "docs" / "distributed.md"
-EMPTY = "<!-- results -->\n<!-- end of results -->\n"
-"""A page of the results alone."""
+PAGE = ROOT / "docs" / "conformance.md"
 
 
 def table(run: Run) -> Table:

@@ -1,10 +1,10 @@
 """Differences that stand in `departures.toml` under a reason.
 
-Cells of golden files (``[[departure]]``), lines of programs (``[[programs]]``) and functions that
-drift (``[[drift]]``) are named by patterns of one form: parts apart by `` : ``, of which the last
-may be left out, each of one or more names with ``*``, ``?`` and ``[]``. Operands are one pattern of
-all of them, and more such patterns apart by ``|``; among other operations of programs ``*`` and
-``**`` are Python's operators.
+Cells of golden files (``[[departure]]``, of foreign operands ``[[foreign]]``), lines of programs
+(``[[programs]]``) and functions that drift (``[[drift]]``) are named by patterns of one form: parts
+apart by `` : ``, of which the last may be left out, each of one or more names with ``*``, ``?`` and
+``[]``. Operands are one pattern of all of them, and more such patterns apart by ``|``; among other
+operations of programs ``*`` and ``**`` are Python's operators.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ PATH = Path(__file__).resolve().parent / "departures.toml"
 
 FIELDS = {
     "departure": ("golden", "cells"),
+    "foreign": ("golden", "cells"),
     "programs": ("framework", "programs"),
     "drift": ("framework", "drift"),
 }
 """By kind: the fields that say what a departure is about, and its patterns."""
 
-OPERANDS = {"departure": (), "programs": (1, 3), "drift": (1,)}
+OPERANDS = {"departure": (), "foreign": (), "programs": (1, 3), "drift": (1,)}
 """The parts of a pattern whose blanks are of one pattern."""
 
 
@@ -35,7 +36,7 @@ class Departure:
 
     Attributes
     ----------
-    kind : {"departure", "programs", "drift"}
+    kind : {"departure", "foreign", "programs", "drift"}
     about : str
         Patterns of the golden files, or of the names that the framework is asked by.
     reason : str

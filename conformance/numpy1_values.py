@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 GOLDEN = Path(__file__).parent / "golden" / "numpy1_values.txt"
+EXPRESSIONS = GOLDEN.with_name("numpy1_expressions.txt")
+"""Random nested expressions of arrays, scalars and numbers, and the dtype that 1.26.4 answered."""
 RAISES = "raises"
 
 ARRAYS = [
@@ -228,6 +230,12 @@ def described(x: Any) -> str:
     return f"{type(x).__name__} {x}"
 
 
+def dtype_of(answer: str) -> str:
+    """The dtype of a described result; the type of what is not NumPy's."""
+    kind, _, rest = answer.partition(" ")
+    return rest.partition("[")[0] if kind in ("array", "scalar") else kind
+
+
 def alike(a: str, b: str) -> bool:
     """Whether two answers are the same, but for the last bits of a float64.
 
@@ -307,10 +315,10 @@ def carried(texts: list[str]) -> list[tuple[str, bool]]:
     ]
 
 
-def asked(python: str, texts: list[str], script: str = __file__) -> list[str]:
-    """What a script answers in another Python."""
+def asked(python: str, texts: list[str]) -> list[str]:
+    """What another Python answers."""
     ran = subprocess.run(
-        [python, "-W", "ignore", script, "--answer"],
+        [python, "-W", "ignore", __file__, "--answer"],
         input=json.dumps(texts),
         capture_output=True,
         text=True,
@@ -324,6 +332,12 @@ def read() -> list[tuple[str, str]]:
     """The lines that are kept, with what 1.26 answers."""
     rows = (json.loads(row) for row in GOLDEN.read_text(encoding="utf-8").splitlines())
     return [(text, answer) for text, answer in rows]
+
+
+def expressions() -> list[tuple[str, str]]:
+    """The expressions that are kept, with the dtypes."""
+    rows = EXPRESSIONS.read_text(encoding="utf-8").splitlines()[1:]
+    return [(text, dtype) for text, _, dtype in (row.partition("\t") for row in rows)]
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Prove lazy arrays on a cluster of worker processes: bits, refusals, memory, lost workers, cost.
+"""Prove lazy arrays on a cluster of worker processes: bits, refusals, memory, lost workers.
 
     python conformance/on_dask.py                    all proofs, on two workers of 512 MiB
     python conformance/on_dask.py --only bits sums   some of them
@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from dask_proof import bits, costs, sums, workers
+from dask_proof import bits, sums, workers
 from dask_proof.cluster import running
 from runner import ROOT, commit, fill, markdown, versions
 
@@ -30,9 +30,6 @@ from promoarray.diagnostics.progress import Progress
 
 PAGE = ROOT / "docs" / "distributed.md"
 VALUES = np.random.default_rng(5).normal(size=(120, 90)).astype(np.float32)
-GOALS = {10_000: 1.5, 1_000_000: 1.1}
-"""Elements a chunk, and how many times plain Dask's CPU time is allowed."""
-BUILD_GOAL = 1.5
 PEAK = 400
 """MiB that the workers may take together."""
 
@@ -150,20 +147,6 @@ def _policies(options: argparse.Namespace) -> list[Result]:
     ]
 
 
-def _costs(options: argparse.Namespace) -> list[Result]:
-    results = []
-    for cost in costs.measured():
-        build, run = cost.build / cost.build_plain, cost.run / cost.run_plain
-        goal = GOALS.get(cost.chunk, float("inf"))
-        said = (
-            f"building {build:.2f} x plain Dask ({cost.build * 1e3:.2f} ms), with computing "
-            f"{run:.2f} x ({cost.run / cost.chunks * 1e6:.0f} µs a chunk)"
-        )
-        good = run <= goal and build <= BUILD_GOAL
-        results.append(Result(f"{cost.chunks:,} chunks of {cost.chunk:,}", good, said))
-    return results
-
-
 PROOFS: dict[str, Callable[..., list[Result]]] = {
     "bits": _bits,
     "sums": _sums,
@@ -171,7 +154,6 @@ PROOFS: dict[str, Callable[..., list[Result]]] = {
     "travel": _travel,
     "memory": _memory,
     "policies": _policies,
-    "costs": _costs,
 }
 
 

@@ -15,11 +15,11 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from rich.table import Table
 
@@ -81,7 +81,7 @@ class Case:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Case:
-        """Read an event, or what ``asdict`` wrote."""
+        """Read an event."""
         lists = {key: tuple(data.get(key, ())) for key in ("refusals", "narrowed")}
         return cls(**dict(data) | lists)
 
@@ -111,26 +111,6 @@ class Run:
         """How many tests went how, with one back end or with the only one."""
         return Counter(case.kind for case in self.cases if case.backend == backend)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON takes it."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read ``as_json`` back."""
-        return cls(**dict(data) | {"cases": [Case.from_json(case) for case in data["cases"]]})
-
-    @classmethod
-    def load(cls, path: str) -> list[Self]:
-        """Read the runs that ``dump`` wrote."""
-        return [cls.from_json(run) for run in json.loads(Path(path).read_text(encoding="utf-8"))]
-
-
-def dump(runs: Iterable[Run], path: str) -> None:
-    """Write runs as JSON."""
-    text = json.dumps([run.as_json() for run in runs], indent=1)
-    Path(path).write_text(text + "\n", encoding="utf-8")
-
 
 # --- How a run is started ------------------------------------------------------------------------
 
@@ -155,7 +135,6 @@ def run_pytest(
     environment: Mapping[str, str],
     *,
     workers: int = 1,
-    select: str = "",
     heard: Callable[[dict[str, Any]], None] = lambda event: None,
     limit: float = float("inf"),
 ) -> Ended:
@@ -170,8 +149,6 @@ def run_pytest(
         Variables besides those that every run has.
     workers : int
         Processes.
-    select : str
-        A pytest expression (``-k``).
     heard : callable
         Is told of every event at once.
     limit : float
@@ -188,7 +165,6 @@ def run_pytest(
         events.touch()
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *words]
         command += ["--promoarray-events", str(events)]
-        command += ["-k", select] if select else []
         command += ["-n", str(workers)] if workers > 1 else []
         cases: dict[str, Case] = {}
         about: dict[str, Any] = {}
@@ -254,6 +230,13 @@ def versions(names: Iterable[str]) -> dict[str, str]:
         except PackageNotFoundError:
             found[name] = ""
     return found
+
+
+def require(names: Iterable[str], extra: str) -> None:
+    """Raise SuiteError if one of some distributions is not installed."""
+    for name, found in versions(names).items():
+        if not found:
+            raise SuiteError(f'{name} is not installed. Write: pip install -e ".[{extra}]"')
 
 
 def git(path: Path, *words: str) -> str:

@@ -4,12 +4,11 @@
     python conformance/suites.py --suite scipy --module fft         one module of one suite
     python conformance/suites.py --policy numpy --policy torch      arrays bound to torch besides
     python conformance/suites.py --policy jax --alone               without the others beside it
-    python conformance/suites.py --json runs.json                   keep what was found
-    python conformance/suites.py --read runs.json --write           publish it in docs/downstream.md
+    python conformance/suites.py --write                            publish it in docs/downstream.md
 
 NumPy's own namespace and array-api-strict run beside it. Exit status 0 if nothing fails without a
 reason (`suites_gate.py`), 1 if something does, 2 if a suite cannot run. All of it takes about an
-hour; with `--json`, what is done is written after each module.
+hour; with `--write`, what is done is recorded after each module.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -88,13 +86,7 @@ class Suite:
 
     def home(self) -> Path:
         """The package's directory, found without importing it."""
-        for name in (self.name, *NEEDED):
-            try:
-                version(name)
-            except PackageNotFoundError:
-                raise SuiteError(
-                    f'{name} is not installed. Write: pip install -e ".[suites]"'
-                ) from None
+        runner.require((self.name, *NEEDED), "suites")
         spec = find_spec(self.package)
         assert spec is not None
         assert spec.origin is not None
@@ -163,8 +155,6 @@ def run(
     *,
     alone: bool = False,
     workers: int = 1,
-    select: str = "",
-    limit: float = 3600.0,
 ) -> Run:
     """Run a module of a suite.
 
@@ -176,8 +166,8 @@ def run(
         Of ours; NumPy's and array-api-strict's run beside them.
     alone : bool
         Without those two.
-    workers, select, limit
-        As of ``runner.run_pytest``.
+    workers : int
+        Processes.
 
     Raises
     ------
@@ -200,8 +190,7 @@ def run(
                 Path(scratch),
                 environment,
                 workers=workers,
-                select=select,
-                limit=limit,
+                limit=3600.0,
             )
         except SuiteError as error:
             raise SuiteError(f"{suite.name} {module} {error}") from None
@@ -230,14 +219,9 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("--suite", action="append", choices=SUITES, help="one suite only; may be repeated")
     add("--module", action="append", metavar="NAME", help="one module only; may be repeated")
-    add("--modules", action="store_true", help="list the suites' modules, and run nothing")
     add("--policy", action="append", metavar="NAME", help="default numpy: promoarray itself")
     add("--alone", action="store_true", help="no NumPy and array-api-strict beside them")
     add("--workers", "-n", type=int, default=1, help="processes")
-    add("--select", "-k", metavar="EXPRESSION", default="", help="pytest's -k")
-    add("--limit", type=float, default=3600, metavar="SECONDS", help="for one module")
-    add("--read", metavar="FILE", action="append", default=[], help="add the runs --json wrote")
-    add("--json", metavar="FILE", help="write the runs as JSON")
     add("--write", action="store_true", help="record the runs, and publish the page")
     return made
 
@@ -250,8 +234,6 @@ def wanted(options: argparse.Namespace) -> list[tuple[str, str]]:
     SuiteError
         If a suite is missing, or has no such module.
     """
-    if options.read and not (options.suite or options.module):
-        return []
     modules = {name: [*SUITES[name].modules()] for name in options.suite or SUITES}
     every = {module for names in modules.values() for module in names}
     if missing := set(options.module or ()) - every:
@@ -278,8 +260,6 @@ def perform(options: argparse.Namespace, console: Console) -> Iterator[Run]:
                 backends,
                 alone=options.alone,
                 workers=options.workers,
-                select=options.select,
-                limit=options.limit,
             )
         console.print(f"{title} {done.seconds:.0f} s", markup=False)
         if done.cases:
@@ -307,17 +287,11 @@ def main(words: Sequence[str] | None = None) -> int:
     console, errors = console_for(), console_for(sys.stderr)
     runs: list[Run] = []
     try:
-        if options.modules:
-            for name, suite in SUITES.items():
-                console.print(f"{name}: {', '.join(suite.modules())}", markup=False)
-            return 0
-        for name in options.read:
-            runs = gate.joined([*runs, *Run.load(name)])
         for done in perform(options, console):
-            runs = gate.joined([*runs, done])
-            if options.json:
-                runner.dump(runs, options.json)
-    except (SuiteError, UnknownPolicyError, OSError, ValueError) as error:
+            runs.append(done)
+            if options.write:
+                gate.write([done])
+    except (SuiteError, UnknownPolicyError, OSError) as error:
         errors.print(f"suites.py: {error}", markup=False, soft_wrap=True)
         return 2
     verdicts = [line for run in runs for line in gate.verdict(run)]
@@ -326,7 +300,6 @@ def main(words: Sequence[str] | None = None) -> int:
     for line in (*verdicts, *(f"note: {note}" for run in runs for note in gate.notes(run))):
         console.print(line, markup=False, soft_wrap=True)
     if options.write:
-        gate.write(runs)
         runner.fill(page.PAGE, page.of_suites(gate.read()))
     return int(bool(verdicts))
 

@@ -137,11 +137,6 @@ Record = dict[str, dict[str, Module]]
 """By suite and module: what is published, as JSON under version control."""
 
 
-def joined(runs: Iterable[Run]) -> list[Run]:
-    """The runs, of each module the last one only."""
-    return [*{(run.suite, run.module): run for run in runs}.values()]
-
-
 def module(run: Run) -> Module:
     """What is kept of a run."""
     counts = {name: run.counts(name) for name in run.backends}

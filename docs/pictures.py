@@ -2,7 +2,7 @@
 
 A terminal's picture is what a command prints, in its colours, as SVG. The others are pages in
 Chromium (``CHROMIUM`` names it), driven by Playwright (extra ``test-pages``). All go to
-``docs/_static/``. The program they show is the one of ``start.md``.
+``docs/_static/``. The program they show is the one of ``start.md``; ``check`` has its own.
 """
 
 from __future__ import annotations
@@ -36,10 +36,22 @@ def program() -> str:
     return dedent(re.sub(r"(?m)^\.\.\.( |$)", "", text))
 
 
-def terminal(arguments: str, target: Path) -> None:
-    """What a command prints about the program, as SVG without fonts of other servers."""
+TRAINING = """\
+import torch
+
+step = torch.zeros((), dtype=torch.bfloat16)
+for _ in range(1000):
+    step += 1
+image = torch.tensor([[10, 250], [3, 7]], dtype=torch.uint8)
+brighter = image + 20
+"""
+"""What ``check`` is shown with."""
+
+
+def terminal(arguments: str, target: Path, file: str = "accuracy.py", text: str = "") -> None:
+    """What a command prints about a program, as SVG without fonts of other servers."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "accuracy.py").write_text(program(), encoding="utf-8")
+        (Path(folder) / file).write_text(text or program(), encoding="utf-8")
         printed = subprocess.run(
             [sys.executable, "-m", "promoarray", *arguments.split()],
             cwd=folder,
@@ -86,6 +98,7 @@ PAGES: dict[str, Callable[[], None]] = {
         f"compare accuracy.py --policies {POLICIES} --run-all --show accuracy",
         PICTURES / "compare.svg",
     ),
+    "check": lambda: terminal("check train.py", PICTURES / "check.svg", "train.py", TRAINING),
     "report": lambda: page(
         f"compare accuracy.py --policies {POLICIES} --html", PICTURES / "report.png"
     ),

@@ -46,11 +46,13 @@ if TYPE_CHECKING:
     from promoarray.core.escape import no_escape
     from promoarray.diagnostics.ask.observer import shadow
     from promoarray.diagnostics.cast_report import cast_report
+    from promoarray.diagnostics.check.block import check
     from promoarray.diagnostics.explain.question import explain
     from promoarray.diagnostics.policy_tables import table
     from promoarray.diagnostics.record.block import record
     from promoarray.diagnostics.report import Report
     from promoarray.diagnostics.trace import trace
+    from promoarray.diagnostics.why.question import why
     from promoarray.extras import (
         array,
         concatenate,
@@ -98,12 +100,14 @@ _LATER = """
 backends.computing           no_compute
 core.escape                  no_escape
 diagnostics.cast_report      cast_report
+diagnostics.check.block      check
 diagnostics.explain.question explain
 diagnostics.policy_tables    table
 diagnostics.record.block     record
 diagnostics.ask.observer  shadow
 diagnostics.report    Report
 diagnostics.trace            trace
+diagnostics.why.question     why
 io.dask_arrays               from_dask
 io.npz                       load save
 io.onnx                      from_onnx to_onnx
@@ -131,13 +135,9 @@ __all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
     "__version__",
-    "arange",
     "array",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
     "cast_report",
-    "concat",
+    "check",
     "concatenate",
     "convolve",
     "correlate",
@@ -147,7 +147,6 @@ __all__ = [
     "einsum",
     "explain",
     "extras",
-    "eye",
     "fft",
     "from_dask",
     "from_onnx",
@@ -158,13 +157,10 @@ __all__ = [
     "histogram",
     "inf",
     "interp",
-    "isin",
     "linalg",
-    "linspace",
     "list_policies",
     "load",
     "logspace",
-    "meshgrid",
     "namespace",
     "nan",
     "nanquantile",
@@ -182,21 +178,14 @@ __all__ = [
     "set_num_threads",
     "set_policy",
     "shadow",
-    "stack",
     "table",
     "testing",
     "to_onnx",
     "to_zarr",
     "trace",
     "transpose",
-    "tril",
-    "triu",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
     "unpack",
-    "unstack",
+    "why",
     *dtypes.__all__,
 ]
 __all__ += [*_HOMES.keys() - {*__all__}]

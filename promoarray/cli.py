@@ -26,10 +26,12 @@ from promoarray.diagnostics.command_line import (
     SHELLS,
     CommandParser,
     bisect_arguments,
+    check_arguments,
     compare_arguments,
     diff_arguments,
     port_arguments,
     script,
+    why_arguments,
 )
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
@@ -187,10 +189,6 @@ def _completion_arguments(command: argparse.ArgumentParser) -> None:
     command.description = 'Print it; in bash, write eval "$(promoarray completion bash)".'
 
 
-def _check_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("policy", metavar="POLICY")
-
-
 # -- the commands ---------------------------------------------------------------------------------
 
 
@@ -251,7 +249,11 @@ def _cast(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    report = as_policy(args.policy).check()
+    """Check a program; of a policy, which is no file, its rule."""
+    given = args.script or ""
+    if args.module or os.path.isfile(given) or os.sep in given or given.endswith((".py", ".ipynb")):
+        return _in_room(args)
+    report = as_policy(given).check()
     _print(report, args)
     return 0 if report else 1
 
@@ -289,9 +291,10 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "explore": (_explore, _explore_arguments, "write a page to explore the policies in"),
     "explain": (_explain, _explain_arguments, "say why an operation has the dtype it has"),
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
-    "check": (_check, _check_arguments, "prove or refute the properties of a policy's rule"),
+    "check": (_check, check_arguments, "run a program and show where numbers were lost"),
     "compare": (_in_room, compare_arguments, "run a program and show where the policies differ"),
     "diff": (_in_room, diff_arguments, "show what changes in a program between two policies"),
+    "why": (_in_room, why_arguments, "say where a dtype came from at which a program stops"),
     "bisect": (_in_room, bisect_arguments, "find what changes a program's final value"),
     "port": (_in_room, port_arguments, "write the casts that make a program agree everywhere"),
     "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),

@@ -7,12 +7,15 @@ something over, as ``trace`` and ``shadow`` do.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import os
+import sys
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from types import TracebackType, coroutine
+from types import FrameType, TracebackType, coroutine
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from promoarray.errors import of_compiled
@@ -160,7 +163,10 @@ class SingleUse(AbstractContextManager[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
-        return self._made.__exit__(kind, error, traceback)
+        try:
+            return self._made.__exit__(kind, error, traceback)
+        except BaseException as raised:  # by lines of the block that were run there
+            raise raised.with_traceback(_of_program(raised.__traceback__)) from raised.__cause__
 
     def __call__(self, function: Any) -> Any:
         """Refuse to decorate: nobody would have what the block is handed."""
@@ -168,6 +174,25 @@ class SingleUse(AbstractContextManager[T]):
             f"{self._name} decorates nothing, as what it finds would be lost; write "
             f"'with {self._name}(...) as ...' around the call or inside the function"
         )
+
+
+def _of_program(traceback: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback from a program's frame on; all of it if there is none."""
+    part = traceback
+    while part is not None and part.tb_frame.f_code.co_filename.startswith(_OWN):
+        part = part.tb_next
+    return part or traceback
+
+
+_OWN = os.path.dirname(__file__) + os.sep, contextlib.__file__
+
+
+def block_frame() -> FrameType | None:
+    """Return the frame that enters a block, asked while it is entered; None of no such block."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code is not SingleUse.__enter__.__code__:
+        frame = frame.f_back
+    return frame and frame.f_back
 
 
 def single_use(function: Callable[P, Iterator[T]]) -> Callable[P, SingleUse[T]]:

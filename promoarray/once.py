@@ -1,18 +1,11 @@
-"""Lazy loading: modules by name, and properties that are computed once an object."""
+"""Properties that are computed once an object."""
 
 from __future__ import annotations
 
 import sys
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-__all__ = ["cached_property", "module"]
-
-module = cache(import_module)
-"""A module by its name, sooner than an import statement finds it again: for what is loaded with the
-first operation that needs it, and is asked each time."""
-
+__all__ = ["cached_property"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property

@@ -292,12 +292,10 @@ class PArray(Conversions):
         >>> asarray([1.0, -2.0], dtype=float8_e4m3fn).view(uint8)
         PArray([ 56, 192], dtype=uint8)
         """
-        from promoarray.core.bit_view import reinterpreted
-
         if dtype is None:
             return self._wrap(self._buffer.view(), self._type)
         target = as_dtype(dtype)
-        return self._wrap(reinterpreted(self._buffer, self.dtype, target), target)
+        return self._wrap(cast.reinterpreted(self._buffer, self.dtype, target), target)
 
     def __len__(self) -> int:
         shape: tuple[int, ...] = self._buffer.shape

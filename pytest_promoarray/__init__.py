@@ -41,6 +41,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the table of tests and policies at the end: of tests that failed (default), all, "
         "none",
     )
+    group.addoption(
+        "--pa-why",
+        action="store_true",
+        help="of a test that a dtype has failed in NumPy, PyTorch, Paddle or JAX say where the "
+        "dtypes came from",
+    )
+    group.addoption(
+        "--pa-check",
+        action="store_true",
+        help="fail tests in which NumPy, PyTorch, Paddle, JAX or promoarray's arrays lose numbers: "
+        "integers that wrap, the first Inf or NaN and so on, as [tool.promoarray.check] says",
+    )
     parser.addini("pa_policies", "the default of --pa-policies", type="args", default=[])
     parser.addini("pa_fail_on", "the default of --pa-fail-on", type="args", default=[])
 
@@ -51,6 +63,14 @@ def pytest_configure(config: pytest.Config) -> None:
     options = "pa_policies", "pa_fail_on"
     if any(config.getoption(name) or config.getini(name) for name in options):
         _begin(config)
+    if config.getoption("pa_why"):
+        from promoarray.testing.plugin.why import Why
+
+        config.pluginmanager.register(Why(), "promoarray-why")
+    if config.getoption("pa_check"):
+        from promoarray.testing.plugin.check import Check
+
+        config.pluginmanager.register(Check(config.rootpath), "promoarray-check")
 
 
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: Any) -> None:

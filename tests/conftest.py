@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from command import Command
 
 import promoarray as pa
 
@@ -56,3 +58,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from neighbours import Neighbours
 
     return Neighbours(config, log)
+
+
+@pytest.fixture
+def command(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Command:
+    """``promoarray`` in this process, in the test's own folder."""
+    monkeypatch.chdir(tmp_path)
+    return Command(capfd, tmp_path)

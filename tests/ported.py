@@ -27,7 +27,8 @@ from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.program import Texts
+from promoarray.diagnostics.run.program import Ended, Texts
+from promoarray.diagnostics.run.task import Findings
 from promoarray.promotion import in_force
 from promoarray.promotion.registry import as_policy
 
@@ -65,7 +66,8 @@ class InProcess:
         named = report.run.name if report else policy or before.name
         wanted = self.recorded.wanted if self.recorded else ""
         found = seen(report, asked, wanted) if report else []
-        return Ran(named, found, Ends().ended(names), out.getvalue(), stopped, report)
+        ended = Ended(int(bool(stopped)), (Findings(named, error=stopped),), out.getvalue())
+        return Ran(named, found, Ends().ended(names), ended, report)
 
     @contextlib.contextmanager
     def _watching(

@@ -12,40 +12,30 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import Command
 
 import promoarray as pa
 from promoarray import Policy, cli
 from promoarray.diagnostics.policy_tables import table_of
 from promoarray.policies import as_policy
 
-Output = pytest.CaptureFixture[str]
 
-
-def run(capsys: Output, *argv: str) -> tuple[int, str, str]:
-    code = cli.main(argv)
-    out = capsys.readouterr()
-    assert "\x1b" not in out.out
-    return code, out.out, out.err
-
-
-def test_version(capsys: Output) -> None:
-    assert run(capsys, "--version")[:2] == (0, f"promoarray {pa.__version__}\n")
+def test_version(command: Command) -> None:
+    assert command("--version")[:2] == (0, f"promoarray {pa.__version__}\n")
 
 
 # -- list -------------------------------------------------------------------------------------
 
 
-def test_list_names_every_family(capsys: Output) -> None:
-    code, out, _ = run(capsys, "list")
-    assert code == 0
+def test_list_names_every_family(command: Command) -> None:
+    out = command("list", status=0).out
     for family in ("numpy", "jax", "torch", "tensorflow", "paddle", "aclnn", "onnx", "array_api"):
         assert family in out
     assert "(28 in all)" in out
 
 
-def test_list_json_has_every_policy(capsys: Output) -> None:
-    _, out, _ = run(capsys, "list", "--json")
-    rows = json.loads(out)
+def test_list_json_has_every_policy(command: Command) -> None:
+    rows = command("list --json").data
     assert {row["policy"] for row in rows} == set(pa.list_policies())
     assert [row["policy"] for row in rows if row["default"]][:3] == [
         "numpy@2",
@@ -58,27 +48,27 @@ def test_list_json_has_every_policy(capsys: Output) -> None:
 # -- table ------------------------------------------------------------------------------------
 
 
-def test_table_in_each_format_is_the_same_table(capsys: Output) -> None:
+def test_table_in_each_format_is_the_same_table(command: Command) -> None:
     asked = ("table", "torch", "--dtypes", "int8,f32,i*,f*")
     expected = [["i8", "f32", "i8", "f32"], ["f32", "f32", "f32", "f32"]]
-    _, text, _ = run(capsys, *asked)
+    text = command(*asked).out
     assert text.splitlines()[0] == "torch@2.13: promotion; the row is the left operand"
     assert [line.split()[1:] for line in text.splitlines()[2:4]] == expected
-    _, as_csv, _ = run(capsys, *asked, "--format", "csv")
+    as_csv = command(*asked, "--format", "csv").out
     assert [row[1:] for row in csv.reader(io.StringIO(as_csv))][1:3] == expected
-    _, markdown, _ = run(capsys, *asked, "--format", "markdown")
+    markdown = command(*asked, "--format", "markdown").out
     assert markdown.splitlines()[1] == "| --- | --- | --- | --- | --- |"
     assert markdown.splitlines()[2] == "| i8  | i8  | f32 | i8  | f32 |"
-    _, as_json, _ = run(capsys, *asked, "--format", "json")
+    as_json = command(*asked, "--format", "json").out
     data = json.loads(as_json)
     assert data["dtypes"] == ["i8", "f32", "i*", "f*"]
     assert data["table"][:2] == expected
-    assert run(capsys, *asked, "--json")[1] == as_json
+    assert command(*asked, "--json").out == as_json
 
 
 @pytest.mark.parametrize("name", ["numpy", "jax", "torch", "paddle", "onnx"])
-def test_the_whole_table_is_printed_uncut(capsys: Output, name: str) -> None:
-    _, text, _ = run(capsys, "table", name)
+def test_the_whole_table_is_printed_uncut(command: Command, name: str) -> None:
+    text = command("table", name).out
     policy = pa.policies.as_policy(name)
     rows = [line.split() for line in text.splitlines()[2:]]
     assert len(rows) == len(policy.dtypes) + 4
@@ -87,31 +77,31 @@ def test_the_whole_table_is_printed_uncut(capsys: Output, name: str) -> None:
     assert "…" not in text
 
 
-def test_table_of_an_operation(capsys: Output) -> None:
-    _, out, _ = run(capsys, "table", "torch", "--op", "/", "--dtypes", "i8,i32", "--format", "csv")
+def test_table_of_an_operation(command: Command) -> None:
+    out = command("table torch --op / --dtypes i8,i32 --format csv").out
     assert out == ",i8,i32\ni8,f32,f32\ni32,f32,f32\n"
 
 
-def test_table_feeds_from_table(capsys: Output, tmp_path: Path) -> None:
-    _, out, _ = run(capsys, "table", "torch", "--format", "csv")
+def test_table_feeds_from_table(command: Command, tmp_path: Path) -> None:
+    out = command("table torch --format csv").out
     path = tmp_path / "torch.csv"
     path.write_text(out)
     assert Policy.from_table("copy", path).promote(pa.int8, pa.uint8) is pa.int16
 
 
-def test_two_tables_side_by_side(capsys: Output) -> None:
+def test_two_tables_side_by_side(command: Command) -> None:
     asked = ("table", "torch", "paddle@3.3", "--op", "/", "--dtypes", "i8,f16,f*")
-    _, text, _ = run(capsys, *asked)
+    text = command(*asked).out
     head, _, *rows, counts = text.splitlines()
     assert head == "torch@2.13 | paddle@3.3: divide; the row is the left operand"
     cells = [["f32", "f16|-", "f32"], ["f16|-", "f16", "f16"], ["f32", "f16", "f32"]]
     assert [row.split()[1:] for row in rows] == cells
     assert counts == "9 pairs: 7 the same, 2 refused by one."
-    _, as_csv, _ = run(capsys, *asked, "--format", "csv")
+    as_csv = command(*asked, "--format", "csv").out
     assert [row[1:] for row in csv.reader(io.StringIO(as_csv))][1:] == cells
-    _, markdown, _ = run(capsys, *asked, "--format", "markdown")
+    markdown = command(*asked, "--format", "markdown").out
     assert r"f16\|-" in markdown
-    data = json.loads(run(capsys, *asked, "--json")[1])
+    data = command(*asked, "--json").data
     assert data["policies"] == ["torch@2.13", "paddle@3.3"]
     assert data["tables"]["paddle@3.3"] == [["f32", None, "f32"], [None, "f16", "f16"], cells[2]]
     differ = {"operands": ["i8", "f16"], "torch@2.13": "f16", "paddle@3.3": None}
@@ -119,8 +109,8 @@ def test_two_tables_side_by_side(capsys: Output) -> None:
     assert data["counts"]["refused by one"] == 2
 
 
-def test_two_tables_are_about_the_dtypes_both_have(capsys: Output) -> None:
-    data = json.loads(run(capsys, "table", "numpy@2", "paddle@2.6", "--json")[1])
+def test_two_tables_are_about_the_dtypes_both_have(command: Command) -> None:
+    data = command("table numpy@2 paddle@2.6 --json").data
     both = [d.code for d in as_policy("numpy@2").dtypes if d in as_policy("paddle@2.6").dtypes]
     assert data["dtypes"] == [*both, "b*", "i*", "f*", "c*"]
     for name in data["policies"]:
@@ -131,10 +121,10 @@ def test_two_tables_are_about_the_dtypes_both_have(capsys: Output) -> None:
 # -- explore ----------------------------------------------------------------------------------
 
 
-def test_explore_writes_a_page(capsys: Output, tmp_path: Path) -> None:
+def test_explore_writes_a_page(command: Command, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("before")
-    code, out, err = run(capsys, "explore", "--policies", "onnx@1", "-o", str(page))
+    code, out, err = command("explore --policies onnx@1 -o", str(page))
     assert (code, err) == (0, "")
     assert out == f"Written: {page} (0.1 MB, 1 policies)\n"
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -142,7 +132,7 @@ def test_explore_writes_a_page(capsys: Output, tmp_path: Path) -> None:
 
 
 def test_explore_leaves_no_half_written_page(
-    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "page.html"
     page.write_text("before")
@@ -152,38 +142,33 @@ def test_explore_leaves_no_half_written_page(
 
     monkeypatch.setattr("promoarray.diagnostics.explore.page.explore_page", lambda *_: "after")
     monkeypatch.setattr(Path, "replace", full)
-    code, _, err = run(capsys, "explore", "--policies", "onnx@1", "-o", str(page))
-    assert code == 2
+    err = command("explore --policies onnx@1 -o", str(page), status=2).err
     assert "No space left" in err
     assert page.read_text() == "before"
     assert list(tmp_path.iterdir()) == [page]
 
 
 def test_explore_prints_its_page_or_its_data(
-    capsys: Output, monkeypatch: pytest.MonkeyPatch
+    command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = "promoarray.diagnostics.explore.page"
     monkeypatch.setattr(f"{made}.explore_page", lambda policies, _: f"page of {len(policies)}")
     monkeypatch.setattr(f"{made}.explore_json", lambda policies, _: f"data of {len(policies)}")
-    assert run(capsys, "explore", "-o", "-")[1] == "page of 8"
-    assert (
-        run(capsys, "explore", "-o", "-", "--policies", "all")[1]
-        == f"page of {len(pa.list_policies())}"
-    )
-    assert run(capsys, "explore", "-o", "-", "--policies", "torch,jax", "--json")[1] == "data of 2"
+    assert command("explore -o -").out == "page of 8"
+    assert command("explore -o - --policies all").out == f"page of {len(pa.list_policies())}"
+    assert command("explore -o - --policies torch,jax --json").out == "data of 2"
 
 
 # -- explain ----------------------------------------------------------------------------------
 
 
-def test_explain_prints(capsys: Output) -> None:
-    code, out, _ = run(capsys, "explain", "+", "int8", "2.5", "--policy", "paddle")
-    assert code == 0
+def test_explain_prints(command: Command) -> None:
+    out = command("explain + int8 2.5 --policy paddle", status=0).out
     assert out.startswith("int8 + 2.5 is float32 under paddle")
 
 
-def test_a_refusal_exits_with_1(capsys: Output) -> None:
-    code, out, err = run(capsys, "explain", "+", "int64", "float32", "--policy", "paddle")
+def test_a_refusal_exits_with_1(command: Command) -> None:
+    code, out, err = command("explain + int64 float32 --policy paddle")
     assert code == 1
     assert out.startswith("int64 + float32 is refused under paddle")
     assert err == ""
@@ -202,14 +187,14 @@ def test_a_refusal_exits_with_1(capsys: Output) -> None:
         (("float8_e4m3fn", "float8_e4m3fn"), "float8_e4m3fn + float8_e4m3fn"),
     ],
 )
-def test_operands_as_words(capsys: Output, operands: tuple[str, ...], expression: str) -> None:
-    _, out, _ = run(capsys, "explain", "+", *operands, "--json")
+def test_operands_as_words(command: Command, operands: tuple[str, ...], expression: str) -> None:
+    out = command("explain +", *operands, "--json").out
     assert json.loads(out)["expression"] == expression
 
 
-def test_explain_takes_the_policy_in_force(capsys: Output) -> None:
+def test_explain_takes_the_policy_in_force(command: Command) -> None:
     pa.set_policy("torch")
-    _, out, _ = run(capsys, "explain", "/", "int8", "int8", "--json")
+    out = command("explain / int8 int8 --json").out
     assert json.loads(out)["policy"] == "torch@2.13"
     assert json.loads(out)["dtype"] == "float32"
 
@@ -217,18 +202,16 @@ def test_explain_takes_the_policy_in_force(capsys: Output) -> None:
 # -- check ------------------------------------------------------------------------------------
 
 
-def test_check_exits_by_the_answer(capsys: Output) -> None:
-    code, out, _ = run(capsys, "check", "numpy@1")
-    assert code == 1
+def test_check_exits_by_the_answer(command: Command) -> None:
+    out = command("check numpy@1", status=1).out
     assert "(i8 with u8) with f16" in out
-    code, out, _ = run(capsys, "check", "numpy@1", "--json")
-    assert json.loads(out)["holds"] is False
+    assert command("check numpy@1 --json").data["holds"] is False
 
 
-def test_check_of_a_lattice_exits_with_0(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_of_a_lattice_exits_with_0(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("promoarray.promotion.registry._registered", {})
     pa.policies.register(Policy.from_lattice("chain", "i8 -> i16\ni16 -> f32", scalars="refuse"))
-    assert run(capsys, "check", "chain")[0] == 0
+    assert command("check chain").status == 0
 
 
 # -- compare ----------------------------------------------------------------------------------
@@ -283,11 +266,11 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_a_wrong_question_is_one_line_on_stderr(
-    capsys: Output, tmp_path: Path, argv: str, says: str
+    command: Command, tmp_path: Path, argv: str, says: str
 ) -> None:
     (tmp_path / "x.py").write_text("")
     words = [str(tmp_path / w) if w == "x.py" else w for w in argv.split()]
-    code, out, err = run(capsys, *words)
+    code, out, err = command(*words)
     assert (code, out) == (2, "")
     assert err.startswith("promoarray: ")
     assert says in err
@@ -305,23 +288,21 @@ def test_a_wrong_question_is_one_line_on_stderr(
     ],
 )
 def test_a_bug_shows_where_it_is_and_asks_for_a_report(
-    capsys: Output, monkeypatch: pytest.MonkeyPatch, argv: str, inner: str, error: type[Exception]
+    command: Command, monkeypatch: pytest.MonkeyPatch, argv: str, inner: str, error: type[Exception]
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error("inside")
 
     monkeypatch.setattr(inner, fail)
-    code, _, err = run(capsys, *argv.split())
-    assert code == 3
+    err = command(argv, status=3).err
     assert "Traceback" in err
     assert "inside" in err
     assert err.endswith("promoarray: this is a bug. Please report it with the lines above\n")
 
 
 @pytest.mark.parametrize("argv", ["", "nothing", "table", "table torch --format yaml", "explore"])
-def test_argparse_speaks_for_itself(capsys: Output, argv: str) -> None:
-    code, _, err = run(capsys, *argv.split())
-    assert code == 2
+def test_argparse_speaks_for_itself(command: Command, argv: str) -> None:
+    err = command(argv, status=2).err
     assert "usage: promoarray" in err
 
 
@@ -345,31 +326,29 @@ def test_argparse_speaks_for_itself(capsys: Output, argv: str) -> None:
     ],
 )
 def test_arguments_that_nothing_takes_are_told_their_place(
-    capsys: Output, argv: str, says: str
+    command: Command, argv: str, says: str
 ) -> None:
-    code, out, err = run(capsys, *argv.split())
+    code, out, err = command(argv)
     assert (code, out) == (2, "")
     assert says in err
 
 
-@pytest.mark.parametrize("command", ["compare", "diff --from torch --to jax", "port --to torch"])
+@pytest.mark.parametrize("words", ["compare", "diff --from torch --to jax", "port --to torch"])
 def test_a_folder_without_a_main_is_told_from_one_that_is_not_there(
-    capsys: Output, tmp_path: Path, command: str
+    command: Command, tmp_path: Path, words: str
 ) -> None:
-    code, _, err = run(capsys, *command.split(), str(tmp_path))
-    assert code == 2
+    err = command(words, str(tmp_path), status=2).err
     assert f"the folder {tmp_path} has no __main__.py" in err
 
 
-def test_compare_with_no_policy_at_all_is_no_comparison(capsys: Output) -> None:
-    code, out, err = run(capsys, "compare", __file__, "--policies", ",")
+def test_compare_with_no_policy_at_all_is_no_comparison(command: Command) -> None:
+    code, out, err = command("compare", __file__, "--policies", ",")
     assert (code, out) == (2, "")
     assert "--policies names no policy" in err
 
 
-def test_help_exits_with_0(capsys: Output) -> None:
-    code, out, _ = run(capsys, "explain", "--help")
-    assert code == 0
+def test_help_exits_with_0(command: Command) -> None:
+    out = command("explain --help", status=0).out
     assert "Exit codes" in out
 
 
@@ -391,7 +370,7 @@ def test_python_m_works_and_a_closed_pipe_is_no_error() -> None:
 
 
 def test_no_color_is_plain_even_where_colour_is_forced(
-    capsys: Output, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def printed(**env: str) -> str:
         for name in ("NO_COLOR", "FORCE_COLOR"):
@@ -420,9 +399,9 @@ sys.exit(any(name.partition(".")[0] == "rich" for name in sys.modules))
     )
 
 
-def test_an_int_of_more_digits_than_python_reads_is_no_infinity(capsys: Output) -> None:
+def test_an_int_of_more_digits_than_python_reads_is_no_infinity(command: Command) -> None:
     number = "9" * 5000
-    code, out, _ = run(capsys, "explain", "add", "int8", number)
+    code, out, _ = command("explain add int8", number)
     assert (code, out.splitlines()[0]) == (
         1,
         "add(int8, int of 16610 bits) is refused under numpy@2",
@@ -435,14 +414,13 @@ def test_an_int_of_more_digits_than_python_reads_is_no_infinity(capsys: Output) 
         ("explain", "add", "int8", f"{number}x"),
         ("table", number),
     ):
-        code, _, err = run(capsys, *argv)
-        assert code == 2
+        err = command(*argv, status=2).err
         assert len(err) < 1000
         assert "digits" not in err
 
 
 @pytest.mark.parametrize(
-    ("command", "start"),
+    ("words", "start"),
     [
         ("compare {} --policies torch", "model"),
         ("compare {} --policies torch", "model/__main__.py"),
@@ -453,7 +431,7 @@ def test_an_int_of_more_digits_than_python_reads_is_no_infinity(capsys: Output) 
     ],
 )
 def test_a_program_that_imports_from_its_package_is_told_of_m(
-    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, start: str
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, start: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "model"
@@ -462,18 +440,18 @@ def test_a_program_that_imports_from_its_package_is_told_of_m(
         (folder / f"{name}.py").touch()
     for name in ("__main__", "train"):
         (folder / f"{name}.py").write_text("import promoarray\nfrom . import core\n")
-    code, _, err = run(capsys, *command.format(start).split())
+    code, _, err = command(words.format(start))
     assert code not in (0, 1)
     module = "model.train" if start.endswith("train.py") else "model"
     assert err.rstrip().endswith(f"it has relative imports: run it as a package, -m {module}")
 
 
 def test_json_prints_control_characters_by_escapes(
-    capsys: Output, monkeypatch: pytest.MonkeyPatch
+    command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "PROMOARRAY_NONE_SUCH"
     monkeypatch.setenv(name, "a\x9b2J\u202e变量")
-    _, out, _ = run(capsys, "doctor", "--json")
+    out = command("doctor --json").out
     assert r"a\u009b2J\u202e变量" in out
     said = {check["name"]: check["says"] for check in json.loads(out)["checks"]}
     assert said[name] == "a\x9b2J\u202e变量"
@@ -494,8 +472,10 @@ def test_json_prints_control_characters_by_escapes(
         "check numpy@1",
     ],
 )
-def test_80_columns_are_enough(capsys: Output, monkeypatch: pytest.MonkeyPatch, argv: str) -> None:
+def test_80_columns_are_enough(
+    command: Command, monkeypatch: pytest.MonkeyPatch, argv: str
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = run(capsys, *argv.split())
+    out = command(argv).out
     assert [line for line in out.splitlines() if len(line.rstrip()) > 80] == []
     assert "…" not in out.replace("onnx@1 … onnx@", "").replace("3 … (", "")

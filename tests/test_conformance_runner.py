@@ -5,20 +5,16 @@ The suite itself is not here; a package of its shape, with one test of each sort
 
 from __future__ import annotations
 
-import json
-import subprocess
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import array_api
-import array_api_checkout as suites
 import array_api_gate as gate
 import array_api_report as report
 import proof
 import pytest
 import runner
-from array_api_checkout import Suite
+from array_api import Suite
 from array_api_gate import Run
 from runner import Case, SuiteError
 
@@ -150,7 +146,7 @@ def miniature(tmp_path_factory: pytest.TempPathFactory) -> Suite:
         (path / name).write_text(text, encoding="utf-8")
     stubs = path / "array-api" / "src" / "array_api_stubs"
     stubs.mkdir(parents=True)
-    return suites.find(path)
+    return array_api.find(path)
 
 
 def outcomes(suite: Suite, policy: str, mode: str) -> tuple[Run, dict[str, str]]:
@@ -163,11 +159,12 @@ def outcomes(suite: Suite, policy: str, mode: str) -> tuple[Run, dict[str, str]]
         examples=60,
         workers=1,
         xfails=[listed],
-        select="not drawing",
         heard=heard.append,
     )
     assert {"collected", "id", "module"} & {key for event in heard for key in event}
-    return run, {test.id.partition("::test_")[2]: test.kind for test in run.cases}
+    kinds = {test.id.partition("::test_")[2]: test.kind for test in run.cases}
+    assert [kinds.pop(name) for name in ("drawn", "shuffled")] == ["failed"] * 2
+    return run, kinds
 
 
 @pytest.mark.slow
@@ -207,10 +204,9 @@ def test_a_run_with_the_policys_table_checks_what_the_policy_admits(miniature: S
 @pytest.mark.slow
 def test_a_run_repeats_its_examples_and_a_seed_draws_others(miniature: Suite) -> None:
     def drawn(seed: int | None) -> list[str]:
-        run = array_api.run(miniature, "torch", workers=1, seed=seed, select="drawing")
-        assert [test.kind for test in run.cases] == ["failed", "failed"]
+        run = array_api.run(miniature, "torch", workers=1, seed=seed)
         assert run.about["seed"] == seed
-        return [test.why for test in run.cases]
+        return [test.why for test in run.cases if "test_drawing.py" in test.id]
 
     plain, seeded = drawn(None), drawn(7)
     assert plain == drawn(None)
@@ -338,7 +334,7 @@ def test_a_list_without_a_reason_is_an_error(tmp_path: Path) -> None:
 
 def a_run(*tests: Case, policy: str = "torch@2.13", mode: str = "table") -> Run:
     many = [Case(f"array_api_tests/test_constants.py::test_{n}", "passed") for n in range(20)]
-    about = {"array-api-tests": suites.COMMIT, "array-api": suites.SPEC, "examples": 300}
+    about = {"array-api-tests": array_api.COMMIT, "array-api": array_api.SPEC, "examples": 300}
     cases = [*many, *tests]
     return Run(policy, mode, f"promoarray.{policy}", about=about, cases=cases, seconds=1.0)
 
@@ -389,72 +385,6 @@ def test_a_listed_refusal_and_a_known_kernel_break_nothing(
     assert written.read_text(encoding="utf-8") == before
 
 
-# --- the checkout -----------------------------------------------------------------------------
-
-
-def test_what_is_missing_is_said_with_what_to_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ARRAY_API_TESTS_DIR", raising=False)
-    monkeypatch.setattr(suites, "CHECKOUT", tmp_path / "nowhere")
-    with pytest.raises(SuiteError, match=r"there is no .*nowhere\. Write --clone .*--suite DIR"):
-        suites.find()
-    monkeypatch.setenv("ARRAY_API_TESTS_DIR", str(tmp_path))
-    with pytest.raises(SuiteError, match="holds no array-api-tests"):
-        suites.find()
-    (tmp_path / "array_api_tests").mkdir()
-    (tmp_path / "array_api_tests" / "dtype_helpers.py").touch()
-    with pytest.raises(SuiteError, match=r"submodule array-api\. Write: git .* submodule update"):
-        suites.find(tmp_path)
-
-
-@pytest.mark.slow
-def test_another_commit_is_named(miniature: Suite) -> None:
-    assert "an unknown commit" in miniature.departure()
-    assert Suite(miniature.path, suites.COMMIT, suites.SPEC).departure() == ""
-    other = Suite(miniature.path, "0" * 40, suites.SPEC)
-    assert other.departure() == ("array-api-tests is at 0000000, the gates were set with 55fcc60")
-
-
-def test_clone_takes_the_pinned_commit_with_its_submodule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def git(path: Path, *words: str) -> str:
-        author = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        allowed = ["-c", "protocol.file.allow=always"]
-        command = ["git", "-C", str(path), *author, *allowed, *words]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    spec, tests = tmp_path / "spec", tmp_path / "tests"
-    for path, file in (
-        (spec, "src/array_api_stubs/x"),
-        (tests, "array_api_tests/dtype_helpers.py"),
-    ):
-        (path / file).parent.mkdir(parents=True)
-        (path / file).touch()
-        git(path, "init", "-q")
-        git(path, "add", ".")
-        git(path, "commit", "-qm", "first")
-    git(tests, "submodule", "add", "-q", str(spec), "array-api")
-    git(tests, "commit", "-qm", "second")
-    monkeypatch.setattr(suites, "URL", str(tests))
-    monkeypatch.setattr(suites, "COMMIT", git(tests, "rev-parse", "HEAD"))
-    monkeypatch.setattr(suites, "SPEC", git(spec, "rev-parse", "HEAD"))
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
-    monkeypatch.setenv("GIT_CONFIG_KEY_0", "protocol.file.allow")
-    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "always")
-    assert suites.clone(tmp_path / "clone").departure() == ""
-    assert suites.clone(tmp_path / "clone").departure() == ""
-
-
-def test_missing_packages_are_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suites, "NEEDED", {"no-such-package": (1,), "pytest": (999,)})
-    with pytest.raises(
-        SuiteError, match=r"no-such-package is missing; pytest .* is too old.*\[conf"
-    ):
-        suites.require()
-
-
 # --- the command ------------------------------------------------------------------------------
 
 
@@ -469,8 +399,6 @@ def test_the_gate_is_what_runs_unless_policies_are_named() -> None:
     assert {mode for policy, mode, _ in runs if policy == "torch@2.13"} == {"plain", "table"}
     assert wanted("--policy", "torch", "--mode", "table") == [("torch@2.13", "table", None)]
     assert {policy for policy, *_ in wanted("--policy", "all")} >= {"numpy@1", "onnx@25", "paddle"}
-    assert wanted("--namespace", "array_api_strict") == [(None, "plain", "array_api_strict")]
-    assert wanted("--read", "runs.json") == []
 
 
 def test_wrong_use_is_exit_status_2(
@@ -478,65 +406,37 @@ def test_wrong_use_is_exit_status_2(
 ) -> None:
     assert array_api.main(["--policy", "torhc"]) == 2
     assert "torch" in capsys.readouterr().err
-    monkeypatch.setattr(suites, "require", dict)
+    monkeypatch.setattr(array_api, "NEEDED", ["no-such-package"])
+    assert array_api.main([]) == 2
+    assert "no-such-package is not installed. Write: pip install" in capsys.readouterr().err
+    monkeypatch.setattr(array_api, "NEEDED", [])
     assert array_api.main(["--suite", str(tmp_path)]) == 2
-    assert "holds no array-api-tests" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as stopped:
-        array_api.main(["--examples", "0"])
-    assert stopped.value.code == 2
+    assert "Write --clone to get the pinned commit" in capsys.readouterr().err
 
 
-def test_runs_are_read_back_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [
-        a_run(),
-        a_run(Case(WHERE, "failed", "1 < 2 | 3"), policy="numpy@2", mode="plain"),
-        a_run(Case(WHERE, "xfailed", refusals=("eig: none",), narrowed=(1, 2)), policy="paddle"),
-    ]
-    stored, page = tmp_path / "runs.json", tmp_path / "page.md"
-    stored.write_text(json.dumps([run.as_json() for run in runs]), encoding="utf-8")
-    words = ["--read", str(stored), "--markdown", str(page)]
-    assert array_api.main([*words, "--json", str(tmp_path / "again.json")]) == 1
-    assert (tmp_path / "again.json").read_text() == json.dumps(
-        json.loads(stored.read_text()), indent=1
-    ) + "\n"
-    shown = capsys.readouterr().out
-    assert "broken" in shown
-    assert "test_eig fails: 1 < 2 | 3" in shown
-    text = page.read_text(encoding="utf-8")
+def test_what_fails_and_what_is_refused_is_written_with_the_reasons() -> None:
+    text = report.results(
+        [
+            a_run(Case(WHERE, "failed", "1 < 2 | 3"), policy="numpy@2", mode="plain"),
+            a_run(Case(WHERE, "xfailed", refusals=("eig: none",)), policy="paddle"),
+        ]
+    )
     assert "| `numpy@2` | plain | 20 | 1 |" in text
     assert "**fails** `test_eig`: 1 &lt; 2 \\| 3" in text
     assert "- none: `test_eig`" in text
-    page.write_text(f"before\n{text}after\n", encoding="utf-8")
-    assert array_api.main(words) == 1
-    assert page.read_text(encoding="utf-8") == f"before\n{text}after\n"
-    assert array_api.main(["--read", str(stored), "--select", "eig"]) == 0
 
 
 def test_the_page_of_results_names_policies_and_versions() -> None:
     text = (HERE.parent / "docs" / "conformance.md").read_text(encoding="utf-8")
     for policy in gate.GATED:
         assert f"`{policy}`" in text
-    assert suites.COMMIT[:7] in text
-    assert suites.SPEC[:7] in text
+    assert array_api.COMMIT[:7] in text
+    assert array_api.SPEC[:7] in text
 
 
 def test_the_page_says_of_how_many_policies_there_are_results() -> None:
     text = (HERE.parent / "docs" / "evidence.md").read_text(encoding="utf-8")
     assert f"the results of {len(gate.GATED)} policies' namespaces" in text
-
-
-def test_the_suites_own_needs_are_the_extra() -> None:
-    import tomllib
-
-    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))
-    extra = " ".join(project["project"]["optional-dependencies"]["conformance"])
-    assert all(name in extra for name in suites.NEEDED)
-    assert find_spec("pytest_jsonreport") or "pytest-json-report" in extra
-
-
-def test_the_report_has_a_row_for_each_chapter() -> None:
-    table = report.table(a_run(Case(WHERE, "passed")))
-    assert list(table.columns[0].cells) == ["constants", "linear algebra", "all"]
 
 
 def test_runs_over_lazy_arrays_are_put_between_the_marks_of_their_page() -> None:

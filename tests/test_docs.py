@@ -26,7 +26,7 @@ DOCS = [page for page in DOCS if page.name != "contributing.md"]
 
 
 NEEDED = {
-    **dict.fromkeys(("record.md", "record-ascend.md"), ("torch",)),
+    **dict.fromkeys(("record.md", "record-ascend.md", "why.md", "check.md"), ("torch",)),
     "record-paddle.md": ("paddle",),
     "record-jax.md": ("jax",),
 }

@@ -8,6 +8,7 @@ import operator
 import pickle
 import tracemalloc
 import weakref
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,45 @@ def test_an_array_of_one_element_becomes_a_scalar_where_the_framework_makes_one(
             with pytest.raises(kind, match="truth value" if kind is ValueError else "needs"):
                 convert(x)
     assert bool(xp.asarray(0, dtype=xp.int64)) is False
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_taken"),
+    [
+        ("numpy", False),  # asked: NumPy 2.4, JAX 0.10; whatever NumPy computes beneath
+        ("jax", False),
+        ("array_api", False),
+        ("numpy@1", True),  # NumPy 1.26, PyTorch 2.13, Paddle 3.3, TensorFlow 2.21
+        ("torch", True),
+        ("paddle", True),
+        ("paddle@3.3", True),
+        ("tensorflow", True),
+        ("tensorflow@all", True),
+    ],
+)
+def test_an_array_of_one_element_is_written_at_one_element_where_the_framework_does(
+    policy: str, is_taken: bool
+) -> None:
+    xp = pa.namespace(policy)
+    for dtype, shape, key in product(
+        (xp.float32, xp.bfloat16, xp.int4), ((1,), (1, 1)), (1, (1,), -1)
+    ):
+        if dtype not in as_policy(policy).dtypes:
+            continue
+        x, y = xp.zeros(2, dtype=dtype), xp.ones(shape, dtype=dtype)
+        x[0:1] = y.reshape(1)  # so that the short way knows values of such a type
+        if is_taken:
+            x[key] = y
+            assert x.tolist() == [1, 1]
+        else:
+            with pytest.raises(ValueError, match=r"does not broadcast to \(\), the shape"):
+                x[key] = y
+            assert x.tolist() == [1, 0]
+        for count in (0, 2):
+            with pytest.raises(ValueError, match=r"does not broadcast to \(\), the shape"):
+                x[key] = xp.ones(count, dtype=dtype)
+        x[1, ...] = y.reshape(1)
+        assert x.tolist() == [1, 1]
 
 
 def test_only_one_element_becomes_a_scalar() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.dtypes import Kind
-from promoarray.once import module
+from promoarray.functions import xp
 from promoarray.parray import PArray
 
 _TABLE = """
@@ -65,19 +65,12 @@ class _Made:
 
 def _real(x: PArray) -> PArray:
     """The real parts; of real numbers the array itself."""
-    if x.dtype.kind is not Kind.COMPLEX:
-        return x
-    parts: PArray = module("promoarray.functions.elementwise").real(x)
-    return parts
+    return xp.real(x) if x.dtype.kind is Kind.COMPLEX else x
 
 
 def _imag(x: PArray) -> PArray:
     """The imaginary parts; of real numbers zeros."""
-    if x.dtype.kind is not Kind.COMPLEX:
-        zeros: PArray = module("promoarray.functions.creation").zeros_like(x)
-        return zeros
-    parts: PArray = module("promoarray.functions.elementwise").imag(x)
-    return parts
+    return xp.imag(x) if x.dtype.kind is Kind.COMPLEX else xp.zeros_like(x)
 
 
 def add_methods(cls: type[PArray]) -> None:

@@ -7,7 +7,7 @@ No function here asks for a method. A chapter of functions is loaded with the fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from importlib import import_module
 from inspect import cleandoc, unwrap
 from operator import methodcaller
 from sys import intern
@@ -22,7 +22,6 @@ from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import Kind
 from promoarray.errors import quoted
 from promoarray.functions import xp
-from promoarray.once import module
 from promoarray.parray import PArray
 
 # --- What differs from the function by more than how arguments are written -----------------------
@@ -49,8 +48,7 @@ def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _numpys(name: str, documented: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """A method of what NumPy's function of that name is, in the namespace of the array."""
-    home = "numeric" if name == "dot" else "statistical" if name[:3] == "cum" else "composed"
-    function = getattr(module(f"promoarray.numpy_api.{home}"), name)
+    function = getattr(import_module("promoarray.numpy_api.composed"), name)
 
     def method(x: PArray, *args: Any, **options: Any) -> Any:
         return function(x.__array_namespace__(), x, *args, **options)
@@ -157,21 +155,16 @@ _ONE_CHOICE = {
 """Parameters of NumPy's that leave nothing to choose here, and the values that mean what is."""
 
 _OWN: dict[str, Callable[..., Any]] = {
-    **{
-        f.__name__[1:]: f
-        for f in (
-            _copy,
-            _fill,
-            _flatten,
-            _ravel,
-            _round,
-            _searchsorted,
-            _sort,
-            _swapaxes,
-        )
-    },
     "conj": _conj,
     "conjugate": _conj,
+    "copy": _copy,
+    "fill": _fill,
+    "flatten": _flatten,
+    "ravel": _ravel,
+    "round": _round,
+    "searchsorted": _searchsorted,
+    "sort": _sort,
+    "swapaxes": _swapaxes,
     "transpose": _transpose,
 }
 _RUNNING = {"cumprod": "cumulative_prod", "cumsum": "cumulative_sum"}
@@ -231,7 +224,7 @@ def _any_arguments(
             if key not in options:
                 raise TypeError(f"x.{name} needs {key}")
         first = [options.pop(key) for key in needed]
-        for key in _ONE_CHOICE.keys() & options.keys():
+        for key in [key for key in _ONE_CHOICE if key in options]:
             _check_choice(name, key, options.pop(key))
         return function(self, *first, **{_RENAMED.get(key, key): options[key] for key in options})
 
@@ -290,7 +283,7 @@ def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
         __name__=name,
         __qualname__=f"{owner.__name__}.{name}",
         __module__=__name__.rpartition(".")[0],
-        __doc__=partial(_summary, function),
+        __doc__=_summary(function),
         __text_signature__=f"({', '.join(('$self', '/', *parameters))})",
     )
     return method

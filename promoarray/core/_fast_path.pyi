@@ -6,17 +6,13 @@ from typing import Any, Self
 from typing_extensions import disjoint_base
 
 def begin(
-    *,
     observers: list[Any],
     guarding: list[Any],
     policy_here: Callable[[], Any],
     default_policy: list[Any],
     named: dict[Any, Any],
     adopted: dict[Any, Any],
-    weak_bool: object,
-    weak_int: object,
-    weak_float: object,
-    weak_complex: object,
+    weak: tuple[object, ...],
     ndarray: type,
     asarray: Callable[..., Any],
     dtype_class: type,

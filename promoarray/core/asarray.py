@@ -19,9 +19,10 @@ from promoarray.core.cast import convert, explicit
 from promoarray.core.executable_cache import Executable, keep_function, types_of
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import wrap
-from promoarray.dtypes import WEAK, DType, as_dtype
+from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 
 if TYPE_CHECKING:
@@ -74,9 +75,10 @@ def asarray(
     shared = out._buffer is source._buffer and _is_shared(obj)
     if copy is False and not shared:
         raise ValueError(f"copy=False: {out.dtype} from {kind_of(obj)} needs a copy")
-    if device is None and copy is not False and name == "asarray" and not observers_anywhere:
+    if device is None and copy is not False and name == "asarray":
         _keep(obj, source, wanted, out, copy)
-    if copy and shared and _is_ours(obj):
+    # Other libraries were asked for a copy themselves.
+    if copy and shared and (isinstance(obj, Array) or find(type(obj)) is not None):
         return out._wrap(backend_of(out._buffer).copy(out._buffer), out._type)
     return out
 
@@ -102,8 +104,8 @@ def _keep(obj: Any, source: Array, wanted: DType | None, out: Array, copy: bool 
     elif isinstance(obj, Array):
         run = None if out is obj else _itself
     result = ... if run is None else out._type
-    executable = Executable(run, (), result, (), kernel)
-    keep_function(policy, COPYING if copy else "asarray", (obj,), wanted, executable)
+    executable, name = Executable(run, (), result, (), kernel), COPYING if copy else "asarray"
+    keep_function(policy, name, (obj,), wanted, executable, Form.OPERATOR)
 
 
 COPYING = "asarray copy"
@@ -121,11 +123,6 @@ def _is_shared(obj: Any) -> bool:
     return not isinstance(obj, np.generic)
 
 
-def _is_ours(obj: Any) -> bool:
-    """Whether ``obj`` was wrapped as it is; other libraries were asked for a copy themselves."""
-    return isinstance(obj, Array) or find(type(obj)) is not None
-
-
 def _as_source(obj: Any, copy: bool | None) -> Array | None:
     """Anything that is an array already; None for Python numbers and sequences."""
     if isinstance(obj, Array):
@@ -138,7 +135,7 @@ def _as_source(obj: Any, copy: bool | None) -> Array | None:
         return wrap(obj)
     if find(type(obj)) is not None:
         return wrap(obj)
-    if type(obj) in WEAK or isinstance(obj, (list, tuple, range, str)):
+    if isinstance(obj, (int, float, complex, list, tuple, range, str)):
         return None
     if hasattr(obj, "__dlpack__"):
         try:

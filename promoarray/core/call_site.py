@@ -107,25 +107,19 @@ def recorded_at(site: Site, program: Site) -> Iterator[None]:
 
 def current_site() -> Site:
     """Return the innermost place outside promoarray."""
-    return _given_sites[0] if _given_sites else _of(_outside())
-
-
-def outside() -> FrameType | None:
-    """Return the innermost frame outside promoarray."""
-    return _outside()
+    return sites()[0]
 
 
 def program_site() -> Site:
     """Return the line of the program that led here: ``current_site()``, unless a library's."""
-    frame = _outside()
-    return _of(None) if frame is None else call_chain(frame)[0]
+    return sites()[1]
 
 
 def sites() -> tuple[Site, Site]:
     """Return ``current_site()`` and ``program_site()``, with one look at the frames."""
     if _given_sites is not None:
         return _given_sites
-    frame = _outside()
+    frame = outside()
     if frame is None:
         return _of(None), _of(None)
     if not of_library(frame):
@@ -135,10 +129,10 @@ def sites() -> tuple[Site, Site]:
 
 def program_frame() -> FrameType | None:
     """Return the innermost frame of the program; of a library if there is none of it."""
-    frame = outside = _outside()
+    frame = innermost = outside()
     while frame is not None and of_library(frame):
         frame = frame.f_back
-    return frame or outside
+    return frame or innermost
 
 
 def instructions() -> tuple[Key, tuple[CodeType, ...]]:
@@ -152,7 +146,7 @@ def instructions() -> tuple[Key, tuple[CodeType, ...]]:
     codes : tuple of code
         The code that has to be held for as long.
     """
-    return instructions_of(_outside())
+    return instructions_of(outside())
 
 
 def instructions_of(frame: FrameType | None) -> tuple[Key, tuple[CodeType, ...]]:
@@ -172,10 +166,11 @@ def instructions_of(frame: FrameType | None) -> tuple[Key, tuple[CodeType, ...]]
 Key = tuple[int, ...]
 
 
-def _outside() -> FrameType | None:
+def outside() -> FrameType | None:
+    """Return the innermost frame outside promoarray."""
     if _given is not None:
         return _given
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame

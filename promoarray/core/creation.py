@@ -1,4 +1,4 @@
-"""Executables of functions that make arrays of Python's numbers, or like others.
+"""Executables of functions that make arrays of Python's numbers: what was made is at hand.
 
 Only of NumPy's buffers, where nobody observes: observers hear of each array.
 """
@@ -13,55 +13,14 @@ import numpy as np
 
 from promoarray.backends.numpy import write
 from promoarray.core.array_base import Array
-from promoarray.core.executable_cache import Executable, Scalar, keep_function
-from promoarray.core.observers import observers_anywhere
+from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.dtypes import WEAK, DType
-from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.policy import Policy
 
 Buffer = Any
 Make = Callable[..., "Buffer | None"]
 """From what a function is given besides a dtype to a buffer; None, or an exception, leaves it to
 the function."""
-
-
-def keep_shaped(name: str, shape: Any, asked: object, make: Make, result: DType) -> None:
-    """Keep how a function makes arrays of any shape."""
-    if not observers_anywhere:
-        executable = Executable(make, (), result, ())
-        keep_function(get_policy(), name + Form.FUNCTION, (shape,), asked, executable)
-
-
-def keep_like(
-    policy: Policy,
-    name: str,
-    given: tuple[Any, ...],
-    asked: object,
-    make: Make,
-    result: DType,
-    number: Scalar | None = None,
-) -> None:
-    """Keep how a function makes arrays like others of this type.
-
-    Parameters
-    ----------
-    policy : Policy
-    name : str
-    given : tuple
-        The array, and the number if there is one.
-    asked : dtype_like or None
-    make : callable
-        It takes the buffer of the array, and of the number if there is one.
-    result : DType
-    number : callable, optional
-        How the number becomes a buffer.
-    """
-    if observers_anywhere:
-        return
-    scalars = (None,) if number is None else (None, number)
-    own = given[0]._type if asked is None else result  # which may be weak
-    keep_function(policy, name + Form.FUNCTION, given, asked, Executable(make, scalars, own, ()))
 
 
 class BufferCache:
@@ -115,25 +74,14 @@ def keep_made(
     """Keep what a function has made of numbers, and that it was kept.
 
     What it makes of numbers of some classes may hang on their values: then only what is of the
-    first one's dtype.
-
-    Parameters
-    ----------
-    name : str
-    given : tuple
-        The arguments by position.
-    numbers : tuple
-        What the buffer hangs on.
-    asked : dtype_like or None
-    out : Array
-    make : callable
-        A method of a new ``BufferCache``, which makes buffers of such arguments.
+    first one's dtype. ``given`` are the arguments by position, ``numbers`` what the buffer hangs
+    on, ``make`` is a method of a new ``BufferCache``, which makes buffers of such arguments.
     """
-    if observers_anywhere or any(type(number) not in WEAK for number in numbers):
+    if any(type(number) not in WEAK for number in numbers):
         return
     policy, result = out._policy or get_policy(), out._type
     executable = Executable(make, (), result, ())
-    known = keep_function(policy, name + Form.FUNCTION, given, asked, executable)
+    known = keep_function(policy, name, given, asked, executable)
     if known is not None and known.result is result:
         known.run.__self__.keep(out._buffer, *numbers)
 

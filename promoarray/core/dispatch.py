@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.asarray import unbound
 from promoarray.core.cast import convert, explicit
 from promoarray.core.executable import (
     Call,
@@ -19,26 +20,29 @@ from promoarray.core.executable import (
     compiled,
     entering,
     find,
-    is_beyond,
     keep,
-    keep_beyond,
 )
 from promoarray.core.observers import notify, observers_anywhere, tell
 from promoarray.core.operands import (
+    admitted,
     array_class,
     as_operand,
     canonicalize,
+    entries,
+    foreign_error,
     operand_of,
     operands_of,
-    scalar_buffer,
 )
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import NATIVE, WEAK, DType
 from promoarray.errors import kind_of
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.foreign import Entry
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.in_force import policy as policy_of
 from promoarray.promotion.plan import Decision, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
 if TYPE_CHECKING:
     from promoarray.core import observer_cache
@@ -79,23 +83,29 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
 
         heard = look_up(name, form, operands, options)
         if heard is not None and heard.known is not None:
-            executable, types, count, *_ = heard.known
-            buffers = entering(executable, operands)
-            if buffers is not None:
-                call = Call(executable, heard.array_class, buffers)
-                result = _run_again(name, call, types, operands, options)
-                count()
+            executable, repeat = heard.known
+            found = entering(executable, operands)
+            if found is not None and found[0] is executable:
+                call = Call(executable, heard.array_class, found[1])
+                result = _run_again(name, call, repeat.types, operands, options)
+                repeat.tell()
                 return result
     elif (kept := find(name, form, operands, options)) is not None:
-        types = kept.executable.result, *kept.executable.extra_results
-        return _run_again(name, kept, types, operands, options)
+        return _run_again(name, kept, kept.types, operands, options)
     entered = tuple([as_operand(x) for x in operands])
     if any(x is NotImplemented for x in entered):
         return NotImplemented
     cls = array_class(entered)
     policy = cls._policy or get_policy()
-    if policy.canonical:
+    if policy.canonical or not policy.weak_subclasses:
         entered = tuple(canonicalize(policy, *each) for each in zip(operands, entered, strict=True))
+    if policy.foreign is not None:
+        ways = entries(policy, name, form, operands, entered)
+        if Entry.NUMPY in ways:
+            return _by_numpy(name, form, operands, entered, ways)
+        entered = tuple(map(partial(admitted, policy, name, form, entered), entered, ways))
+        if not observers_anywhere and (kept := find(name, form, entered, options)) is not None:
+            return _run_again(name, kept, kept.types, entered, options)
     seen = operands_of(entered, policy, partial(policy.plan, name, form=form), name, form)
     decided = policy.decide(name, seen, entered, form, options=options)
     writes = form is Form.INPLACE and policy.inplace is not None
@@ -107,18 +117,15 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
             return _write_recovered(refused)
         entered, seen, decided = _recovered(refused)
     plan, values = decided
-    obeyed = comparing(plan, entered, values) or plan
     backend = common_backend(*map(buffer_of, entered), *options.values())
     bounds = (options["low"], options["high"]) if "low" in options else ()
-    executable = compiled(backend, name, policy, obeyed, values, seen[0].type, bounds)
-    executable = executable._replace(into=True) if writes else executable
+    usual = compiled(backend, name, policy, plan, values, seen[0].type, bounds)
+    usual = usual._replace(into=True) if writes else usual
     if not observers_anywhere:
-        usual = executable
-        if obeyed is not plan:
-            usual = compiled(backend, name, policy, plan, values, seen[0].type, bounds)
-            keep_beyond(usual, executable)
         keep(name, form, policy, entered, seen, usual, options)
-    buffers = buffers_for(policy, obeyed, values)
+    ready = entering(usual, entered)
+    assert ready is not None, (name, values)  # as all of them fit
+    executable, buffers = ready
     told = name, policy, entered, seen, plan, values
     if writes:
         return _written(told, executable, buffers, operands, heard)
@@ -128,10 +135,36 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     if observers_anywhere:
         from promoarray.core.events import OperationEvent
 
-        alike = obeyed is plan and is_told_apart(heard, operands, entered, seen)
+        alike = executable is usual and is_told_apart(heard, operands, entered, seen)
         event = OperationEvent(*told, result, tuple(more), options, form)
         tell_observers(event, executable, heard if alike else None)
     return (result, *more) if more else result
+
+
+def _by_numpy(
+    name: str,
+    form: Form,
+    operands: tuple[Any, ...],
+    entered: tuple[Any, ...],
+    ways: tuple[Entry | None, ...],
+) -> Any:
+    """Compute as NumPy does, to which a framework hands an operation over: ``tensor + np_array``.
+
+    In place, too, the name is bound to what NumPy made, as a tensor: of bools PyTorch makes uint8.
+    It divides by a tensor by multiplying by its reciprocal, which is its own.
+    """
+    cls = array_class(entered)
+    policy = cls._policy or get_policy()
+    if name == "divide" and ways[0] is Entry.NUMPY:
+        name, operands = "multiply", (operands[0], apply("reciprocal", entered[1]))
+    with policy_of(as_policy("numpy")):
+        made = apply(name, *map(unbound, operands))
+    dtype = storage_dtype(made)
+    if dtype not in NATIVE:
+        raise foreign_error(policy, name, form, entered[ways.index(Entry.NUMPY)])
+    if dtype is dt.bool:
+        made = made.astype(dt.uint8)
+    return cls._wrap(made._buffer, made._type)
 
 
 Told = tuple[str, Policy, tuple[Any, ...], tuple[Operand, ...], Plan, tuple[Any, ...]]
@@ -304,38 +337,14 @@ def call(name: str, *operands: Any, **options: Any) -> Any:
     """
     result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:
-        raise _no_operand(name, next(x for x in operands if as_operand(x) is NotImplemented))
+        kind = kind_of(next(x for x in operands if as_operand(x) is NotImplemented))
+        raise TypeError(
+            f"{name} takes arrays and Python scalars, not {kind}; "
+            "write pa.asarray(...) around it first"
+        )
     return result
-
-
-def _no_operand(name: str, x: Any) -> TypeError:
-    return TypeError(
-        f"{name} takes arrays and Python scalars, not {kind_of(x)}; "
-        "write pa.asarray(...) around it first"
-    )
 
 
 def buffer_of(x: Any) -> Any:
     """What a backend is found by: an array's buffer, a Python scalar's none."""
     return None if type(x) in WEAK else x._buffer
-
-
-def buffers_for(policy: Policy, plan: Plan, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands as an executable takes them: a Python scalar that fits is a 0-d buffer."""
-    return tuple(
-        [
-            scalar_buffer(policy.cast, x, dtype) if type(x) in WEAK else x._buffer
-            for x, dtype in zip(values, plan.inputs, strict=True)
-        ]
-    )
-
-
-def comparing(plan: Plan, entered: tuple[Any, ...], values: tuple[Any, ...]) -> Plan | None:
-    """The plan of a comparison with an int that no value of the dtype reaches: an infinity, which
-    takes floats to compare with."""
-    if int not in map(type, entered) or float not in map(type, values):
-        return None
-    for given, value, dtype in zip(entered, values, plan.inputs, strict=True):
-        if is_beyond(given, value, dtype):
-            return Plan((dt.float64,) * len(values), dt.float64, plan.result)
-    return None

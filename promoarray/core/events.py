@@ -111,30 +111,6 @@ class MadeEvent(NamedTuple):
     asked: object
 
 
-class EntryEvent(NamedTuple):
-    """Data that a recorded framework takes in as a narrower dtype, or makes in one.
-
-    Attributes
-    ----------
-    policy : Policy
-    result : Array
-        What stands for them from here on; observers may change its type.
-    source : DType
-        Of the data, or asked for.
-    data : tuple
-        Arrays of another library; none of what the framework makes itself.
-    operands : tuple of int, or None
-        Which operands of the call they are: none of them where the call makes an array of them;
-        None if it has them in no such way.
-    """
-
-    policy: Policy
-    result: Array
-    source: DType
-    data: tuple[Any, ...]
-    operands: tuple[int, ...] | None
-
-
 class Decision(NamedTuple):
     """An answer about dtypes that the program read from arrays; it may branch on it.
 

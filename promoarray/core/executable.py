@@ -7,6 +7,7 @@ NumPy's own split is the model: resolve the dtypes (``Policy.decide``), get the 
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache, partial
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray import dtypes as dt
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.executable_cache import (
     Choice,
@@ -28,12 +30,12 @@ from promoarray.core.executable_cache import Executable as Executable
 from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import in_compiled_code, scalar_buffer
 from promoarray.dtypes import INTEGERS, WEAK, DType
-from promoarray.operations import Form, operation
+from promoarray.operations import Form
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan
 from promoarray.promotion.policy import FEW, Policy
-from promoarray.promotion.scalars import COMPARED, Fit
+from promoarray.promotion.scalars import Fit, bounds
 
 Buffer = Any
 
@@ -77,19 +79,24 @@ def find(
     executable: Executable | None = (
         found.by_case.get(told_apart(operands, found)) if type(found) is Choice else found
     )
-    buffers = entering(executable, operands) if executable is not None else None
-    return Call(executable, cls, buffers) if executable is not None and buffers else None
+    entered = entering(executable, operands) if executable is not None else None
+    return Call(entered[0], cls, entered[1]) if entered is not None else None
 
 
-def entering(executable: Executable, operands: tuple[Any, ...]) -> tuple[Buffer, ...] | None:
-    """What an executable runs on; None where a scalar's value has to be decided about."""
+def entering(
+    executable: Executable, operands: tuple[Any, ...]
+) -> tuple[Executable, tuple[Buffer, ...]] | None:
+    """The executable for these very operands, and what it runs on; None where a scalar's value has
+    to be decided about."""
     buffers = []
     for x, as_buffer in zip(operands, executable.scalars, strict=True):
         buffer = x._buffer if as_buffer is None else as_buffer(x)
-        if buffer is None or type(buffer) is Executable:
+        if type(buffer) is Executable:
+            return entering(buffer, operands)
+        if buffer is None:
             return None
         buffers.append(buffer)
-    return tuple(buffers)
+    return executable, tuple(buffers)
 
 
 class Call(NamedTuple):
@@ -99,36 +106,32 @@ class Call(NamedTuple):
     array_class: Any
     buffers: tuple[Buffer, ...]
 
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The types of the results."""
+        return self.executable.result, *self.executable.extra_results
+
 
 def keep_answer(
     policy: Policy, name: str, given: tuple[Any, ...], answer: Any, *, by_value: bool = False
 ) -> None:
-    """Keep an answer about dtypes.
+    """Keep a function's answer about dtypes, which is immutable.
 
-    Parameters
-    ----------
-    policy : Policy
-    name : str
-        Of the function.
-    given : tuple of array, Python scalar and dtype_like
-    answer : object
-        Immutable.
-    by_value : bool
-        Whether it hangs on what arrays hold: on their ranks, and on values where policies look at
-        them. Then nothing is kept of NumPy's own arrays.
+    ``by_value`` tells that it hangs on what arrays hold: on their ranks, and on values where
+    policies look at them. Such a policy looks at each of NumPy's own arrays anew.
     """
     if observers_anywhere or any(x is None for x in given):  # which equals NumPy's float64
         return
-    numpys = (np.ndarray, np.generic) if by_value else np.generic  # whose values are no dtypes
-    if any(isinstance(x, numpys) for x in given):
-        return
-    kept_as, executable = name + Form.FUNCTION, Executable(None, (), answer, ())
     classify = value_class(policy) if by_value else None
-    if classify is None:
-        keep_function(policy, kept_as, given, None, executable)
+    looked_at: Any = (np.ndarray, np.generic) if classify else ()
+    if any(isinstance(x, looked_at if by_value else np.generic) for x in given):
         return
-    parts = tuple(map(key_part, given))
-    choice = policy.executables.setdefault((kept_as, *parts), Choice(classify, classify, {}))
+    executable = Executable(None, (), answer, ())
+    if classify is None:
+        keep_function(policy, name, given, None, executable)
+        return
+    key = name + Form.FUNCTION, *map(key_part, given)
+    choice = policy.executables.setdefault(key, Choice(classify, classify, {}))
     choice.keep(told_apart(given, choice), executable)
 
 
@@ -162,17 +165,34 @@ def _is_two(exponent: Any) -> bool:
     return bool(exponent == 2)
 
 
-def keep_beyond(usual: Executable, executable: Executable) -> None:
-    """Keep what compares with ints that no value of a dtype reaches, for the executable that is
-    found by their class."""
-    scalars = tuple([way and _infinity for way in executable.scalars])
-    for entered in usual.scalars:
-        way = getattr(entered, "otherwise", entered)
-        if type(way) is _Compared:
-            way.beyond = executable._replace(scalars=scalars)
-
-
 # --- Compiling -----------------------------------------------------------------------------------
+
+
+class Compilation(NamedTuple):
+    """All that an executable hangs on beside the policy, under which it is kept.
+
+    Attributes
+    ----------
+    backend : module
+    name : str
+    plan : Plan
+    held : tuple of DType
+        What the buffers of the operands hold.
+    scalars : tuple of bool
+        Which of them are Python scalars.
+    first : DType
+        The first operand's type as the policy sees it, by which bounds of ``clip`` fit.
+    bounds : tuple
+        Whether ``clip`` has a lower bound, and an upper one; empty of all else.
+    """
+
+    backend: Any
+    name: str
+    plan: Plan
+    held: tuple[DType, ...]
+    scalars: tuple[bool, ...]
+    first: DType
+    bounds: tuple[bool, ...]
 
 
 def compiled(
@@ -182,94 +202,61 @@ def compiled(
     plan: Plan,
     operands: tuple[Any, ...],
     first: DType,
-    bounds: tuple[Any, ...] = (),
+    bounds: tuple[bool, ...] = (),
 ) -> Executable:
-    """Make ready what a plan asks for, for operands of these types.
-
-    Parameters
-    ----------
-    backend : module
-    name : str
-    policy : Policy
-    plan : Plan
-    operands : tuple of Array and Python scalar
-    first : DType
-        The first operand's type as the policy sees it, by which bounds of ``clip`` fit.
-    bounds : tuple
-        Whether ``clip`` has a lower bound, and an upper one.
-    """
+    """Make ready what a plan asks for, for operands of these types; see ``Compilation``."""
     scalars = tuple(map(WEAK.__contains__, map(type, operands)))
     if True in scalars:
         given = zip(operands, plan.inputs, scalars, strict=True)
         held = tuple([dtype if scalar else storage_dtype(x) for x, dtype, scalar in given])
     else:
         held = tuple(map(storage_dtype, operands))
-    ways = held, scalars, first, bounds
-    key = backend, name, plan, *ways
+    key = Compilation(backend, name, plan, held, scalars, first, bounds)
     executable: Executable | None = policy.executables.get(key)
     if executable is None:
-        executable = _compiled(backend, name, policy, plan, *ways)
+        executable = _compiled(key, policy)
         if len(held) <= FEW:
             policy.executables[key] = executable
     return executable
 
 
-def _compiled(
-    backend: Any,
-    name: str,
-    policy: Policy,
-    plan: Plan,
-    held: tuple[DType, ...],
-    scalars: tuple[bool, ...],
-    first: DType,
-    bounds: tuple[Any, ...],
-) -> Executable:
-    strong, result = plan, policy.strong(plan.result)
-    if result is not plan.result or plan.extra_results:
-        extra_results = tuple(map(policy.strong, plan.extra_results))
-        strong = plan._replace(result=result, extra_results=extra_results)
-    limits = {"low": bounds[0], "high": bounds[1]} if bounds else {}
-    kernel_name = policy.kernel(name, plan)
-    run = _run(backend, name, kernel_name, policy, strong, held, limits)
+def _compiled(given: Compilation, policy: Policy) -> Executable:
+    _, name, plan, held, scalars, first, bounds = given
+    limits = dict(zip(("low", "high"), bounds, strict=False))
+    run = _run(given, policy, limits)
     kernel = getattr(run, "kernel", None)
     if bounds:  # which the fast path has in the name
         run = partial(run, **limits)
     enter: list[Scalar | None] = [None] * len(held)
-    if True in scalars:
-        cast, low, rule = policy.cast, limits.get("low", True), policy.scalars.rule
-        is_compared = operation(name).family in COMPARED
-        for index, dtype in enumerate(held):
-            if scalars[index]:
-                fit = rule(name, index, dtype, first=first, low=low, alone=all(scalars))
-                as_is = cast, fit, dtype
-                way = _Compared(*as_is) if is_compared else _cached(partial(_as_buffer, *as_is))
-                enter[index] = in_compiled_code(policy, fit, dtype, way)
+    low, beyond = limits.get("low", True), cache(partial(_beyond, given, policy))
+    for index, dtype in enumerate(held):
+        if scalars[index]:
+            rule, alone = policy.scalars.rule, all(scalars)
+            fit = rule(name, index, dtype, first=first, low=low, alone=alone)
+            way = _cached(partial(as_buffer, policy.cast, fit, dtype, beyond=beyond))
+            enter[index] = in_compiled_code(policy, fit, dtype, way)
     return Executable(run, (*enter,), plan.result, plan.extra_results, kernel)
 
 
-def _run(
-    backend: Any,
-    name: str,
-    kernel: str,
-    policy: Policy,
-    plan: Plan,
-    held: tuple[DType, ...],
-    bounds: dict[str, bool],
-) -> Callable[..., Any]:
+def _run(given: Compilation, policy: Policy, bounds: dict[str, bool]) -> Callable[..., Any]:
     """The back end's own callable; of a decomposition both, one after the other."""
-    casts = policy.cast.plan
+    plan, held, casts, compile = given.plan, given.held, policy.cast.plan, given.backend.compile
+    extra_results = tuple(map(policy.strong, plan.extra_results))
+    strong = plan._replace(result=policy.strong(plan.result), extra_results=extra_results)
     if plan.decomposition is None:
-        run: Callable[..., Any] = backend.compile(kernel, held, plan, casts, **bounds)
+        run: Callable[..., Any] = compile(
+            policy.kernel(given.name, plan), held, strong, casts, **bounds
+        )
         return run
     # The first part is rounded as the operation's own result is.
     first, at, then = plan.decomposition
     computed = plan.compute or plan.inputs[0]
-    own = Plan((plan.inputs[at],), computed, plan.result)
+    own = Plan((plan.inputs[at],), computed, strong.result)
     inputs, between = list(plan.inputs), list(held)
-    inputs[at] = between[at] = plan.result
-    rest = plan._replace(inputs=tuple(inputs), compute=computed, decomposition=None)
-    begin = backend.compile(policy.kernel(first, own), (held[at],), own, casts)
-    end = backend.compile(policy.kernel(then, rest), tuple(between), rest, casts)
+    inputs[at] = between[at] = strong.result
+    rest = strong._replace(inputs=tuple(inputs), compute=computed, decomposition=None)
+    begin = compile(policy.kernel(first, own), (held[at],), own, casts)
+    end = compile(policy.kernel(then, rest), tuple(between), rest, casts)
 
     def both(*buffers: Buffer, **options: Any) -> Any:
         given = list(buffers)
@@ -279,13 +266,45 @@ def _run(
     return both
 
 
-def _as_buffer(cast: CastRule, fit: Fit, dtype: DType, x: Any) -> Buffer | None:
-    """A Python scalar as a 0-d buffer; None where its value asks for another plan, or for none."""
+def as_buffer(
+    cast: CastRule,
+    fit: Fit,
+    dtype: DType,
+    x: Any,
+    beyond: Callable[[], Executable] | None = None,
+) -> Buffer | Executable | None:
+    """A Python scalar as a 0-d buffer; an int that is compared with and that no value of the dtype
+    reaches as the executable for such; None where its value asks for another plan, or for none."""
     try:
         value = fit(x, dtype)
-        return None if is_beyond(x, value, dtype) else scalar_buffer(cast, value, dtype)
-    except (OverflowError, ValueError):
+        if is_beyond(x, value, dtype):
+            return beyond() if beyond else None
+        return scalar_buffer(cast, value, dtype)
+    except (TypeError, OverflowError, ValueError):
         return None  # the dispatcher says why
+
+
+def _beyond(given: Compilation, policy: Policy) -> Executable:
+    """The executable of a comparison with an infinity, which takes floats to compare with."""
+    pairs = zip(given.held, given.scalars, strict=True)
+    held = tuple([dt.float64 if scalar else dtype for dtype, scalar in pairs])
+    made = _compiled(given._replace(plan=among_floats(given.plan), held=held), policy)
+    ways = [
+        way and partial(_among_floats, dtype)
+        for dtype, way in zip(given.held, made.scalars, strict=True)
+    ]
+    return made._replace(scalars=tuple(ways))
+
+
+def among_floats(plan: Plan) -> Plan:
+    """The plan of a comparison with an int that no value of the dtype reaches."""
+    return Plan((dt.float64,) * len(plan.inputs), dt.float64, plan.result)
+
+
+def _among_floats(dtype: DType, x: Any) -> Buffer:
+    """A number that is compared as a float: an infinity if no integer of the dtype reaches it."""
+    low, high = bounds(dtype) if dtype.kind in INTEGERS else (-math.inf, math.inf)
+    return np.asarray(float(x) if low <= x <= high else math.inf if x > 0 else -math.inf)
 
 
 def _cached(as_buffer: Scalar) -> Scalar:
@@ -294,7 +313,7 @@ def _cached(as_buffer: Scalar) -> Scalar:
 
     def enter(x: Any) -> Any:
         found = known.get((type(x), x))
-        if found is None or not x or type(x) is complex:  # 0.0 and -0.0 are equal
+        if found is None or type(x) is complex or (not x and type(x) is float):  # -0.0 equals 0.0
             found = as_buffer(x)
             if found is not None:
                 if len(known) >= _MOST_KNOWN:
@@ -306,39 +325,6 @@ def _cached(as_buffer: Scalar) -> Scalar:
 
 
 _MOST_KNOWN = 32
-
-
-class _Compared:
-    """A Python scalar that is compared with as a 0-d buffer; an int that no value of the dtype
-    reaches as the executable that compares with such, once there is one.
-
-    Attributes
-    ----------
-    beyond : Executable or None
-    """
-
-    __slots__ = ("_cast", "_dtype", "_fit", "beyond")
-
-    def __init__(self, cast: CastRule, fit: Fit, dtype: DType) -> None:
-        self._cast, self._fit, self._dtype = cast, fit, dtype
-        self.beyond: Executable | None = None
-
-    def __call__(self, x: Any) -> Buffer | Executable | None:
-        dtype = self._dtype
-        try:
-            value = self._fit(x, dtype)
-            if is_beyond(x, value, dtype):
-                return self.beyond
-            return scalar_buffer(self._cast, value, dtype)
-        except (OverflowError, ValueError):
-            return None  # the dispatcher says why
-
-
-def _infinity(x: int) -> Buffer:
-    return _INFINITIES[x > 0]
-
-
-_INFINITIES = tuple([np.asarray(end) for end in (-np.inf, np.inf)])
 
 
 def is_beyond(x: Any, value: Any, dtype: DType) -> bool:

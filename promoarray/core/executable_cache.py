@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray.core.array_base import Array
+from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import WEAK, WEAK_TYPES, DType, as_dtype
+from promoarray.operations import Form
 from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 Buffer = Any
@@ -106,18 +108,11 @@ def told_apart(operands: tuple[Any, ...], choice: Choice) -> tuple[Any, ...]:
 def operation_key(
     written: str, operands: tuple[Any, ...], options: Mapping[str, Any] = NO_OPTIONS
 ) -> tuple[Any, ...] | None:
-    """What the executable of an operation is looked up by; None where types do not tell it.
+    """Key of the executable of an operation, which is written as "add="; None where types do not
+    tell it: of other operands than Python scalars and arrays of one class in one library, and of
+    options that are neither Python's own values nor arrays of that library.
 
     Arrays of another library than NumPy have its class behind, of which ``native/`` finds nothing.
-
-    Parameters
-    ----------
-    written : str
-        The name and the form of the operation: "add=".
-    operands : tuple
-        Arrays of one class in one library, and Python scalars; of all else there is no key.
-    options : mapping
-        What the operation takes besides: Python's own values, and arrays of that library.
     """
     arrays = [x for x in operands if type(x) not in WEAK]
     if len({*map(type, arrays)}) != 1 or not isinstance(arrays[0], Array):
@@ -162,7 +157,7 @@ def key_part(x: Any) -> Any:
         types = types_of(x)
         return types and types[0]
     if isinstance(x, (np.ndarray, np.generic)):
-        return x.dtype
+        return x.dtype if x.ndim else (x.dtype, None)
     return as_dtype(x).name
 
 
@@ -190,14 +185,21 @@ _KIND_BITS: dict[type, int] = {kind: 1 << n for n, kind in enumerate(WEAK)}
 
 
 def keep_function(
-    policy: Policy, name: str, given: tuple[Any, ...], asked: object, executable: Executable
+    policy: Policy,
+    name: str,
+    given: tuple[Any, ...],
+    asked: object,
+    executable: Executable,
+    form: Form = Form.FUNCTION,
 ) -> Executable | None:
-    """Keep what a function does with arguments of these types and a dtype that is asked for;
-    return what is kept, which may have been there before."""
+    """Keep what a function does with arguments of these types and a dtype that is asked for, where
+    nobody observes; return what is kept, which may have been there before."""
+    if observers_anywhere:
+        return None
     parts = [key_part(x) for x in (*given, *(() if asked is None else (asked,)))]
     if any(part is None for part in parts):  # NumPy's float64 equals None
         return None
-    kept: Executable = policy.executables.setdefault((name, *parts), executable)
+    kept: Executable = policy.executables.setdefault((name + form, *parts), executable)
     return kept
 
 

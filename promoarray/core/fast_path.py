@@ -7,7 +7,8 @@ somebody observes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,8 +17,8 @@ from promoarray import dtypes as dt
 from promoarray.core import _fast_path
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.executable_cache import Choice, Executable
-from promoarray.core.keywords import names_keywords
 from promoarray.core.observers import guarding, observers_anywhere
+from promoarray.errors import quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
@@ -40,10 +41,7 @@ _fast_path.begin(
         if dtype is not dt.string
         for by in (storage, storage.type)
     },
-    weak_bool=dt.weak_bool,
-    weak_int=dt.weak_int,
-    weak_float=dt.weak_float,
-    weak_complex=dt.weak_complex,
+    weak=tuple(dt.WEAK_TYPES),
     ndarray=np.ndarray,
     asarray=np.asarray,
     dtype_class=dt.DType,
@@ -66,6 +64,31 @@ def standing_for(function: Callable[..., Any], made: FastOperator) -> FastOperat
         __wrapped__=function,
     )
     return made
+
+
+def names_keywords(function: Function) -> Function:
+    """Let a function name its own keyword where it is called by another library's.
+
+    Nothing is looked at before Python has refused the call.
+    """
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> object:
+        try:
+            return function(*args, **options)
+        except TypeError:
+            from promoarray.other_names import for_keyword
+
+            parameters = signature(function).parameters
+            for name in options.keys() - parameters.keys():
+                if instead := for_keyword(name, parameters):
+                    wrong = (
+                        f"{function.__name__}() got an unexpected keyword argument {quoted(name)}"
+                    )
+                    raise TypeError(wrong + instead) from None
+            raise
+
+    return cast("Function", called)
 
 
 def fast_method(name: str, **settings: Any) -> Callable[[Function], Function]:
@@ -131,13 +154,7 @@ def making(array_class: type) -> dict[str, Any]:
 def fast_call(name: str, *options: str, texts: tuple[str, ...] = ()) -> Callable[..., Any]:
     """Make ``call`` of an operation whose arguments a function of ours has checked.
 
-    Parameters
-    ----------
-    name : str
-    *options : str
-        What it is given besides operands each time, by name.
-    texts : tuple of str
-        The texts among the values of these.
+    It is given these options each time; ``texts`` are the texts among their values.
     """
     from promoarray.core.dispatch import call
 

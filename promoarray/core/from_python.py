@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.cast import caster, short_caster
+from promoarray.backends.numpy.cast import caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Executable, keep_function, kinds_in
-from promoarray.core.observers import observers_anywhere
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
+from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
@@ -42,12 +42,13 @@ def keep_data(data: Any, asked: DType | None, out: Array) -> None:
     """Keep how ``asarray`` made an array of a number, or of nested lists, by the kinds of numbers
     and the dtype asked for."""
     kinds = kinds_in(data)
-    if observers_anywhere or not kinds or kinds >= 1 << len(WEAK):
+    if not kinds or kinds >= 1 << len(WEAK):
         return
     policy = get_policy()
     make = policy.once(_maker, kinds, storage_dtype(out), asked)
     if make is not None:
-        keep_function(policy, "asarray", (data,), asked, Executable(make, (), out._type, ()))
+        executable = Executable(make, (), out._type, ())
+        keep_function(policy, "asarray", (data,), asked, executable, Form.OPERATOR)
 
 
 def _maker(
@@ -83,28 +84,13 @@ def _maker(
 
 def _caster(natural: DType, target: DType, policy: Policy) -> Callable[[Any], Any]:
     """From numbers that NumPy stores in one dtype to a buffer of another."""
-    plan = policy.cast.plan(natural, target)
-    cast = caster(natural, target, *plan)
-    short = short_caster(natural, target, *plan)
-    store = _reader(natural)
-    if short is None:
-        return lambda numbers: cast(store(numbers))
-
-    def make(numbers: Any) -> Any:
-        given = store(numbers)
-        out = short(given)
-        return cast(given) if out is None else out
-
-    return make
+    cast, store = caster(natural, target, *policy.cast.plan(natural, target)), _reader(natural)
+    return lambda numbers: cast(store(numbers))
 
 
 @cache
 def _reader(dtype: DType) -> Callable[[Any], Any]:
     """What stores numbers in a dtype that has them as they are."""
-    return _stored_in(dtype)
-
-
-def _stored_in(dtype: DType) -> Callable[[Any], Any]:
     # NumPy finds the dtype of floats soonest by itself; of ints it may find another.
     return partial(np.array, dtype=dtype.storage) if dtype.kind in INTEGERS else np.array
 
@@ -157,14 +143,15 @@ def _as_they_are(
 def keep_joined(members: Any, dtype: DType | None, out: Array) -> None:
     """Keep how arrays of these types were joined in one dtype."""
     policy, result = out._policy or get_policy(), storage_dtype(out)
-    if observers_anywhere or policy.by_value is not None:
+    if policy.by_value is not None:
         return
     held = [storage_dtype(x) for x in members if isinstance(x, Array)]
     if len(held) < len(members) or dt.string in (result, *held):
         return
     casts = [None if x is result else caster(x, result, *policy.cast.plan(x, result)) for x in held]
     run = partial(_joined, casts, result.storage)
-    keep_function(policy, "asarray", (members,), dtype, Executable(run, (), result, ()))
+    executable = Executable(run, (), result, ())
+    keep_function(policy, "asarray", (members,), dtype, executable, Form.OPERATOR)
 
 
 def _joined(casts: list[Any], storage: np.dtype[Any], members: Any) -> Any:

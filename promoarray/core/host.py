@@ -17,25 +17,10 @@ Buffer = np.ndarray[Any, Any]
 
 
 def wide(value: Any, dtype: DType) -> tuple[Buffer, DType]:
-    """Return a 0-d buffer that holds a Python scalar exactly, on its way to a dtype.
+    """Return a 0-d buffer that holds a Python scalar exactly, on its way to a dtype, and its own.
 
-    Parameters
-    ----------
-    value : bool, int, float or complex
-    dtype : DType
-        What it is to be cast to.
-
-    Returns
-    -------
-    buffer : numpy.ndarray, shape ()
-    held : DType
-        The dtype of the buffer: ``dtype`` itself for an int and integers of 8 bits and more, else
-        float64 or complex128.
-
-    Raises
-    ------
-    OverflowError
-        If the value is an int beyond both.
+    That is ``dtype`` itself for an int and integers of 8 bits and more, else float64 or complex128;
+    an int beyond both is an OverflowError.
     """
     if type(value) is int and dtype.kind in INTEGERS and dtype.bits >= 8:
         return np.array(value, dtype.storage), dtype
@@ -56,19 +41,7 @@ def exact(dtype: DType) -> DType:
 
 
 def decoded(buffer: Buffer, dtype: DType) -> Buffer:
-    """Return values in the dtype that holds them exactly.
-
-    Parameters
-    ----------
-    buffer : numpy.ndarray
-        In NumPy's storage of the dtype.
-    dtype : DType
-
-    Returns
-    -------
-    numpy.ndarray
-        Of the same shape; a buffer of such a dtype as it is.
-    """
+    """Return values in the dtype that holds them exactly; a buffer of such a dtype as it is."""
     held = exact(dtype)
     if held is dtype:
         return buffer

@@ -14,9 +14,11 @@ from promoarray.backends.numpy.cast import caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.move import AnyArray, Move, require_taken
-from promoarray.core.operands import array_class, as_operand
-from promoarray.dtypes import INTEGERS, Kind
+from promoarray.core.operands import array_class, as_operand, entries, foreign_error, wrap
+from promoarray.dtypes import BY_STORAGE, INTEGERS, Kind
 from promoarray.errors import kind_of
+from promoarray.operations import Form
+from promoarray.promotion.foreign import Entry
 from promoarray.promotion.in_force import get_policy
 
 
@@ -32,8 +34,6 @@ def as_key(key: Any, x: Array) -> Any:
         If an array in it is bound to another namespace than ``x``, or the policy takes no indices
         of its dtype.
     """
-    if type(key) is int or type(key) is slice:  # most keys
-        return _part(key, x) if type(key) is int else key
     if isinstance(key, tuple):
         return tuple(_part(part, x) for part in key)
     return _part(key, x)
@@ -42,6 +42,8 @@ def as_key(key: Any, x: Array) -> Any:
 def _part(key: Any, x: Array) -> Any:
     if key is None or key is Ellipsis or isinstance(key, (bool, slice)):
         return key
+    if isinstance(key, (np.generic, np.ndarray)):
+        key = _numpys(key, x)
     if isinstance(key, (int, np.integer)):
         if not -(1 << 63) <= key < 1 << 63:
             raise IndexError("an index of more than 64 bits is out of bounds for every axis")
@@ -65,6 +67,20 @@ def _part(key: Any, x: Array) -> Any:
         "an index is an integer, a slice, ..., None, or an array of integers or bools, not "
         f"{kind_of(key)}"
     )
+
+
+def _numpys(key: Any, x: Array) -> Any:
+    """An index of NumPy's as the policy takes it beside its own arrays: of ints some frameworks
+    make their default integers, whatever they take of their own."""
+    policy = x._policy or get_policy()
+    if policy.foreign is None or key.dtype not in BY_STORAGE:
+        return key
+    _, way = entries(policy, "getitem", Form.OPERATOR, (x, key), (x, wrap(key)))
+    if way is Entry.REFUSED:
+        raise foreign_error(policy, "getitem", Form.OPERATOR, wrap(key))
+    if way is not Entry.INT:
+        return key
+    return key.astype(np.int64) if key.ndim else int(key)
 
 
 def _listed(key: list[Any] | range) -> Any:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from operator import methodcaller
 from types import EllipsisType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
 
 from promoarray.backends import backend_of
+from promoarray.backends.numpy.moves import METHODS
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Choice, Executable, types_of
-from promoarray.core.fast_path import standing_for
-from promoarray.core.keywords import names_keywords
+from promoarray.core.fast_path import names_keywords, standing_for
 from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError, quoted
@@ -30,29 +33,23 @@ Made = TypeVar("Made")
 Given = ParamSpec("Given")
 
 
-class Move(Generic[Made]):
+class Move(NamedTuple, Generic[Made]):
     """A call whose arguments are checked.
 
-    Parameters
+    Attributes
     ----------
     arrays : tuple of Array
         What is moved, and the indices that pick from it.
     run : callable
         From their buffers to that of the result, or to a tuple of them. It does the same with every
         array of their types and ranks under this policy, or raises.
-    result : DType or ..., optional
-        Default: what the first array is of; ``...``: of several what each of the arrays is of.
+    result : DType, ... or None
+        None: what the first array is of; ``...``: of several what each of the arrays is of.
     """
 
-    __slots__ = ("arrays", "result", "run")
-
-    def __init__(
-        self,
-        arrays: tuple[Array, ...],
-        run: Callable[..., Any],
-        result: DType | EllipsisType | None = None,
-    ) -> None:
-        self.arrays, self.run, self.result = arrays, run, result
+    arrays: tuple[Array, ...]
+    run: Callable[..., Any]
+    result: DType | EllipsisType | None = None
 
     def __call__(self) -> Made:
         """The answer."""
@@ -77,6 +74,8 @@ def mover(array: Array, name: str, *args: Any, **options: Any) -> Callable[..., 
 
 def move(name: str, array: AnyArray, *args: Any, **options: Any) -> Move[AnyArray]:
     """A call of a function that moves values; dtype, weakness and binding stay."""
+    if name in METHODS and type(array._buffer) is np.ndarray:
+        return Move((array,), methodcaller(METHODS[name], *args, **options))
     return Move((array,), mover(array, name, *args, **options))
 
 

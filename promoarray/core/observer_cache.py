@@ -9,7 +9,7 @@ each would need a result of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,22 +24,8 @@ from promoarray.dtypes import NATIVE, WEAK
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 
-
-class Known(NamedTuple):
-    """What is done when an operation is carried out again.
-
-    Attributes
-    ----------
-    executable : Executable
-    types : tuple
-        For each result what its type slot bears.
-    tell : callable
-        Tells the observer.
-    """
-
-    executable: Executable
-    types: tuple[Any, ...]
-    tell: Callable[[], bool]
+Known = tuple[Executable, Repeat]
+"""What runs when an operation is carried out again, and what the observer does then."""
 
 
 class Lookup(NamedTuple):
@@ -52,7 +38,7 @@ class Lookup(NamedTuple):
 
     def keep(self, executable: Executable, repeat: Repeat) -> None:
         """Keep what the observer answered."""
-        self.repeats.keep(self.key, Known(executable, *repeat))
+        self.repeats.keep(self.key, (executable, repeat))
 
 
 def look_up(

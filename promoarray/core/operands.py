@@ -11,32 +11,61 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, find, is_lazy
-from promoarray.backends.numpy.cast import scalar_caster
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.cast import convert, held
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, DType, Kind
-from promoarray.errors import ComputeError, quoted
-from promoarray.operations import Form
+from promoarray.errors import ComputeError, PromotionError, quoted
+from promoarray.kernels import ScalarCaster, dtype_args
+from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.cast_rules import CastRule
+from promoarray.promotion.foreign import Entry, Given
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import ARRAYS, Operand, Rank
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import Fit, bounds, largest, passing_of
+from promoarray.promotion.registry import as_policy
+from promoarray.promotion.scalars import COMPARED, Fit, bounds, largest, passing_of
 
 Decide = Callable[[tuple[Operand, ...]], Any]
 
 
 def as_operand(x: Any) -> Any:
-    """A PArray or Python scalar as it is, a backend's arrays wrapped, all else NotImplemented."""
+    """A PArray or Python scalar as it is, a backend's arrays wrapped, all else NotImplemented.
+
+    An ``IntEnum`` member, and whatever else derives from a number of Python's, is that number, if
+    the policy does not want an array of it (``canonicalize``).
+    """
     if type(x) in WEAK or isinstance(x, Array):
         return x
     if isinstance(x, np.generic) or find(type(x)) is not None:
         return wrap(x)
+    return plain_number(x)
+
+
+def plain_number(x: Any) -> Any:
+    """A number of a class derived from ``int``, ``float`` or ``complex`` as Python's own.
+
+    NumPy's float64 and complex128 derive from them, too. NotImplemented of all else.
+    """
+    for number, value_of in _VALUE_OF.items():
+        if isinstance(x, number):
+            return value_of(x)
     return NotImplemented
 
 
+_VALUE_OF: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    complex: complex.__complex__,
+}
+"""The values that objects of these classes hold, whatever methods a derived class has."""
+
+
 def canonicalize(policy: Policy, given: Any, operand: Any) -> Any:
-    """An operand of another library as the policy holds it: JAX without x64 narrows it."""
+    """An operand of another library as the policy holds it: JAX without x64 narrows it, NumPy 2
+    makes an array of an ``IntEnum`` member."""
+    if type(operand) in WEAK:
+        strong = type(given) not in WEAK and not policy.weak_subclasses
+        return wrap(np.asarray(operand)) if strong else operand
     if operand is given or operand is NotImplemented or not policy.canonical:
         return operand
     source = storage_dtype(operand)
@@ -44,6 +73,96 @@ def canonicalize(policy: Policy, given: Any, operand: Any) -> Any:
     if source is target:
         return operand
     return operand._wrap(convert(policy, operand._buffer, source, target), target)
+
+
+def entries(
+    policy: Policy, name: str, form: Form, given: tuple[Any, ...], entered: tuple[Any, ...]
+) -> tuple[Entry | None, ...]:
+    """What each operand enters as that is NumPy's; None of the policy's own, and of all where none
+    is its own array.
+
+    Parameters
+    ----------
+    policy : Policy
+        One that says so (``Policy.foreign``).
+    name, form
+        Of the operation.
+    given, entered : tuple
+        Operands before and after ``as_operand``.
+    """
+    own = next((i for i, x in enumerate(given) if isinstance(x, Array)), None)
+    if own is None or policy.foreign is None:
+        return (None,) * len(given)
+    beside, entry = storage_dtype(entered[own]), policy.foreign.entry
+    return tuple(
+        entry(_given(x, name, i < own), storage_dtype(y), beside, name, form, i < own)
+        if isinstance(x, (np.generic, np.ndarray))
+        else None
+        for i, (x, y) in enumerate(zip(given, entered, strict=True))
+    )
+
+
+def _given(x: Any, name: str, first: bool) -> Given:
+    """What an operand of NumPy's is; ``s < x`` and ``s == x`` come with its scalars as arrays."""
+    if isinstance(x, np.generic) or (first and not x.ndim and _compares(name)):
+        return Given.SCALAR
+    return Given.ARRAY if x.ndim else Given.ZERO_D
+
+
+def _compares(name: str) -> bool:
+    return name in OPERATIONS and OPERATIONS[name].family in COMPARED
+
+
+def admitted(
+    policy: Policy, name: str, form: Form, entered: tuple[Any, ...], x: Any, way: Entry | None
+) -> Any:
+    """A foreign operand as it enters beside others.
+
+    Raises
+    ------
+    PromotionError
+        If the policy takes no such operand.
+    """
+    if way is None or way is Entry.ARRAY:
+        return x
+    if way is Entry.TARGET:
+        beside = next(y for y in entered if y is not x and isinstance(y, Array))
+        source, target = storage_dtype(x), storage_dtype(beside)
+        return x._wrap(convert(as_policy("numpy"), x._buffer, source, target), target)
+    if way is not Entry.REFUSED:
+        return number_of(way, x._decoded().item())
+    raise foreign_error(policy, name, form, x)
+
+
+def number_of(way: Entry, value: Any) -> Any:
+    """The Python number that a scalar of NumPy's enters as."""
+    return _NUMBER_OF[way](value)
+
+
+_NUMBER_OF: dict[Entry, Callable[[Any], Any]] = {
+    Entry.INT: int,
+    Entry.FLOAT: lambda number: float(number.real),
+    Entry.COMPLEX: complex,
+}
+
+
+def foreign_error(policy: Policy, name: str, form: Form, x: Array) -> PromotionError:
+    """The error for an operand of NumPy's that the policy takes for none."""
+    rank = Rank.ARRAY if x._buffer.ndim else Rank.ZERO_D
+    why = refused_why(policy, rank, storage_dtype(x))
+    written = {"setitem": "x[...] = y", "getitem": "x[y]"}.get(name, name)
+    message = (
+        f"policy {quoted(policy.name)}: {written}: {why}. "
+        "Write pa.asarray(...) around it first, or the number itself"
+    )
+    return PromotionError(message, policy, name, (operand_of(x, policy),), why, form=form)
+
+
+def refused_why(policy: Policy, rank: Rank, dtype: DType) -> str:
+    """Why a policy takes no such operand of NumPy's."""
+    assert policy.foreign is not None
+    given = "array" if rank is Rank.ARRAY else "scalar"
+    return f"{policy.foreign.library} takes no NumPy {given} of {dtype.name} there"
 
 
 def as_array(x: Any, name: str) -> Any:
@@ -118,20 +237,10 @@ def operands_of(
     form: Form,
     see: Callable[[Any, Policy], Operand] = operand_of,
 ) -> tuple[Operand, ...]:
-    """What a policy sees of the operands of an operation.
+    """Return what a policy sees of the operands of an operation, of each by ``see``.
 
-    Of lazy 0-d arrays it computes the values that have a say; others count for 1.
-
-    Parameters
-    ----------
-    given : tuple of Array and Python scalar
-    policy : Policy
-    decide : callable
-        What the policy decides of operands.
-    name : str
-    form : Form
-    see : callable
-        What the policy sees of one, where it may be something else than an array or a scalar.
+    Of lazy 0-d arrays it computes the values that have a say in what it decides, by ``decide``;
+    others count for 1.
     """
     later = [] if policy.by_value is None else [i for i, x in enumerate(given) if _is_later(x)]
     if not later:
@@ -256,7 +365,8 @@ def in_compiled_code(
         low, high = max(low, least), min(high, most)
         floats = narrow if narrow and dtype.bits < 64 else floats
     end = largest(dtype.part) if within and dtype.kind in INEXACT else inf
-    return scalar_caster(dtype, mode, low, high, floats.bits, end, otherwise)
+    rows = dtype_args(dt.float64), dtype_args(dtype)
+    return ScalarCaster(*rows, mode, low, high, floats.bits, end, dtype.storage, otherwise)
 
 
 def require_one_namespace(*operands: Any) -> None:

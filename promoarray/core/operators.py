@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from numbers import Number
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -88,13 +89,20 @@ def equality(name: str, *, none: bool) -> Binary:
 
     Under every policy that is an array of False, as in NumPy. PyTorch, JAX, TensorFlow, Paddle and
     MindSpore answer one False, whether there is an array; ``x is None`` asks that.
+
+    What is no operand is asked itself, by its own ``__eq__``. Python would go on to compare the two
+    by identity: one False for all elements.
     """
     symbol = OPERATIONS[name].symbol
+    method = "__ne__" if none else "__eq__"
 
     def forward(self: Array, other: Any, /) -> Any:
         if other is None:
             return _filled(self, none)
-        return _or_foreign(apply(name, self, other), symbol, other)
+        answer = _or_foreign(apply(name, self, other), symbol, other)
+        if answer is NotImplemented:
+            answer = getattr(type(other), method)(other, self)
+        return _refused(symbol, other) if answer is NotImplemented else answer
 
     forward.__name__, forward.__doc__ = name, f"self {symbol} other, under the policy."
     made: Binary = _method(forward, name)
@@ -123,18 +131,27 @@ def unary(name: str) -> Callable[[A], A]:
 def _or_foreign(result: Any, symbol: str, other: Any, *, first: bool = False) -> Any:
     """Refuse what must not be computed with, and leave other types to their own operators."""
     if result is NotImplemented and _is_data(other):
-        kind = kind_of(other)
-        written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
-        raise TypeError(
-            f"{written}: operands are arrays and Python scalars. "
-            "Write pa.asarray(...) around it first"
-        )
+        if symbol == "**" and isinstance(other, Number):
+            return result  # which a Fraction answers itself, by a float
+        _refused(symbol, other, first=first)
     return result
 
 
+def _refused(symbol: str, other: Any, *, first: bool = False) -> NoReturn:
+    kind = kind_of(other)
+    written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
+    write = "float(...)" if isinstance(other, Number) else "pa.asarray(...)"
+    raise TypeError(
+        f"{written}: operands are arrays and Python scalars. Write {write} around it first"
+    )
+
+
 def _is_data(x: Any) -> bool:
-    """Whether ``x`` is plain data, which no library means to combine with arrays by itself."""
-    plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None))
+    """Whether ``x`` is plain data, which no library means to combine with arrays by itself.
+
+    A ``Fraction`` or ``Decimal``, too.
+    """
+    plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None), Number)
     return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
 
 

@@ -16,7 +16,13 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
 from promoarray.core.from_python import keep_joined
 from promoarray.core.observers import observers_anywhere, tell
-from promoarray.core.operands import array_class, as_operand, fitted, operands_of
+from promoarray.core.operands import (
+    array_class,
+    as_operand,
+    fitted,
+    operands_of,
+    plain_number,
+)
 from promoarray.core.read_dtype import answered
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
@@ -59,6 +65,9 @@ def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
     except RecursionError:
         raise ValueError(f"{name}: the sequences are nested too deep for an array") from None
     classes = {*map(type, leaves)}
+    if not WEAK.keys() >= classes:
+        leaves = [*map(_plain, leaves)]
+        classes = {*map(type, leaves)}
     if dtype is dt.string or classes == {str}:
         return _from_texts(obj, leaves, dtype)
     if not WEAK.keys() >= classes:
@@ -69,13 +78,19 @@ def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
     target = own or policy.strong(weak)
     shape = (len(leaves),) if is_flat else _shape(obj)  # refuses ragged sequences
     buffer = _filled(shape, leaves, target, policy.stored.rule(name))
-    lone = type(obj) in WEAK
+    lone = not isinstance(obj, (list, tuple, range))
     labelled = policy.weak_arrays and (lone or policy.stored.weak_lists)
     stays = labelled and own is None and weak is not dt.weak_bool
     out = Array.default._wrap(buffer, weak if stays else target)
     if dtype is None and observers_anywhere:
         tell(lambda observer: observer.on_default(weak, out, lone))
     return out
+
+
+def _plain(leaf: Any) -> Any:
+    """An ``IntEnum`` member and its like as the number that it is; all else as it is."""
+    number = NotImplemented if isinstance(leaf, np.generic) else plain_number(leaf)
+    return leaf if number is NotImplemented else number
 
 
 def _category(weak: DType) -> int:

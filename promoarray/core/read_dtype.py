@@ -36,29 +36,20 @@ class ReadDType(DType):
         Whether it was read from the policy itself, as the dtype that Python numbers become.
     """
 
-    __slots__ = ("__weakref__", "_answers", "_default", "_plain")
+    __slots__ = ("__weakref__", "answers", "default", "plain")
+    plain: DType
+    answers: Mapping[str, DType]
+    default: bool
 
     def __new__(cls, plain: DType, answers: Mapping[str, DType], default: bool) -> ReadDType:
         """Make one; ``read_dtype`` has one object of all that are alike."""
         self = object.__new__(cls)
-        for name, value in (("_plain", plain), ("_answers", answers), ("_default", default)):
+        for name, value in (("plain", plain), ("answers", answers), ("default", default)):
             object.__setattr__(self, name, value)  # the class is frozen
         return self
 
     def __init__(self, *given: object) -> None:
         """Fill no fields: they are asked for one by one."""
-
-    @property
-    def plain(self) -> DType:
-        return self._plain  # type: ignore[no-any-return, attr-defined]
-
-    @property
-    def answers(self) -> Mapping[str, DType]:
-        return self._answers  # type: ignore[no-any-return, attr-defined]
-
-    @property
-    def default(self) -> bool:
-        return self._default  # type: ignore[no-any-return, attr-defined]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DType) and self.plain.__eq__(other) is NotImplemented:
@@ -150,16 +141,8 @@ def plain(dtype: Any) -> Any:
 
 
 def decided(ask: Callable[..., Any], *asked: Any, policy: Policy | None = None) -> Any:
-    """Return an answer about dtypes; observers are told if one of them was read from an array.
-
-    Parameters
-    ----------
-    ask : callable
-        Of a policy and plain dtypes.
-    *asked : DType, or tuple of them, or whatever else is asked about
-    policy : Policy, optional
-        The run's, where the answer depends on it.
-    """
+    """Return what ``ask`` answers of a policy, the run's, and of plain dtypes and whatever else is
+    asked about; observers are told if one of the dtypes was read from an array."""
     if not any(map(_read, asked)):
         return ask(policy, *asked)
     answer = ask(policy, *map(plain, asked))

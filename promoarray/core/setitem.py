@@ -12,12 +12,15 @@ from promoarray.backends.numpy import write
 from promoarray.backends.numpy.cast import caster, short_caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert, explicit
+from promoarray.core.executable import as_buffer
 from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.move import require_taken
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import (
+    admitted,
     array_class,
     as_operand,
+    entries,
     fitted,
     in_compiled_code,
     operand_of,
@@ -27,7 +30,6 @@ from promoarray.dtypes import WEAK, DType, Kind
 from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
-from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -53,10 +55,17 @@ def assign(target: Array, key: Any, value: Any) -> None:
         kind = kind_of(value)
         raise TypeError(f"x[...] = {kind}: write pa.asarray(...) around the values first")
     policy = array_class((target, operand))._policy or get_policy()
+    if policy.foreign is not None:
+        pair = target, operand
+        _, way = entries(policy, "setitem", Form.INPLACE, (target, value), pair)
+        operand = admitted(policy, "setitem", Form.INPLACE, pair, operand, way)
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
     if "setitem" in policy.refuses and not source.weak and _puts(key, operand):
         require_taken("setitem", target, operand)
     buffer = _converted(policy, target, operand, source)
+    at_one = _has_axes_too_many(target, key, buffer)
+    if at_one:
+        buffer = _as_one_element(policy, buffer)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     event = None
@@ -67,7 +76,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
         tell(lambda observer: observer.on_write(event))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)
-    if not observers_anywhere:
+    if not observers_anywhere and not at_one:
         _keep(policy, target, key, operand, source, common)
     if common is not dtype and common_backend(target._buffer).read(target._buffer, key).size:
         _write(target._buffer, ..., _through(policy, target._buffer, dtype, common, dtype))
@@ -91,7 +100,7 @@ def _keep(
     enter = run = kernel = None  # `target[key] = value` does it
     if source.weak:
         fit = policy.assigning
-        enter = in_compiled_code(policy, fit, dtype, partial(_as_assigned, fit, policy.cast, dtype))
+        enter = in_compiled_code(policy, fit, dtype, partial(as_buffer, policy.cast, fit, dtype))
     elif source is dtype:
         run = write
     else:
@@ -107,20 +116,6 @@ Cast = Callable[[Any], Any]
 def _write_cast(cast: Cast, target: Any, key: Any, values: Any) -> None:
     """Write a buffer of another dtype into one."""
     write(target, key, cast(values))
-
-
-def _as_assigned(
-    assigned: Callable[[Any, DType], Any],
-    cast: CastRule,
-    dtype: DType,
-    x: Any,
-) -> Any:
-    """A Python scalar as it is written; None where that is refused, which the long way tells."""
-    try:
-        value = assigned(x, dtype)
-    except (TypeError, OverflowError, ValueError):
-        return None
-    return scalar_buffer(cast, held_by_floats(value, dtype), dtype)
 
 
 def _puts(key: Any, value: Any) -> bool:
@@ -195,6 +190,26 @@ def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str
     return PromotionError(message, policy, "setitem", operands, why, form=Form.INPLACE)
 
 
+def _has_axes_too_many(target: Array, key: Any, values: Any) -> bool:
+    """Whether an array with axes is written at ints, where there is one element."""
+    parts = key if type(key) is tuple else (key,)
+    at_ints = len(parts) == target.ndim and all(type(part) is int for part in parts)
+    return at_ints and bool(getattr(values, "ndim", 0))
+
+
+def _as_one_element(policy: Policy, values: Any) -> Any:
+    """An array of one element without its axes, where a policy takes such; NumPy 2.4 does not."""
+    if "setitem" in policy.one_element and values.size == 1:
+        return values.reshape(())
+    raise _no_room(values.shape, ())
+
+
+def _no_room(given: tuple[int, ...], room: tuple[int, ...]) -> ValueError:
+    return ValueError(
+        f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"
+    )
+
+
 def _write(target: Any, key: Any, values: Any) -> None:
     """Write a buffer into another of its dtype."""
     backend = common_backend(target, values)
@@ -206,7 +221,4 @@ def _write(target: Any, key: Any, values: Any) -> None:
     try:
         backend.write(target, key, values)
     except (TypeError, ValueError):  # ml_dtypes' own is the former, of an array for one place
-        given, room = values.shape, backend.read(target, key).shape
-        raise ValueError(
-            f"x[...] = y: y of shape {given} does not broadcast to {room}, the shape of x[...]"
-        ) from None
+        raise _no_room(values.shape, backend.read(target, key).shape) from None

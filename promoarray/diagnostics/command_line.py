@@ -13,7 +13,7 @@ from promoarray.dtypes import BY_NAME
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.registry import families
 
-OF_PROGRAMS = ("compare", "diff", "bisect", "port")
+OF_PROGRAMS = ("compare", "diff", "bisect", "port", "why", "check")
 """The commands that run a program, whose own arguments stand behind ``--``."""
 
 FORMATS = ("text", "json", "sarif", "github")
@@ -163,7 +163,15 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         help="what tracebacks of the program show: short ones end at its own line, without "
         "promoarray's frames",
     )
-    _for_ci(command.add_argument_group("for CI").add_argument)
+    _for_ci(
+        command,
+        metavar="KINDS",
+        type=_selectors,
+        default=DEFAULT,
+        help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
+        "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
+        f"decision, {INCOMPLETE} (exit code 4), {ANY} or {NONE}; default: {','.join(DEFAULT)}",
+    )
     _end(
         command,
         "0 nothing found, 1 findings that --fail-on selects and that are neither ignored nor in "
@@ -174,16 +182,10 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _for_ci(add: Callable[..., Any]) -> None:
-    add(
-        "--fail-on",
-        metavar="KINDS",
-        type=_selectors,
-        default=DEFAULT,
-        help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
-        "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
-        f"decision, {INCOMPLETE} (exit code 4), {ANY} or {NONE}; default: {','.join(DEFAULT)}",
-    )
+def _for_ci(command: argparse.ArgumentParser, **fail_on: Any) -> None:
+    """Add what a job of CI needs; ``fail_on`` says what ``--fail-on`` takes."""
+    add = command.add_argument_group("for CI").add_argument
+    add("--fail-on", **fail_on)
     add("--baseline", metavar="FILE", help="the findings that are known, which do not fail")
     add(
         "--update-baseline",
@@ -297,6 +299,113 @@ def port_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
+def why_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray why`` takes."""
+    add = command.add_argument
+    _program(command)
+    add(
+        "--line",
+        metavar="FILE:N",
+        action="append",
+        default=[],
+        help="also say where the dtypes of a line's operations come from",
+    )
+    add(
+        "--value",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="also say where the dtype of a global at the end comes from",
+    )
+    add("--framework", metavar="NAME", default="", help="default: what the program imports")
+    add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
+    _end(
+        command,
+        "0 the program ran to its end, 1 it stopped for a dtype, 2 usage error, 3 it stopped for "
+        "something else.",
+        "Run a program of PyTorch, Paddle or JAX as it is. Where it stops for a dtype, say where "
+        "the dtype of each operand came from, line by line, and what to write: an edit with which "
+        "the program was run, and got past the stop.",
+    )
+
+
+def check_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray check`` takes."""
+    from promoarray.diagnostics.model.lost import CHECKS
+
+    add = command.add_argument
+    _program(command, "a program, or a notebook; or a policy, whose rule's properties are proved")
+    add(
+        "--only",
+        metavar="LOSSES",
+        type=_losses,
+        help="what to look for: " + ", ".join(CHECKS) + "; default: all but unstable",
+    )
+    add(
+        "--shadow",
+        metavar="DTYPE",
+        choices=("float32", "float64"),
+        help="also look for unstable: compute what gives fewer bits in this dtype beside it",
+    )
+    add(
+        "--ulps",
+        metavar="N",
+        type=float,
+        help="with --shadow: how many units in the last place results may be apart; default: 4",
+    )
+    add(
+        "--share",
+        metavar="R",
+        type=float,
+        help="the share of results that have to vanish before underflow is told; default: 0.1",
+    )
+    add(
+        "--all",
+        action="store_true",
+        help="look at every element of large arrays, which are sampled else, and show everything",
+    )
+    add("--framework", metavar="NAME", default="", help="default: what the program imports")
+    _packages(command)
+    add("--html", metavar="FILE", help="also write the report as one page")
+    add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
+    _for_ci(
+        command,
+        metavar="LOSSES",
+        type=_failing,
+        help="what makes the exit code 1; any, none or incomplete (exit code 4) as well; default: "
+        "all but implicit-widening",
+    )
+    _end(
+        command,
+        "0 nothing was found, 1 findings that --fail-on selects and that are neither ignored nor "
+        "in the baseline, 2 usage error, 3 the program failed or computed nothing, 4 nothing was "
+        "found, but not all was examined, if --fail-on has incomplete, 128 + N where signal N "
+        "ended the program.",
+        "Run a program once, as it is, and say where numbers were lost: integers that wrap, casts "
+        "out of range, the first Inf or NaN, digits, updates that change nothing. Of promoarray's "
+        "policies: promoarray check POLICY proves or refutes the properties of its rule.",
+    )
+
+
+def _losses(text: str) -> frozenset[str]:
+    from promoarray.diagnostics.check.settings import kinds_of
+
+    return frozenset(_named(text, kinds_of))
+
+
+def _failing(text: str) -> tuple[str, ...]:
+    from promoarray.diagnostics.check.settings import failing
+
+    return _named(text, failing)
+
+
+def _named(text: str, read: Callable[[list[str]], tuple[str, ...]]) -> tuple[str, ...]:
+    try:
+        return read([name.strip() for name in text.split(",")])
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 # -- completion by a shell -------------------------------------------------------------------------
 
 
@@ -304,7 +413,7 @@ SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 
 FILES = ("FILE", "SCRIPT")
 
-LISTS = ("A,B,C", "KINDS")
+LISTS = ("A,B,C", "KINDS", "LOSSES")
 """Several, apart by commas, of which the last is completed."""
 
 BASH = r"""
@@ -334,12 +443,14 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
     """
     import shtab
 
+    from promoarray.diagnostics.model.lost import CHECKS
+
     words = {
         "POLICY": [*families(), *(name for names in families().values() for name in names)],
         "DTYPE": [name for name, dtype in BY_NAME.items() if not dtype.weak],
         "OP": list(OPERATIONS),
     }
-    words |= {"A,B,C": words["POLICY"], "KINDS": list(SELECTORS)}
+    words |= {"A,B,C": words["POLICY"], "KINDS": list(SELECTORS), "LOSSES": list(CHECKS)}
     for action in _actions(parser):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]

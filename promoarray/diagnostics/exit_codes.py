@@ -20,3 +20,7 @@ INCOMPLETE = 4
 
 SIGNAL = 128
 """What is added to a signal's number."""
+
+
+class UsageError(ValueError):
+    """Wrong arguments of a command; the message is all the user needs."""

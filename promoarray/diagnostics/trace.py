@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from promoarray.console import Printable, counted, html_table, text, visible
 from promoarray.context import single_use
-from promoarray.core.call_counts import Passes
 from promoarray.core.call_site import current_site
 from promoarray.core.escape import Escape
 from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats, SetitemEvent
 from promoarray.core.observers import notify_lock, observing
+from promoarray.diagnostics.model.call_counts import Passes
+from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.model.noted import Row, escapes_data, rows, summary_of, worded
-from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.spans import name_of, path_of, text_at
 from promoarray.diagnostics.tracing.cast import (
     ALL,
@@ -263,7 +263,10 @@ class Trace(Observer, Printable):
 
     def _left(self) -> Iterator[tuple[str, list[Row]]]:
         """What left the policy, under a title each: arrays, then numbers."""
-        for title, scalar in ((TITLES["escape"], False), ("Scalars converted to Python", True)):
+        for title, scalar in (
+            (KINDS["escape"].heading, False),
+            ("Scalars converted to Python", True),
+        ):
             found = [row for row in rows(self.escapes) if row[0].scalar is scalar]
             if found:
                 yield title, found

@@ -6,15 +6,12 @@ NumPy users; a namespace keeps to the standard's names, so that what it runs, ru
 
 from __future__ import annotations
 
-from promoarray.extras._convolution import convolve, correlate, cov
 from promoarray.extras._einsum import einsum
-from promoarray.extras._gradient import gradient
-from promoarray.extras._histogram import histogram
 from promoarray.extras._interpolation import interp, piecewise
-from promoarray.extras._pad import pad
-from promoarray.extras._quantile import nanquantile, quantile
+from promoarray.extras._signals import convolve, correlate, gradient
+from promoarray.extras._statistics import cov, histogram, nanquantile, quantile
 from promoarray.extras.losses import huber_loss, l1_loss, mse_loss, poisson_nll_loss
-from promoarray.extras.numpys import array, concatenate, diag, logspace, transpose
+from promoarray.extras.numpys import array, concatenate, diag, logspace, pad, transpose
 
 __all__ = [
     "array",

@@ -9,7 +9,7 @@ import numpy as np
 
 from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import INEXACT, Kind, bool, complex128, int64
-from promoarray.extras._quantile import averaged
+from promoarray.extras._statistics import averaged
 from promoarray.functions import xp as api
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy

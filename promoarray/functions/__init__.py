@@ -6,8 +6,8 @@ A chapter is loaded when one of its names is first asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
-from promoarray.once import module
 from promoarray.parray import PArray
 
 _CHAPTERS = """
@@ -49,7 +49,7 @@ class _Functions:
     def __getattr__(self, name: str) -> Callable[..., PArray]:
         if name not in HOMES:
             raise AttributeError(name)
-        function: Callable[..., PArray] = getattr(module(HOMES[name]), name)
+        function: Callable[..., PArray] = getattr(import_module(HOMES[name]), name)
         setattr(self, name, function)  # so that the next look-up is direct
         return function
 

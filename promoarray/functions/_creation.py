@@ -11,9 +11,10 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of, is_lazy, on_device
 from promoarray.backends import numpy as numpy_backend
+from promoarray.core.array_base import storage_dtype
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
-from promoarray.core.creation import keep_like, keep_shaped
+from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import as_array, scalar_buffer
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
@@ -54,7 +55,8 @@ def made(kind: str, shape: Any, dtype: object, device: str | None) -> PArray:
     policy, target = get_policy(), default(dt.weak_float, dtype, kind)
     buffer = buffer_of(kind, shape, target, device, policy)
     if device is None:
-        keep_shaped(kind, shape, dtype, _maker_of(kind, target, policy), target)
+        executable = Executable(_maker_of(kind, target, policy), (), target, ())
+        keep_function(policy, kind, (shape,), dtype, executable)
     return notified(PArray._wrap(buffer, target), dt.weak_float, dtype)
 
 
@@ -64,7 +66,9 @@ def made_like(kind: str, x: Any, dtype: object, device: str | None) -> Any:
     buffer = buffer_of(kind, array.shape, row, where, policy)
     if device is None:
         make = _maker_of(kind, row, policy)
-        keep_like(policy, f"{kind}_like", (array,), dtype, lambda b: make(b.shape), row)
+        own = type_like(array, dtype, row)  # which may be weak
+        executable = Executable(lambda b: make(b.shape), (None,), own, ())
+        keep_function(policy, f"{kind}_like", (array,), dtype, executable)
     return wrapped_like(array, buffer, dtype, row)
 
 
@@ -124,14 +128,20 @@ def fill_like(buffer: Any, value: Any) -> Any:
 def settings_like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str, Policy]:
     """An array, and the dtype, the device and the policy of what is made like it."""
     array = as_array(x, "a ..._like function")
-    row = array.dtype if dtype is None else canonical(as_dtype(dtype), array)
+    row = canonical(array.dtype if dtype is None else as_dtype(dtype), array)
     policy = array._policy or get_policy()
     return array, row, array.device if device is None else device, policy
 
 
 def wrapped_like(x: PArray, buffer: Any, dtype: object, row: DType) -> Any:
-    """What is made like an array: weakly typed if that is, and no dtype is given."""
-    return asked_for(x._wrap(buffer, x._type if dtype is None else row), dtype)
+    """A buffer of some dtype as what is made like an array."""
+    return asked_for(x._wrap(buffer, type_like(x, dtype, row)), dtype)
+
+
+def type_like(x: PArray, dtype: object, row: DType) -> Any:
+    """The type of what is made like an array: weak if that is, where no dtype is given and the
+    policy has none of its own for that of the array."""
+    return x._type if dtype is None and row is storage_dtype(x) else row
 
 
 def cast_values(

@@ -1,17 +1,14 @@
 """Docstrings of functions that are alike: what they share is written once.
 
-What has a fast path has its docstring written when somebody first asks for it: with a hundred
-functions that was a tenth of ``import promoarray``. So these decorators stand above all others.
+The decorators stand above all others, as a fast path has a docstring of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from inspect import cleandoc
+from textwrap import fill
 from typing import TYPE_CHECKING
-
-from promoarray.core._fast_path import FastOperator
 
 if TYPE_CHECKING:
     from typing import Protocol, TypeVar
@@ -26,11 +23,7 @@ if TYPE_CHECKING:
 
 def documented(function: Function, write: Callable[[str], str]) -> Function:
     """Have a docstring written from the one that stands in the function's source."""
-    stands = function.__doc__ or ""  # none under python -OO
-    if isinstance(function, FastOperator):
-        function.__doc__ = partial(write, stands)  # type: ignore[assignment]
-    else:
-        function.__doc__ = write(stands)
+    function.__doc__ = write(function.__doc__ or "")  # none under python -OO
     return function
 
 
@@ -45,17 +38,6 @@ def _filled(text: str, written: Callable[[str], str]) -> str:
                 lines.append(margin + said.replace("\n", f"\n{margin}"))
         else:
             lines.append(line)
-    return "\n".join(lines)
-
-
-def _wrapped(text: str) -> str:
-    """Return sentences in lines of up to 92 letters; ``textwrap`` takes ten times as long."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + len(word) >= 92:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
     return "\n".join(lines)
 
 
@@ -80,7 +62,8 @@ def template(text: str, **usual: str) -> Callable[..., Decorator]:
         said = usual | own
 
         def written(name: str) -> str:
-            return cleandoc(said[name]) if "\n" in said[name] else _wrapped(said[name])
+            text = said[name]
+            return cleandoc(text) if "\n" in text else fill(text, 92, break_on_hyphens=False)
 
         def around(stands: str) -> str:
             summary, head, examples = cleandoc(stands).partition("\n\nExamples\n")

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from promoarray.core import asarray as conversion
-from promoarray.core.creation import BufferCache, keep_like, keep_made
+from promoarray.core.array_base import storage_dtype
+from promoarray.core.creation import BufferCache, keep_made
+from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.core.fast_path import TYPED, fast_function, making
 from promoarray.core.operands import require_one_namespace
 from promoarray.dtypes import WEAK
@@ -23,6 +25,7 @@ from promoarray.functions._creation import (
     made,
     made_like,
     settings_like,
+    type_like,
     wrapped_like,
 )
 from promoarray.functions._docs import template
@@ -346,10 +349,11 @@ def full_like(
     require_one_namespace(array, fill_value)
     with nullcontext() if policy is get_policy() else in_force(policy):
         value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
-    out = full_of(array.shape, value)
+    out, row = full_of(array.shape, value), storage_dtype(value)
     if device is None and type(fill_value) in WEAK and type(value._buffer) is np.ndarray:
         stored = policy.once(BufferCache, "full_like", type(fill_value), row)
         stored.keep(value._buffer, fill_value)
-        given = array, fill_value
-        keep_like(policy, "full_like", given, dtype, fill_like, row, stored.find)
+        own = type_like(array, dtype, row)
+        executable = Executable(fill_like, (None, stored.find), own, ())
+        keep_function(policy, "full_like", (array, fill_value), dtype, executable)
     return wrapped_like(array, out._buffer, dtype, row)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from promoarray.core import cast
+from promoarray.core.executable import keep_answer
 from promoarray.core.fast_path import fast_function
 from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import (
+    admitted,
     array_class,
     as_array,
     as_operand,
     canonicalize,
+    entries,
     operand_of,
     operands_of,
+    plain_number,
 )
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
-from promoarray.dtypes import INTEGERS, DType, Format, as_dtype
+from promoarray.core.refusals import promotion_error
+from promoarray.dtypes import INTEGERS, WEAK, DType, Format, as_dtype
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
@@ -97,19 +105,21 @@ def astype(
     return out if device is None else out.to_device(device)
 
 
-def _keep(policy: Policy, name: str, given: tuple[Any, ...], answer: object, **how: bool) -> None:
-    """Keep an answer, so that the fast path has it the next time."""
-    from promoarray.core.executable import keep_answer  # for programs that ask
-
-    keep_answer(policy, name, given, answer, **how)
-
-
 def _entered(x: Any, policy: Policy) -> Any:
     """What ``result_type`` is asked about: an array, a Python scalar, or a dtype alone."""
     entered = as_operand(x)
     if entered is not NotImplemented:
         return canonicalize(policy, x, entered)
     return _named(x)
+
+
+def _is_foreign(x: Any, beside: bool) -> bool:
+    """Whether the dtype that it has does not tell what it enters as: a number of a class derived
+    from Python's, or what is NumPy's ``beside`` arrays of a policy that has ``foreign`` operands.
+    """
+    if isinstance(x, (np.generic, np.ndarray)):
+        return beside
+    return type(x) not in WEAK and plain_number(x) is not NotImplemented
 
 
 def _named(dtype: Any) -> DType:
@@ -156,14 +166,17 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     policy = array_class(arrays_and_dtypes)._policy or get_policy()
     entered = tuple(_entered(x, policy) for x in arrays_and_dtypes)
     decide, form = policy.result_type, Form.FUNCTION
+    if policy.foreign is not None:
+        ways = entries(policy, "result_type", form, arrays_and_dtypes, entered)
+        entered = tuple(map(partial(admitted, policy, "result_type", form, entered), entered, ways))
     operands = operands_of(entered, policy, decide, "concat", form, _operand)
     common = policy.result_type(operands)
     if isinstance(common, Refusal):
-        from promoarray.core.refusals import promotion_error
-
         raise promotion_error(policy, "result_type", operands, common)
     answer = policy.strong(common)
-    _keep(policy, "result_type", arrays_and_dtypes, answer, by_value=True)
+    beside = policy.foreign is not None and any(isinstance(x, PArray) for x in arrays_and_dtypes)
+    if not any(_is_foreign(x, beside) for x in arrays_and_dtypes):
+        keep_answer(policy, "result_type", arrays_and_dtypes, answer, by_value=True)
     return answered("result_type", policy, entered, answer, Policy.result_type)
 
 
@@ -194,11 +207,9 @@ def promote_types(type1: object, type2: object, /) -> DType:
     policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
     answer = _promoted(policy, operands)
     if isinstance(answer, Refusal):
-        from promoarray.core.refusals import promotion_error
-
         raise promotion_error(policy, "promote_types", operands, answer)
     asked = _named(type1), _named(type2)
-    _keep(policy, "promote_types", (type1, type2), answer)
+    keep_answer(policy, "promote_types", (type1, type2), answer)
     return answered("promote_types", policy, asked, answer, _promoted)
 
 
@@ -242,7 +253,7 @@ def can_cast(from_: Any, to: object, /) -> bool:
     policy = array_class((from_,))._policy or get_policy()
     target = _named(to)
     answer: bool = decided(_can_cast, _row(from_), target, policy=policy)
-    _keep(policy, "can_cast", (from_, to), answer)
+    keep_answer(policy, "can_cast", (from_, to), answer)
     return answer
 
 
@@ -342,7 +353,7 @@ def finfo(type: Any, /) -> finfo_object:
     """
     row = _row(type).part
     found: finfo_object = decided(_float_limits, row)
-    _keep(get_policy(), "finfo", (type,), found)
+    keep_answer(get_policy(), "finfo", (type,), found)
     return found if found.dtype is row else found._replace(dtype=row)
 
 
@@ -394,7 +405,7 @@ def iinfo(type: Any, /) -> iinfo_object:
     """
     row = _row(type)
     found: iinfo_object = decided(_integer_limits, row)
-    _keep(get_policy(), "iinfo", (type,), found)
+    keep_answer(get_policy(), "iinfo", (type,), found)
     return found if found.dtype is row else found._replace(dtype=row)
 
 

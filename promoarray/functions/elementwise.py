@@ -14,81 +14,10 @@ from promoarray.core._fast_path import FastOperator
 from promoarray.core.dispatch import call
 from promoarray.core.executable_cache import BOUNDS
 from promoarray.core.fast_path import fast_function
+from promoarray.functions import HOMES
 from promoarray.functions._docs import documented
 from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
-
-__all__ = [
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "ceil",
-    "clip",
-    "conj",
-    "copysign",
-    "cos",
-    "cosh",
-    "divide",
-    "equal",
-    "exp",
-    "expm1",
-    "floor",
-    "floor_divide",
-    "fmax",
-    "fmin",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "imag",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "less",
-    "less_equal",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negative",
-    "nextafter",
-    "not_equal",
-    "positive",
-    "pow",
-    "real",
-    "reciprocal",
-    "remainder",
-    "round",
-    "sign",
-    "signbit",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "subtract",
-    "tan",
-    "tanh",
-    "trunc",
-]
 
 _DOC = """{title}
 
@@ -148,10 +77,12 @@ def _unary(name: str, title: str) -> Callable[[Any], PArray]:
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    Function = TypeVar("Function", bound=Callable[..., PArray])
+    _Function = TypeVar("_Function", bound=Callable[..., PArray])
+else:  # type checkers find the names below
+    __all__ = [name for name, home in HOMES.items() if home == __name__]
 
 
-def _named(function: Function, name: str, title: str, words: dict[str, str]) -> Function:
+def _named(function: _Function, name: str, title: str, words: dict[str, str]) -> _Function:
     function.__name__ = function.__qualname__ = name
     function.__module__, function.__doc__ = "promoarray", title
     return documented(fast_function(name)(function), partial(_written, name, words))

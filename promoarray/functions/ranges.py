@@ -11,6 +11,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
 from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
+from promoarray.core.operands import plain_number
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default
@@ -150,7 +151,7 @@ def _number(x: Any, name: str) -> Any:
     """A Python number, of one or of an array of one element."""
     if type(x) in WEAK:
         return x
-    number = x.item() if hasattr(x, "item") else x
+    number = x.item() if hasattr(x, "item") else plain_number(x)
     if type(number) not in WEAK:
         raise TypeError(f"{name} takes numbers, not {quoted(x)}")
     return number

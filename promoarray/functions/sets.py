@@ -9,6 +9,7 @@ from promoarray.core.fast_path import fast_call, fast_function
 from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
+from promoarray.functions._docs import template
 from promoarray.parray import PArray
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -39,6 +40,31 @@ class UniqueInverseResult(NamedTuple):
 
 _unique_all, _unique_counts, _unique_inverse = map(
     fast_call, ("unique_all", "unique_counts", "unique_inverse")
+)
+
+_unique = template(
+    """
+    Parameters
+    ----------
+    x : array, any shape
+        It is flattened.
+
+    Returns
+    -------
+    {returns}
+
+    Raises
+    ------
+    PromotionError
+        If the policy finds no unique elements of the dtype.
+
+    {notes}
+    """,
+    notes="""
+    Notes
+    -----
+    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    """,
 )
 
 
@@ -76,30 +102,17 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
     return call("isin", x1, x2, invert=invert)
 
 
-def unique_all(x: Any, /) -> UniqueAllResult:
-    """Return the unique elements, their first indices, how they make up ``x``, and their counts.
-
-    Parameters
-    ----------
-    x : array, any shape
-        It is flattened.
-
-    Returns
-    -------
+@_unique(
+    returns="""
     UniqueAllResult
         ``values``, shape (K,), of the dtype of ``x``, in ascending order, NaN last and each NaN its
         own; ``indices``, shape (K,), where each is first in the flattened ``x``;
         ``inverse_indices``, of the shape of ``x``, so that ``values`` at them is ``x``; ``counts``,
         shape (K,).
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no unique elements of the dtype.
-
-    Notes
-    -----
-    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    """,
+)
+def unique_all(x: Any, /) -> UniqueAllResult:
+    """Return the unique elements, their first indices, how they make up ``x``, and their counts.
 
     Examples
     --------
@@ -114,27 +127,14 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     return UniqueAllResult._make(_unique_all(as_array(x, "unique_all")))
 
 
-def unique_counts(x: Any, /) -> UniqueCountsResult:
-    """Return the unique elements and how many there are of each.
-
-    Parameters
-    ----------
-    x : array, any shape
-        It is flattened.
-
-    Returns
-    -------
+@_unique(
+    returns="""
     UniqueCountsResult
         ``values`` and ``counts``, as in ``unique_all``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no unique elements of the dtype.
-
-    Notes
-    -----
-    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    """,
+)
+def unique_counts(x: Any, /) -> UniqueCountsResult:
+    """Return the unique elements and how many there are of each.
 
     Examples
     --------
@@ -144,27 +144,14 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
     return UniqueCountsResult._make(_unique_counts(as_array(x, "unique_counts")))
 
 
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
-    """Return the unique elements and how they make up ``x``.
-
-    Parameters
-    ----------
-    x : array, any shape
-        It is flattened.
-
-    Returns
-    -------
+@_unique(
+    returns="""
     UniqueInverseResult
         ``values`` and ``inverse_indices``, as in ``unique_all``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no unique elements of the dtype.
-
-    Notes
-    -----
-    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    """,
+)
+def unique_inverse(x: Any, /) -> UniqueInverseResult:
+    """Return the unique elements and how they make up ``x``.
 
     Examples
     --------
@@ -178,24 +165,16 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     return UniqueInverseResult._make(_unique_inverse(as_array(x, "unique_inverse")))
 
 
+@_unique(
+    returns="""
+    PArray, shape (K,)
+        In ascending order, NaN last and each NaN its own. Of the dtype of ``x``.
+    """,
+    notes="",
+)
 @fast_function("unique_values")
 def unique_values(x: Any, /) -> PArray:
     """Return the unique elements of the flattened array.
-
-    Parameters
-    ----------
-    x : array, any shape
-        It is flattened.
-
-    Returns
-    -------
-    PArray, shape (K,)
-        In ascending order, NaN last and each NaN its own. Of the dtype of ``x``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no unique elements of the dtype.
 
     Examples
     --------

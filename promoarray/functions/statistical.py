@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.dispatch import call
+from promoarray.core.dtype_argument import keep
 from promoarray.core.fast_path import TYPED, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
+from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
 __all__ = [
@@ -28,9 +30,6 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     """Reduce; a dtype that is given is cast to before, and is that of the result."""
     if dtype is None:
         return call(name, x, **options)
-    from promoarray.core.dtype_argument import keep  # for programs that ask for one
-    from promoarray.functions.data_types import astype
-
     function: Any = globals()[name]  # which has a fast path
     array = astype(x, dtype, copy=False)
     out = astype(function(array, **options), dtype, copy=False)
@@ -48,6 +47,7 @@ _CORRECTION = """
     correction : float
         The divisor is ``N - correction``: 0 for a population, 1 for a sample of one.
     """
+_NO_MEAN = "If the policy has no mean of the dtype: PyTorch and the array API of integers."
 _DDOF = {"correction": "ddof"}
 
 _cumulative = template(
@@ -127,7 +127,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
         "Narrow floats are summed up in float32, and the mean is rounded once. NaN of no "
         "elements."
     ),
-    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+    refuses=_NO_MEAN,
 )
 @fast_function("mean", axis=None, keepdims=False)
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
@@ -144,7 +144,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 @reduction(
     option=_CORRECTION,
     result="Real, of the dtype of ``var``.",
-    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+    refuses=_NO_MEAN,
 )
 @fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
@@ -163,7 +163,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 @reduction(
     option=_CORRECTION,
     result="Real. Integers give float64 in NumPy, float32 in JAX and Paddle.",
-    refuses="If the policy has no mean of the dtype: PyTorch and the array API of integers.",
+    refuses=_NO_MEAN,
 )
 @fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
@@ -183,7 +183,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     )
 
 
-@reduction(
+_extreme = reduction(
     result="Of the dtype of ``x``. NaN if there is one.",
     refuses=(
         "If the policy does not order the dtype: complex numbers nearly everywhere, bools in "
@@ -191,6 +191,9 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     ),
     invalid="If there are no elements, or there is no such axis.",
 )
+
+
+@_extreme
 @fast_function("max", axis=None, keepdims=False)
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the largest element.
@@ -203,14 +206,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("max", x, axis=axis, keepdims=keepdims)
 
 
-@reduction(
-    result="Of the dtype of ``x``. NaN if there is one.",
-    refuses=(
-        "If the policy does not order the dtype: complex numbers nearly everywhere, bools in "
-        "the array API."
-    ),
-    invalid="If there are no elements, or there is no such axis.",
-)
+@_extreme
 @fast_function("min", axis=None, keepdims=False)
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the smallest element.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from promoarray.core.dispatch import call
@@ -14,12 +15,14 @@ from promoarray.parray import PArray
 
 __all__ = ["all", "any", "diff"]
 
-
-@reduction(
+_truth = partial(
+    reduction,
     x="Numbers are true if they are not zero; so NaN is true.",
-    result="Of bools; PyTorch gives uint8 for uint8. True of no elements.",
     refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
 )
+
+
+@_truth(result="Of bools; PyTorch gives uint8 for uint8. True of no elements.")
 @fast_function("all", axis=None, keepdims=False)
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether every element is true.
@@ -32,11 +35,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
-@reduction(
-    x="Numbers are true if they are not zero; so NaN is true.",
-    result="Of bools; PyTorch gives uint8 for uint8. False of no elements.",
-    refuses="If the policy takes no such dtype for a condition: numbers in TensorFlow and ONNX.",
-)
+@_truth(result="Of bools; PyTorch gives uint8 for uint8. False of no elements.")
 @fast_function("any", axis=None, keepdims=False)
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether any element is true.

@@ -163,24 +163,14 @@ def codes_of(buffer: Any, dtype: DType) -> Codes:
     return codes.reshape(np.shape(buffer))  # () too
 
 
-_SHIFTS = np.arange(4, dtype=np.uint32)
-"""Of the four codes that fill one, two or three bytes, in units of their bits."""
-
-
 def packed(codes: Codes, bits: int) -> Codes:
-    """Pack codes of so many bits: each four in one word, of which the low bytes are taken."""
-    fours = np.zeros((-(-codes.size // 4), 4), np.uint32)
-    fours.reshape(-1)[: codes.size] = codes.reshape(-1)
-    words = np.bitwise_or.reduce(fours << bits * _SHIFTS, axis=1)
-    data = words.astype("<u4").view(np.uint8).reshape(-1, 4)[:, : bits // 2]
-    return data.reshape(-1)[: length(codes.size, bits)].copy()
+    """Pack codes of so many bits."""
+    places = np.unpackbits(codes.reshape(-1, 1), axis=1, count=bits, bitorder="little")
+    return np.packbits(places, bitorder="little")
 
 
 def unpacked(data: Codes, size: int, bits: int) -> Codes:
     """Unpack ``size`` codes of so many bits."""
-    groups = np.zeros((-(-size // 4), bits // 2), np.uint8)
-    groups.reshape(-1)[: data.size] = data
-    words = np.zeros((len(groups), 4), np.uint8)
-    words[:, : bits // 2] = groups
-    codes = words.view("<u4") >> bits * _SHIFTS & np.uint32((1 << bits) - 1)
-    return codes.astype(np.uint8).reshape(-1)[:size].copy()
+    places = np.unpackbits(data, count=size * bits, bitorder="little").reshape(size, bits)
+    codes: Codes = places @ (1 << np.arange(bits, dtype=np.uint8))
+    return codes

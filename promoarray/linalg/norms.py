@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from promoarray.core.fast_path import fast_call
-from promoarray.core.keywords import names_keywords
+from promoarray.core.fast_path import fast_call, names_keywords
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in, number
 from promoarray.errors import quoted

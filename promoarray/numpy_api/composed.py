@@ -1,11 +1,11 @@
-"""NumPy's functions that are several of ours: those that move values and those that tell of them.
+"""NumPy's functions that are several of ours: moved values, comparisons, products and norms.
 
-Each takes the namespace first, then what ``table`` gives on, by NumPy's names.
+Each takes the namespace first, then what ``table`` gives on, by NumPy's names. Each step is an
+operation under the policy, refused where the policy refuses it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from promoarray.core.array_base import Array
 from promoarray.core.operands import as_operand
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in, integers
-from promoarray.dtypes import Kind, as_dtype
+from promoarray.dtypes import INEXACT, Kind, as_dtype
 from promoarray.errors import kind_of
 
 
@@ -65,14 +65,6 @@ def squeeze(xp: Any, a: Any, *, axis: Any = None) -> Any:
     return xp.squeeze(a, ones if axis is None else axis)
 
 
-def fliplr(xp: Any, m: Any) -> Any:
-    return xp.flip(m, axis=1)
-
-
-def flipud(xp: Any, m: Any) -> Any:
-    return xp.flip(m, axis=0)
-
-
 def rot90(xp: Any, m: Any, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     first, second = axes_in("rot90", tuple(axes), array_of(xp, m, "rot90").ndim)
     turns = integers("rot90", "k", k) % 4
@@ -83,29 +75,12 @@ def rot90(xp: Any, m: Any, *, k: int = 1, axes: Any = (0, 1)) -> Any:
     return xp.flip(turned, axis=second) if turns == 3 else turned
 
 
-def _with_axes(xp: Any, arys: Any, name: str, shaped: Callable[[Any], Any]) -> Any:
-    made = tuple(shaped(x) for x in arrays_of(xp, arys, name))
-    return made[0] if len(made) == 1 else made
-
-
-def _two(xp: Any, x: Any) -> Any:
+def as_matrix(xp: Any, x: Any) -> Any:
     return xp.reshape(x, (1, -1)) if x.ndim < 2 else x
 
 
-def _three(xp: Any, x: Any) -> Any:
-    return xp.expand_dims(_two(xp, x), -1) if x.ndim < 3 else x
-
-
-def atleast_1d(xp: Any, *arys: Any) -> Any:
-    return _with_axes(xp, arys, "atleast_1d", lambda x: x if x.ndim else ravel(xp, x))
-
-
-def atleast_2d(xp: Any, *arys: Any) -> Any:
-    return _with_axes(xp, arys, "atleast_2d", lambda x: _two(xp, x))
-
-
-def atleast_3d(xp: Any, *arys: Any) -> Any:
-    return _with_axes(xp, arys, "atleast_3d", lambda x: _three(xp, x))
+def as_stack(xp: Any, x: Any) -> Any:
+    return xp.expand_dims(as_matrix(xp, x), -1) if x.ndim < 3 else x
 
 
 def hstack(xp: Any, tup: Any) -> Any:
@@ -113,22 +88,10 @@ def hstack(xp: Any, tup: Any) -> Any:
     return xp.concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
-def vstack(xp: Any, tup: Any) -> Any:
-    return xp.concat([_two(xp, x) for x in arrays_of(xp, tup, "vstack")], axis=0)
-
-
-def dstack(xp: Any, tup: Any) -> Any:
-    return xp.concat([_three(xp, x) for x in arrays_of(xp, tup, "dstack")], axis=2)
-
-
 def column_stack(xp: Any, tup: Any) -> Any:
     parts = arrays_of(xp, tup, "column_stack")
     columns = [xp.reshape(x, (-1, 1)) if x.ndim < 2 else x for x in parts]
     return xp.concat(columns, axis=1)
-
-
-def append(xp: Any, arr: Any, values: Any, *, axis: int | None = None) -> Any:
-    return xp.concat(arrays_of(xp, (arr, values), "append"), axis=axis)
 
 
 def array_split(xp: Any, ary: Any, indices_or_sections: Any, *, axis: int = 0) -> list[Any]:
@@ -176,30 +139,25 @@ def _of_axes(xp: Any, ary: Any, count: int, name: str) -> Any:
     return array
 
 
-def diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return xp.linalg.diagonal(xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset)
-
-
 def take(xp: Any, a: Any, indices: Any, *, axis: int | None = None) -> Any:
     """Return the elements at some indices along an axis; without one, of the flattened array."""
     index = xp.asarray(indices)
     return xp.take(ravel(xp, a), index, axis=0) if axis is None else xp.take(a, index, axis=axis)
 
 
-def partition(xp: Any, a: Any, kth: Any, *, axis: int | None = -1) -> Any:
-    return sort(xp, a, axis=axis)  # which puts every element where it belongs
+def _along(name: str, default: int | None) -> Callable[..., Any]:
+    """Make a function that takes the array flattened where it is given no axis."""
+
+    def function(xp: Any, a: Any, *, axis: int | None = default, **options: Any) -> Any:
+        if axis is None:
+            a, axis = ravel(xp, a), 0
+        return getattr(xp, name)(a, axis=axis, **options)
+
+    return function
 
 
-def argpartition(xp: Any, a: Any, kth: Any, *, axis: int | None = -1) -> Any:
-    return argsort(xp, a, axis=axis)
-
-
-def sort(xp: Any, a: Any, *, axis: int | None = -1) -> Any:
-    return xp.sort(ravel(xp, a)) if axis is None else xp.sort(a, axis=axis)
-
-
-def argsort(xp: Any, a: Any, *, axis: int | None = -1) -> Any:
-    return xp.argsort(ravel(xp, a)) if axis is None else xp.argsort(a, axis=axis)
+sort, argsort = _along("sort", -1), _along("argsort", -1)
+cumsum, cumprod = _along("cumulative_sum", None), _along("cumulative_prod", None)
 
 
 def where(xp: Any, condition: Any, *choices: Any) -> Any:
@@ -211,14 +169,10 @@ def where(xp: Any, condition: Any, *choices: Any) -> Any:
     return xp.where(chosen, *choices)
 
 
-def flatnonzero(xp: Any, a: Any) -> Any:
-    return xp.nonzero(ravel(xp, a))[0]
-
-
 def argwhere(xp: Any, a: Any) -> Any:
     array = array_of(xp, a, "argwhere")
     if not array.ndim:  # NumPy's answer: one row, or none, without columns
-        return xp.zeros((int(bool(array)), 0), dtype=flatnonzero(xp, array).dtype)
+        return xp.zeros((int(bool(array)), 0), dtype=xp.nonzero(ravel(xp, array))[0].dtype)
     return xp.stack(xp.nonzero(array), axis=1)
 
 
@@ -252,20 +206,7 @@ def _like(name: str) -> Callable[..., Any]:
 zeros_like, ones_like, empty_like, full_like = map(_like, ("zeros", "ones", "empty", "full"))
 
 
-def linspace(xp: Any, start: Any, stop: Any, *, num: int = 50, **options: Any) -> Any:
-    return xp.linspace(start, stop, num, **options)
-
-
-def eye(xp: Any, *lengths: Any, dtype: object = None, **options: Any) -> Any:
-    wanted = None if dtype is float else dtype  # which NumPy gives on where nobody gave one
-    return xp.eye(*lengths, dtype=wanted, **options)
-
-
-# --- What is told of an array, and computes nothing ----------------------------------------------
-
-
-def size(xp: Any, a: Any, *, axis: Any = None) -> int:
-    return math.prod(a.shape[each] for each in axes_in("size", axis, a.ndim))
+# --- Comparisons ---------------------------------------------------------------------------------
 
 
 def can_cast(xp: Any, from_: Any, to: Any, *, casting: str = "safe") -> bool:
@@ -279,25 +220,117 @@ def can_cast(xp: Any, from_: Any, to: Any, *, casting: str = "safe") -> bool:
     return source is target or casting == "unsafe"
 
 
-def iscomplexobj(xp: Any, x: Any) -> bool:
-    return bool(x.dtype.kind is Kind.COMPLEX)
+def isclose(
+    xp: Any, a: Any, b: Any, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    x, y = array_of(xp, a, "isclose"), array_of(xp, b, "isclose")
+    if y.dtype.kind not in INEXACT:  # so that no difference of integers wraps
+        y = xp.astype(y, xp.result_type(y, 1.0))
+    with np.errstate(invalid="ignore"):  # inf - inf
+        near = xp.abs(x - y) <= atol + rtol * xp.abs(y)
+    close = (near & xp.isfinite(y)) | (x == y)
+    if equal_nan and x.dtype.kind in INEXACT:
+        close = close | (xp.isnan(x) & xp.isnan(y))
+    return close
 
 
-def isrealobj(xp: Any, x: Any) -> bool:
-    return not iscomplexobj(xp, x)
+def array_equal(xp: Any, a1: Any, a2: Any, *, equal_nan: bool = False) -> bool:
+    x, y = array_of(xp, a1, "array_equal"), array_of(xp, a2, "array_equal")
+    if x.shape != y.shape:
+        return False
+    same = x == y
+    if equal_nan and x.dtype.kind in INEXACT and y.dtype.kind in INEXACT:
+        same = same | (xp.isnan(x) & xp.isnan(y))
+    return bool(xp.all(same))
 
 
-def array_repr(xp: Any, arr: Any) -> str:
-    return repr(arr)
+def iscomplex(xp: Any, x: Any) -> Any:
+    array = array_of(xp, x, "iscomplex")
+    if array.dtype.kind is not Kind.COMPLEX:
+        return xp.zeros_like(array, dtype=xp.bool)
+    return xp.imag(array) != 0
 
 
-def array_str(xp: Any, a: Any) -> str:
-    return str(a)
+def unique(
+    xp: Any,
+    ar: Any,
+    *,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    equal_nan: bool = True,
+) -> Any:
+    asked = [True, return_index, return_inverse, return_counts]
+    found = xp.unique_all(ar)
+    if equal_nan and found.values.dtype.kind in INEXACT:
+        found = _one_nan(xp, found)
+    answers = tuple(part for part, wanted in zip(found, asked, strict=True) if wanted)
+    return answers if len(answers) > 1 else answers[0]
 
 
-def shares_memory(xp: Any, a: Any, b: Any) -> bool:
-    return np.shares_memory(*(x._buffer if isinstance(x, Array) else x for x in (a, b)))
+def _one_nan(xp: Any, found: Any) -> Any:
+    """The same with one NaN: they come last, each its own."""
+    values, indices, inverse, counts = found
+    missing = xp.isnan(values)
+    if int(xp.count_nonzero(missing)) < 2:
+        return found
+    first = int(xp.count_nonzero(xp.logical_not(missing)))
+    together = xp.sum(counts[first:], dtype=kept_dtype(counts), keepdims=True)
+    earliest = xp.min(indices[first:], keepdims=True)
+    return type(found)(
+        values[: first + 1],
+        xp.concat([indices[:first], earliest]),
+        xp.minimum(inverse, xp.full_like(inverse, first)),
+        xp.concat([counts[:first], together]),
+    )
 
 
-def may_share_memory(xp: Any, a: Any, b: Any) -> bool:
-    return np.may_share_memory(*(x._buffer if isinstance(x, Array) else x for x in (a, b)))
+def corrcoef(xp: Any, x: Any, *, y: Any = None, rowvar: bool = True) -> Any:
+    spread = xp.extras.cov(x, y, rowvar=rowvar)
+    if not spread.ndim:
+        return spread / spread
+    deviation = xp.sqrt(xp.real(xp.linalg.diagonal(spread)))
+    found = spread / deviation[:, None] / deviation[None, :]
+    return found if found.dtype.kind is Kind.COMPLEX else xp.clip(found, -1.0, 1.0)
+
+
+def polyval(xp: Any, p: Any, x: Any) -> Any:
+    coefficients, places = array_of(xp, p, "polyval"), array_of(xp, x, "polyval")
+    out = xp.zeros_like(places)
+    for n in range(coefficients.shape[0]):
+        out = out * places + coefficients[n]
+    return out
+
+
+# --- Products and norms --------------------------------------------------------------------------
+
+
+def dot(xp: Any, a: Any, b: Any) -> Any:
+    """Return the product: of matrices and vectors ``x @ y``, with a 0-d array ``x * y``."""
+    x, y = array_of(xp, a, "dot"), array_of(xp, b, "dot")
+    if not x.ndim or not y.ndim:
+        return xp.multiply(x, y)
+    return xp.matmul(x, y) if y.ndim <= 2 else xp.tensordot(x, y, axes=((-1,), (-2,)))
+
+
+def inner(xp: Any, a: Any, b: Any) -> Any:
+    x, y = array_of(xp, a, "inner"), array_of(xp, b, "inner")
+    if not x.ndim or not y.ndim:
+        return xp.multiply(x, y)
+    return xp.tensordot(x, y, axes=((-1,), (-1,)))
+
+
+def norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    array = array_of(xp, x, "linalg.norm")
+    if ord is None and axis is None:
+        return xp.linalg.vector_norm(array, keepdims=keepdims)
+    axes = axes_in("linalg.norm", axis, array.ndim)
+    if len(axes) == 1:
+        order = 2 if ord is None else ord
+        return xp.linalg.vector_norm(array, axis=axes[0], keepdims=keepdims, ord=order)
+    if len(axes) != 2:
+        raise ValueError(f"np.linalg.norm is of one axis or two, not of {len(axes)}; write axis=")
+    last = xp.moveaxis(array, axes, (-2, -1))
+    order = "fro" if ord is None else ord
+    norm = xp.linalg.matrix_norm(last, keepdims=keepdims, ord=order)
+    return xp.moveaxis(norm, (-2, -1), axes) if keepdims else norm

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -15,14 +15,14 @@ from promoarray.core.operands import array_class
 from promoarray.dtypes import DType
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
-from promoarray.numpy_api import composed, numeric, statistical
-from promoarray.numpy_api.masked import ALL, reduced
-from promoarray.numpy_api.out import require_ours, written
+from promoarray.numpy_api import composed, statistical
+from promoarray.numpy_api.expressions import EXPRESSIONS
+from promoarray.numpy_api.options import ALL, reduced, require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, has_no_effect, rows
 
-HOMES = composed, statistical, numeric
-"""Where those of NumPy's functions stand that are several of ours."""
+SEVERAL: dict[str, Callable[..., Any]] = vars(composed) | vars(statistical) | EXPRESSIONS
+"""Those of NumPy's functions that are several of ours, by name."""
 
 
 def answer(
@@ -146,6 +146,8 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
     """Put one argument where it belongs; return the dtype that it asks a cast to."""
     if value is np._NoValue:
         return None
+    if parameter.name == "where" and value is None:
+        value = False  # which NumPy takes it for
     if parameter.how == "cast":
         return value
     if parameter.how == "refused":
@@ -171,17 +173,10 @@ def _own(xp: Any, name: str, a: Any, *args: Any, **options: Any) -> Any:
     return found(*args, **options) if callable(found) else found
 
 
-@cache
-def _of_several(name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = next(getattr(x, name) for x in HOMES if hasattr(x, name))
-    return found
-
-
 def _function(row: Row, xp: Any) -> Callable[..., Any]:
     """Ours, which may be several."""
     if not row.ours:
-        made = _of_several(row.name.replace(".", "_"))
-        return lambda *args, **kwargs: made(xp, *args, **kwargs)
+        return partial(SEVERAL[row.name], xp)
     chapter, _, name = row.ours.rpartition(".")
     if chapter == "x":
         return partial(_own, xp, name)

@@ -9,24 +9,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
-from promoarray.numpy_api.composed import array_of, kept_shape, ravel
-from promoarray.numpy_api.masked import reduced
-
-
-def cumsum(xp: Any, a: Any, *, axis: int | None = None, dtype: object = None) -> Any:
-    along = ravel(xp, a) if axis is None else a
-    return xp.cumulative_sum(along, axis=0 if axis is None else axis, dtype=dtype)
-
-
-def cumprod(xp: Any, a: Any, *, axis: int | None = None, dtype: object = None) -> Any:
-    along = ravel(xp, a) if axis is None else a
-    return xp.cumulative_prod(along, axis=0 if axis is None else axis, dtype=dtype)
-
-
-def ptp(xp: Any, a: Any, **options: Any) -> Any:
-    return xp.max(a, **options) - xp.min(a, **options)
+from promoarray.numpy_api.composed import array_of, cumprod, cumsum, kept_shape
+from promoarray.numpy_api.options import reduced
 
 
 def average(xp: Any, a: Any, *, weights: Any = None, axis: Any = None, **options: Any) -> Any:
@@ -37,10 +24,11 @@ def average(xp: Any, a: Any, *, weights: Any = None, axis: Any = None, **options
         share = _weights_along(xp, share, array.shape, axis)
     if array.dtype.kind not in INEXACT:  # as NumPy has it, whose weights alone would be narrower
         array = xp.astype(array, xp.result_type(array.dtype, share.dtype, xp.float64))
-    total = xp.sum(share, axis=axis, **options)
+    weighted = array * share
+    total = xp.sum(share, axis=axis, dtype=kept_dtype(weighted), **options)
     if xp.any(total == 0):
         raise ZeroDivisionError("np.average: the weights add up to 0")
-    return xp.sum(array * share, axis=axis, **options) / total
+    return xp.sum(weighted, axis=axis, **options) / total
 
 
 def _weights_along(xp: Any, share: Any, shape: tuple[int, ...], axis: Any) -> Any:
@@ -88,19 +76,6 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
     return xp.reshape(found, kept_shape(array.shape, axes)) if keepdims else found
 
 
-def percentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
-    return xp.extras.quantile(a, _hundredths(xp, a, q), **options)
-
-
-def nanpercentile(xp: Any, a: Any, q: Any, **options: Any) -> Any:
-    return xp.extras.nanquantile(a, _hundredths(xp, a, q), **options)
-
-
-def _hundredths(xp: Any, a: Any, q: Any) -> Any:
-    """Percents as shares; numbers stay numbers."""
-    return q / 100 if isinstance(q, (int, float)) else xp.asarray(q) / 100
-
-
 def _filled(xp: Any, a: Any, name: str, fill: float) -> tuple[Any, Any]:
     """An array with a number for every NaN, and where it is NaN."""
     array, missing = _missing(xp, a, name)
@@ -116,7 +91,10 @@ def _without_nan(name: str) -> Callable[..., Any]:
         array, missing = _missing(xp, a, f"nan{name}")
         # Where nothing is missing, means have the bits of those of all; sums have them anyhow.
         if missing is None or (name not in ("sum", "prod") and not xp.any(missing)):
-            return getattr(xp, name)(array, **options)
+            axes = axes_in(name, options.get("axis"), array.ndim)
+            count = math.prod(array.shape[axis] for axis in axes)
+            if missing is None or not 0 < count <= options.get("correction", 0):
+                return getattr(xp, name)(array, **options)
         return reduced(xp, name, array, where=xp.logical_not(missing), **options)
 
     return function

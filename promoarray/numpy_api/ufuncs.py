@@ -21,8 +21,7 @@ from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
 from promoarray.numpy_api import at
 from promoarray.numpy_api.composed import kept_shape
-from promoarray.numpy_api.masked import ALL, reduced
-from promoarray.numpy_api.out import require_ours, written
+from promoarray.numpy_api.options import ALL, reduced, require_ours, written
 from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refused
 from promoarray.numpy_api.table import has_no_effect
 from promoarray.operations import OPERATIONS, Family, Form
@@ -98,6 +97,8 @@ def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[
     TypeError
         If there is no such operation, or it cannot honour an option.
     """
+    if options.get("where", True) is None:
+        options = {**options, "where": False}  # which NumPy takes it for
     asked = {name: x for name, x in options.items() if not _is_nothing(name, x)}
     if method == "at":
         return at.answer(ufunc, _NAMES.get(ufunc), inputs)
@@ -139,7 +140,7 @@ def _is_nothing(name: str, value: Any) -> bool:
     """Whether an option has the value it has when it is left out."""
     if name == "out":
         return value is None or all(each is None for each in value)
-    if name == "where":  # of which NumPy takes None for False
+    if name == "where":
         return value is True
     return name in _NOTHING and has_no_effect(value, _NOTHING[name])
 
@@ -221,7 +222,7 @@ def _reduce(
         done = call(_REDUCTIONS[name], array, axis=axes, keepdims=keepdims)
         return done if dtype is None else done.astype(dtype, copy=False)
     _require_grouped(name, axes)
-    done = array if axes else copy(array)
+    done = array if axes else _folded(name, copy(array)[None], 0)
     for each in sorted(axes, reverse=True):
         done = _folded(name, done, each)
     return done.reshape(kept_shape(array.shape, axes)) if keepdims else done

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from promoarray.dtypes import BY_CODE, DType, Kind
 from promoarray.errors import UnknownPolicyError, quoted, suggestion
-from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.kernels.relevant_mode import relevant
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, relevant
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.source import Note, Source
 

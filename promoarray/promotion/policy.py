@@ -31,21 +31,20 @@ from promoarray.promotion.plan import (
     Refusal,
     accumulator,
 )
-from promoarray.promotion.recorded import recorded
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats
 from promoarray.promotion.source import Source
 from promoarray.promotion.stored import Stored, no_imaginary_dropped, real_and_fitting
-from promoarray.promotion.type_rules import own_types, refuse
+from promoarray.promotion.type_rules import Arrays, own_types, recorded, refuse
 from promoarray.promotion.type_steps import component
 
 if TYPE_CHECKING:
     from typing import Self, TypeVar, TypeVarTuple
 
     from promoarray.promotion.answers import Answers
+    from promoarray.promotion.foreign import Foreign
     from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
-    from promoarray.promotion.signatures import Arrays
     from promoarray.promotion.table_text import TableLike
 
     T = TypeVar("T")
@@ -116,6 +115,9 @@ class Policy:
         What ``count_nonzero`` and ``nonzero`` count in; None for the default integer.
     weak_arrays : bool
         Whether arrays can stay weakly typed (JAX).
+    weak_subclasses : bool
+        Whether a number of a class derived from Python's, such as an ``IntEnum`` member, counts for
+        no more than Python's own; NumPy 2 makes an array of it.
     canonical : mapping
         What new arrays are instead of dtypes the policy never holds (JAX without x64).
     inplace : callable or None
@@ -126,6 +128,9 @@ class Policy:
     assigns : callable
         From (source, target) to why ``target[key] = array`` may not cast to the target's dtype, or
         None where it may.
+    foreign : Foreign or None
+        What NumPy's scalars and arrays enter an operation as; None where they are arrays of their
+        dtypes.
     meets : PromotionRule or None
         The dtype that ``target`` and what is assigned to a part of it promote to; all of ``target``
         is cast to it and back. None where the value alone is cast.
@@ -139,7 +144,8 @@ class Policy:
         that integers pick (``x[0]``), and ``flip``.
     one_element : frozenset of str
         What takes an array of one element whatever its axes, where the others take 0-d arrays
-        alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them.
+        alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them, and
+        ``setitem``, of what is written at one element, ``x[0] = y``.
     composed : frozenset of str
         Functions that the framework makes of its others, whose dtypes they have: ``einsum``, where
         it sums as ``sum`` does and multiplies as ``multiply``; ``quantile``, where its shares
@@ -194,10 +200,12 @@ class Policy:
     defaults: Mapping[DType, DType] = field(default_factory=lambda: WIDE)
     counts: DType | None = None
     weak_arrays: bool = False
+    weak_subclasses: bool = True
     canonical: Mapping[DType, DType] = field(default_factory=dict)
     inplace: Callable[[DType, DType], bool] | None = None
     stored: Stored = field(default_factory=Stored)
     assigns: Callable[[DType, DType], str | None] = no_imaginary_dropped
+    foreign: Foreign | None = None
     meets: PromotionRule | None = None
     refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
     copies: frozenset[str] = frozenset({"item"})
@@ -303,18 +311,6 @@ class Policy:
         """
         promoted = self.squared(name, operands, values, form) if self.squares else operands
         plan = self.plan(name, promoted, form)
-        return self.decided(name, plan, operands, values, options=options)
-
-    def decided(
-        self,
-        name: str,
-        plan: Plan | Refusal,
-        operands: tuple[Operand, ...],
-        values: tuple[Any, ...],
-        *,
-        options: Mapping[str, Any] = NO_OPTIONS,
-    ) -> Decision | Refusal:
-        """Decide by a plan that has been made; else as ``decide``."""
         if isinstance(plan, Refusal):
             return plan
         if self.real_spectra and options.get("real"):
@@ -415,7 +411,6 @@ class Policy:
             return wanted and wanted.refusal(self.title, name, operands)
         if not self.answers.refuses_number(name, operands):
             return None
-        from promoarray.promotion.signatures import Arrays
 
         return Arrays.ALL.refusal(self.title, name, operands)
 

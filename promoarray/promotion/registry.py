@@ -179,19 +179,8 @@ def _listed(names: list[str]) -> str:
 
 
 def registered_name(policy: Policy, what: str) -> str:
-    """Return the name by which another process finds a policy.
-
-    Parameters
-    ----------
-    policy : Policy
-    what : str
-        What is pickled, for the error.
-
-    Raises
-    ------
-    pickle.PicklingError
-        If the policy is not registered, so that no process would find it.
-    """
+    """Return the name by which another process finds a policy; PicklingError, which says ``what``
+    is pickled, if it is not registered, so that none would."""
     try:
         found = as_policy(policy.name)
     except UnknownPolicyError:

@@ -53,17 +53,11 @@ class Passing(NamedTuple):
     narrow: DType | None = None
 
 
-def passing(
-    low: int = -(1 << 63),
-    high: int = (1 << 63) - 1,
-    floats: DType = dt.float64,
-    within: bool = False,
-    narrow: DType | None = None,
-) -> Callable[[Fit], Fit]:
-    """Say of a rule which numbers pass it (``Passing``)."""
+def passing(*ends: Any, **fields: Any) -> Callable[[Fit], Fit]:
+    """Say of a rule which numbers pass it, by the fields of ``Passing``."""
 
     def said(rule: Fit) -> Fit:
-        vars(rule)["passing"] = Passing(low, high, floats, within, narrow)
+        vars(rule)["passing"] = Passing(*ends, **fields)
         return rule
 
     return said
@@ -71,8 +65,7 @@ def passing(
 
 def passing_of(rule: Fit) -> Passing | None:
     """What passes a rule; None of one that has to be asked of every number."""
-    found: Passing | None = getattr(rule, "passing", None)
-    return found
+    return getattr(rule, "passing", None)
 
 
 @passing()
@@ -250,7 +243,7 @@ def not_negative(fit: Fit, wraps: bool = False) -> Fit:
         )
 
     passes = passing_of(fit)
-    return passing(*passes._replace(low=0))(rule) if passes else rule
+    return passing(**passes._replace(low=0)._asdict())(rule) if passes else rule
 
 
 class Scalars(NamedTuple):

@@ -45,7 +45,7 @@ def real_and_fitting(fit: Fit) -> Fit:
         return fit(real_and_finite(value, dtype), dtype)
 
     passes = passing_of(fit)
-    return passing(*passes)(rule) if passes else rule
+    return passing(**passes._asdict())(rule) if passes else rule
 
 
 def real_part(value: Any, dtype: DType) -> Any:

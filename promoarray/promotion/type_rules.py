@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.dtypes import INEXACT, INTEGERS, DType, Kind
+from promoarray.operations import OPERATIONS, STANDS_FOR
+from promoarray.promotion.answers import NO_KERNEL, ON_A_GPU
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.rules import PromotionRule, fold
 
@@ -155,3 +158,76 @@ def refuse(why: str) -> OperationRule:
         return Refusal(why)
 
     return rule
+
+
+# --- Functions that follow no promotion: what the framework answered for them ---------------------
+
+
+def recorded(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Look up what the framework answered when it was asked; else go by the like operation."""
+    answers, operand = policy.answers, operands[0]
+    if operand.rank is not Rank.SCALAR:
+        operand = operand._replace(type=policy.strong(operand.type))
+    cell = None if answers is None else answers.cell(name, operand)
+    if answers is None or cell is None:
+        return _stand_in(policy, name, operands)
+    narrow = operand.type in ON_A_GPU and cell.text == NO_KERNEL
+    if narrow:  # a device has the kernel, and the dtype stays
+        cell = answers.cell(name, Operand(dt.float32)) or cell
+    if cell.refused:
+        why = answers.without_kernel(policy.title, name, operand.type)
+        return why or Refusal(f"{policy.title} takes no {operand.type.name} in {name}")
+    first, *more = (operand.type if narrow and d is dt.float32 else d for d in cell.results)
+    raised = first.kind in INEXACT and operand.type.kind not in INEXACT
+    return policy.make_plan(name, first if raised else operand.type, first, 1, *more)
+
+
+def _stand_in(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Go by the operation that a function stands for, which may be one of two arrays."""
+    stand_in = STANDS_FOR[name]
+    plan = policy.plan(stand_in, operands * (OPERATIONS[stand_in].arity or 1))
+    if isinstance(plan, Refusal):
+        return plan
+    made = policy.strong(plan.result)
+    result = made.complexified if name in _OF_PARTS else plan.result
+    if result is None or result not in policy.dtypes:
+        return Refusal(f"{policy.title} has no complex dtype of two {made.name}")
+    return plan._replace(inputs=plan.inputs[: len(operands)], result=result)
+
+
+_OF_PARTS = frozenset({"complex", "polar", "view_as_complex"})
+"""Functions that make complex numbers of two real ones each."""
+
+
+# --- Operands that must be arrays, whatever their dtypes ------------------------------------------
+# An operator that takes no Python scalar refuses it. promoarray's functions take scalars as the
+# array API's do, so a framework's function that takes none is no rule about dtypes: the operator's
+# rule answers then, and ``explain`` tells what the function takes.
+
+
+class Arrays(Enum):
+    """Which operands are to be arrays; the value says what is refused."""
+
+    ALL = "takes no Python scalar"
+    FIRST = "takes no Python scalar as its first operand"
+    SOME = "takes no Python scalars alone"
+
+    def admit(self, operands: Sequence[Operand]) -> bool:
+        """Whether these operands will do."""
+        arrays = [operand.rank is not Rank.SCALAR for operand in operands]
+        if self is Arrays.FIRST:
+            return arrays[0]
+        return all(arrays) if self is Arrays.ALL else any(arrays)
+
+    def refusal(self, title: str, name: str, operands: Sequence[Operand]) -> Refusal | None:
+        """Return why these operands will not do, None if they will."""
+        return None if self.admit(operands) else Refusal(f"{name} of {title} {self.value}")
+
+
+def with_arrays(which: Arrays, rule: OperationRule) -> OperationRule:
+    """Make the rule of an operator that wants arrays."""
+
+    def checked(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        return which.refusal(policy.title, name, operands) or rule(policy, name, operands)
+
+    return checked

@@ -113,11 +113,10 @@ def tell(cells: Iterator[str]) -> None:
 def operands_of(
     policy: Policy, name: str, ones: dict[tuple[DType, Rank], Any], dtypes: list[DType]
 ) -> Iterable[tuple[Any, Any]]:
-    """Some pairs in turn; of all dtypes every pair for one operation of each family."""
+    """Some pairs in turn; of all dtypes more for one operation of each family."""
     every = all_operands_of(policy, name, ones, dtypes)
-    if dtypes is NUMBERS and name in FIRST:
-        return every
-    return turns(every, 3, [*OPERATIONS].index(name))
+    part = 3 if dtypes is not NUMBERS else 2 if name in FIRST else 11
+    return turns(every, part, [*OPERATIONS].index(name) + POLICIES.index(policy.name))
 
 
 def all_operands_of(

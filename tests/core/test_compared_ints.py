@@ -86,6 +86,25 @@ def test_the_second_int_beyond_takes_no_long_way(
                 assert (x < -far).tolist() == (-far > x).tolist() == [False, False]
 
 
+@pytest.mark.parametrize("policy", ["numpy@1", "numpy@2"])
+def test_a_number_beside_one_that_is_beyond_keeps_its_value(policy: str) -> None:
+    far = 2**70
+    with pa.policy(as_policy(policy).derive("mine")):
+        for _ in range(2):
+            assert [bool(f(far, 3)) for f in (pa.equal, pa.less, pa.greater)] == [
+                False,
+                False,
+                True,
+            ]
+            assert [bool(f(3, far)) for f in (pa.equal, pa.less, pa.greater)] == [
+                False,
+                True,
+                False,
+            ]
+            assert bool(pa.less(-far, 3))
+            assert not pa.less(3, -far)
+
+
 def test_what_is_found_by_the_dispatcher_goes_on_with_the_infinity() -> None:
     x = pa.asarray([1, 2], dtype=pa.uint8)
     with pa.policy(as_policy("numpy@2").derive("mine")):

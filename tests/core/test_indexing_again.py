@@ -165,10 +165,14 @@ def test_what_is_assigned_again_is_as_at_first(policy: str, dtype: DType) -> Non
 @pytest.mark.parametrize("name", sorted(SHORT))
 @pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
 def test_nothing_of_ours_is_called_again(name: str, policy: str, long_ways: list[Any]) -> None:
+    if policy == "torch" and name.startswith("NumPy's"):
+        pytest.skip("PyTorch takes NumPy's indices otherwise than its own")
     key = KEYS[name]
     with pa.policy(pa.get_policy().derive("fresh") if policy == "numpy" else policy):
         x = made(dt.float32)
-        values = [2.5, pa.asarray(2.5, dtype=dt.float32), np.float32(2.5)]
+        values = [2.5, pa.asarray(2.5, dtype=dt.float32)]
+        if policy != "torch":  # which refuses it
+            values.append(np.float32(2.5))
         for _ in range(2):
             x[key]
             for value in values:

@@ -117,6 +117,76 @@ def test_answers_are_numpys_and_come_without_the_function(name: str, stored: Any
     assert found == [(e.shape, e.dtype, e.tobytes()) for e in expected]
 
 
+ORDERS = st.sampled_from(["C", "F", "strided", "backwards"])
+TIMES = st.lists(st.integers(0, 3), max_size=4).map(tuple)
+
+
+def laid_out(shape: tuple[int, ...], dtype: Any = np.int32, order: str = "C") -> Any:
+    """Different values, laid out in several ways."""
+    values = (np.arange(np.prod(shape, dtype=int)) % 7).astype(dtype).reshape(shape)
+    if order == "strided":
+        wide = np.zeros((*shape, 2), dtype)
+        wide[..., 0] = values
+        return wide[..., 0]
+    if order == "backwards":
+        every = (..., *[slice(None, None, -1)] * len(shape))
+        return values[every].copy()[every]
+    return np.asarray(values, order=order)
+
+
+@given(st.lists(st.integers(0, 4), max_size=4).map(tuple), st.sampled_from(STORED[2:]), ORDERS,
+       TIMES, st.data())  # fmt: skip
+def test_answers_and_views_are_numpys_whatever_the_layout(
+    shape: tuple[int, ...], dtype: Any, order: str, times: Any, data: st.DataObject
+) -> None:
+    values, count = laid_out(shape, dtype, order), len(shape)
+    x = pa.asarray(values, copy=False)
+    shifts = data.draw(st.integers(-9, 9) | st.lists(st.integers(-9, 9), min_size=1).map(tuple))
+    wider = (*times, *(data.draw(st.integers(0, 3)) if n == 1 else n for n in shape))
+    ways = [data.draw(st.permutations(range(count)))[: len(times)] for _ in range(2)]
+    found = [
+        (pa.tile(x, times), np.tile(values, times)),
+        (pa.broadcast_to(x, wider), np.broadcast_to(values, wider)),
+        (pa.moveaxis(x, *ways), np.moveaxis(values, *ways)),
+    ]
+    if type(shifts) is int:
+        found.append((pa.roll(x, shifts), np.roll(values, shifts)))
+    if count:
+        axes = [data.draw(st.integers(0, count - 1)) for _ in np.atleast_1d(shifts)]
+        along = axes[0] if type(shifts) is int else tuple(axes)
+        found.append((pa.roll(x, shifts, axis=along), np.roll(values, shifts, along)))
+        axis, length = axes[0], shape[axes[0]]
+        picks = data.draw(st.integers(0, 3)) if length else 0
+        index = laid_out((*shape[:axis], picks, *shape[axis + 1 :])).astype(np.int64)
+        index = index % (2 * length) - length if length else index
+        taken = pa.take_along_axis(x, pa.asarray(index), axis=axis)
+        found.append((taken, np.take_along_axis(values, index, axis)))
+    for ours, theirs in found:
+        buffer = ours._buffer
+        assert (buffer.dtype, buffer.shape) == (theirs.dtype, theirs.shape)
+        assert buffer.tobytes() == theirs.tobytes()
+    for ours, theirs in found[1:3]:
+        assert ours._buffer.strides == theirs.strides
+    assert not found[1][0]._buffer.flags.writeable
+    assert not np.shares_memory(found[0][0]._buffer, values)
+
+
+def test_strings_and_scalars_stay_arrays() -> None:
+    words = pa.asarray(np.asarray(["a", "b" * 99], np.dtypes.StringDType()))
+    one = pa.asarray([1])
+    for made in (
+        pa.take(words, one, axis=0),
+        pa.take_along_axis(words, one, axis=0),
+        pa.roll(words, 1)[:1],
+        pa.tile(words, (2,))[1:2],
+        pa.flip(words)[:1],
+    ):
+        assert made.dtype is words.dtype
+        assert np.asarray(made._buffer).tolist() == ["b" * 99]
+    zero = pa.asarray(2.5)
+    assert type(pa.flip(zero)._buffer) is np.ndarray
+
+
 AXES = st.one_of(
     st.none(),
     st.integers(-3, 3),

@@ -134,9 +134,10 @@ def test_arrays_of_a_namespace_stay_bound() -> None:
     xp = pa.namespace("torch")
     x = xp.asarray([1, 2], dtype=xp.int8)
     for _ in range(3):
-        assert (x + np.float64(1.5)).dtype is pa.float64
+        assert (x + np.float64(1.5)).dtype is pa.float32  # as a Python float
         assert type(x + np.float32(1)) is type(x)
-        assert type(np.ones(2, np.int8) + x) is type(x)
+        assert (x + np.ones(2)).dtype is pa.float64  # as NumPy adds
+        assert type(x + np.ones(2, np.int8)) is type(x)
         assert type(np.add(x, np.int8(1))) is type(x)
 
 

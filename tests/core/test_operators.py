@@ -203,7 +203,7 @@ def test_divmod_leaves_other_types_to_themselves() -> None:
         ("numpy", "int8", np.int64([1]), "int8"),
         ("numpy", "float32", 1j, None),
         ("torch", "int32", 1.5, None),
-        ("torch", "float16", np.float64([1.0]), "float16"),
+        ("torch", "float16", pa.asarray([1.0], dtype="float64"), "float16"),
         ("jax", "int32", 1.5, "float64"),
         ("jax@x32", "int32", 1.5, "float32"),
     ],

@@ -13,9 +13,8 @@ from sampled import sampled
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.core.cast import held
-from promoarray.core.executable import _as_buffer
+from promoarray.core.executable import as_buffer
 from promoarray.core.operands import in_compiled_code, scalar_buffer
-from promoarray.core.setitem import _as_assigned
 from promoarray.dtypes import CONCRETE, INEXACT, INTEGERS, DType, Kind
 from promoarray.kernels import DEFAULT, ScalarCaster, dtype_args
 from promoarray.policies import as_policy
@@ -71,14 +70,14 @@ def test_an_int_beyond_every_float_is_told() -> None:
 
 def entering(policy: Policy, dtype: DType, fit: Fit) -> tuple[Any, Any]:
     """How a scalar enters by a rule: in compiled code where that may, and by asking it."""
-    asked = partial(_as_buffer, policy.cast, fit, dtype)
+    asked = partial(as_buffer, policy.cast, fit, dtype)
     return in_compiled_code(policy, fit, dtype, asked), asked
 
 
 def assigning(policy: Policy, dtype: DType) -> tuple[Any, Any]:
     """The same of a number that is assigned."""
     fit = policy.assigning
-    asked = partial(_as_assigned, fit, policy.cast, dtype)
+    asked = partial(as_buffer, policy.cast, fit, dtype)
     return in_compiled_code(policy, fit, dtype, asked), asked
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command import Command
 
-from promoarray import cli
 from promoarray.diagnostics import doctor
 from promoarray.kernels import levels, use_level
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_what_is_installed_works(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["doctor", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_what_is_installed_works(command: Command) -> None:
+    found = command("doctor --json", status=0).data
     assert found["ok"]
     names = {each["name"] for each in found["checks"]}
     assert {"promoarray", "numpy", "ml_dtypes", "array-api-compat", "rich", "cpu"} <= names
@@ -34,13 +32,10 @@ def test_the_level_in_use_stays() -> None:
         use_level(before)
 
 
-def test_other_bits_are_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_bits_are_told(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     given = iter([[np.zeros(2)]] + [[np.ones(2)]] * len(levels()))
     monkeypatch.setattr(doctor, "_some_casts", lambda: next(given))
-    assert cli.main(["doctor"]) == 1
-    out = capsys.readouterr().out
+    out = command("doctor", status=1).out
     assert out.splitlines()[-1].startswith("To be mended: ")
     assert "gives other bits than the lowest" in out
 
@@ -75,11 +70,10 @@ def test_every_extra_of_users_is_told() -> None:
 
 
 def test_a_setting_cannot_write_to_the_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.setenv("PROMOARRAY_NONE_SUCH", "\x1b]0;title\x07<b>")
-    cli.main(["doctor"])
-    out = capsys.readouterr().out
+    out = command("doctor").out
     assert r"\x1b]0;title\x07<b>" in out
     assert "\x1b" not in out
     assert r"\x1b]0;title\x07&lt;b&gt;" in doctor.examine().html()

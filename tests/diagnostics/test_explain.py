@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -503,3 +504,29 @@ def test_an_int_beyond_every_float_is_explained_as_it_is_computed(
             else:
                 assert op(x, value).dtype.name == explained.dtype
         assert str(explained)
+
+
+@pytest.mark.parametrize(
+    ("policy", "op", "y", "expected"),
+    [
+        ("numpy", "*", np.float64(0.5), "float64"),
+        ("torch", "*", np.float64(0.5), "float32"),
+        ("torch", "+", np.int64(3), "int8"),
+        ("torch", "+", np.ones(2), "float64"),
+        ("torch", "<", np.ones(2), None),
+        ("paddle", "*", np.float32(0.5), "int8"),
+        ("paddle", "*", np.uint8(1), None),
+        ("tensorflow", "*", np.ones(2), "int8"),
+    ],
+)
+def test_numpys_operands_are_what_each_policy_makes_of_them(
+    policy: str, op: str, y: Any, expected: str | None
+) -> None:
+    x = pa.asarray([1, 2], dtype=pa.int8)
+    assert pa.explain(op, x, y, policy=policy).answer.dtype == expected
+    with pa.policy(policy):
+        try:
+            found = {"*": operator.mul, "+": operator.add, "<": operator.lt}[op](x, y).dtype.name
+        except pa.PromotionError:
+            found = None
+    assert found == expected

@@ -9,9 +9,9 @@ import re
 
 import numpy as np
 import pytest
+from command import Command
 
 import promoarray as pa
-from promoarray import cli
 from promoarray.diagnostics.casts import cells
 from promoarray.diagnostics.explain.cast import edges
 from promoarray.dtypes import CONCRETE, DType
@@ -206,13 +206,12 @@ def test_it_is_data_and_html() -> None:
     assert "<table" in page
 
 
-def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["explain", "astype", "f32", "f8_e4m3fn", "--policy", "torch"]) == 0
-    assert "0x7e 448" in capsys.readouterr().out
-    assert cli.main(["explain", "astype", "f32", "f8_e4m3fn", "--policy", "onnx@1"]) == 1
-    assert "from opset 19 on" in capsys.readouterr().out
-    assert cli.main(["explain", "astype", "f32"]) == 2
-    assert "an array and a dtype" in capsys.readouterr().err
+def test_on_the_command_line(command: Command) -> None:
+    assert "0x7e 448" in command("explain astype f32 f8_e4m3fn --policy torch", status=0).out
+    assert (
+        "from opset 19 on" in command("explain astype f32 f8_e4m3fn --policy onnx@1", status=1).out
+    )
+    assert "an array and a dtype" in command("explain astype f32", status=2).err
 
 
 @pytest.mark.parametrize("policy", list_policies())

@@ -175,17 +175,17 @@ def test_outcomes_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site("program.py", 3, 0, "x / 2", "x / 2")
 
     def ended(output: str, status: int = 0, **values: Any) -> Ended:
-        own = Findings("", finals=finals(values, None))
+        own = Findings("", probed=(finals(values, None),))
         if not status:
             own.refusals = {(site, "int8 / Python int"): "x1 to float32"}
         return Ended(status, (own,), output)
 
-    run = outcome("numpy@2", Ended(0, (Findings("", finals=finals({"a": 1.5}, None)),), "a\n"))
+    run = outcome("numpy@2", Ended(0, (Findings("", probed=(finals({"a": 1.5}, None),)),), "a\n"))
     every = (
         run,
         outcome("torch@2.13", ended("b\n", a=1.25), run),
         outcome("paddle", ended("", 1), run),
-        outcome("jax@x64", Ended(0, (Findings("", finals=run.finals),), "a\n"), run),
+        outcome("jax@x64", Ended(0, (Findings("", probed=(run.finals,)),), "a\n"), run),
     )
     assert str(Outcomes(every)) == (
         "Actual runs under each policy, compared with numpy@2\n"

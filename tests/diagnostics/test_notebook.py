@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Command
 
-from promoarray import cli
 from promoarray.diagnostics.run import notebook
 
 MARKDOWN = {"cell_type": "markdown", "source": ["# x = 1"]}
@@ -23,10 +23,10 @@ def _notebook(tmp_path: Path, *codes: str, **metadata: Any) -> str:
 
 
 def test_cells_run_in_one_namespace_and_the_report_names_cell_and_line(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, command: Command
 ) -> None:
-    (tmp_path / "numbers.txt").write_text("1 2", encoding="utf-8")
-    (tmp_path / "beside.py").write_text("HALF = 2\n", encoding="utf-8")
+    command.write("1 2", "numbers.txt")
+    command.write("HALF = 2\n", "beside.py")
     path = _notebook(
         tmp_path,
         "import promoarray as lab\n!ls\n",
@@ -37,19 +37,17 @@ def test_cells_run_in_one_namespace_and_the_report_names_cell_and_line(
         "print(read, file=sys.stderr)\n",
         "def late(y):\n    return y + 'one'\n\nlate(x)\n",
     )
-    given = ["compare", path, "--policies", "torch", "--json", "--", "--fast"]
-    assert cli.main(given) != 0
-    out, err = capfd.readouterr()
-    data = json.loads(out)
-    (place,) = data["divergences"]
+    ran = command(f"compare {path} --policies torch --json -- --fast")
+    assert ran.status
+    (place,) = ran.data["divergences"]
     assert (place["file"], place["line"]) == (f"{path}[2]", 4)
     assert place["expression"] == "x / HALF"
     edit = place["answers"]["torch@2.13"]["fix"]["edit"]
     assert edit == "lab.astype(x, lab.float64) / HALF"  # named in another cell
-    assert "('1 2', ['--fast'], '__main__')" in err
-    assert data["program"]["exit_status"] == 1
-    assert data["program"]["stopped_at"] == "analysis.ipynb[4]:2: return y + 'one'"
-    raised = err[err.index("Traceback") :]
+    assert "('1 2', ['--fast'], '__main__')" in ran.err
+    assert ran.data["program"]["exit_status"] == 1
+    assert ran.data["program"]["stopped_at"] == "analysis.ipynb[4]:2: return y + 'one'"
+    raised = ran.err[ran.err.index("Traceback") :]
     assert 'analysis.ipynb[4]", line 4, in <module>\n    late(x)\n' in raised
     assert "promoarray/diagnostics" not in raised
 
@@ -95,12 +93,11 @@ def test_ipython_translates_its_lines_where_it_is_installed() -> None:
     ],
 )
 def test_what_is_no_notebook_is_a_usage_error(
-    text: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    text: str, said: str, tmp_path: Path, command: Command
 ) -> None:
     path = tmp_path / "wrong.ipynb"
     path.write_text(text, encoding="utf-8")
-    assert cli.main(["compare", str(path)]) == 2
-    assert said in capfd.readouterr().err
+    assert said in command("compare", str(path), status=2).err
 
 
 def test_old_notebooks_are_read(tmp_path: Path) -> None:

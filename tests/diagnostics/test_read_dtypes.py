@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import Command
 from fuzz import read_dtypes
 
 import promoarray as pa
-from promoarray import cli
 from promoarray.diagnostics.model.slots import as_seen_by, held, lacks
 from promoarray.dtypes import CONCRETE
 from promoarray.policies import as_policy
@@ -279,14 +279,11 @@ z = y * xp.ones(3, dtype=xp.result_type(x, y))
 
 
 @pytest.mark.slow
-def test_compare_predicts_what_its_actual_runs_give(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_compare_predicts_what_its_actual_runs_give(tmp_path: Path, command: Command) -> None:
     script = tmp_path / "program.py"
     script.write_text(PROGRAM, encoding="utf-8")
     arguments = ["--policies", "torch,numpy@2", "--run-all", "--show", "z,name", "--json"]
-    cli.main(["compare", str(script), *arguments])
-    data = json.loads(capfd.readouterr().out)
+    data = command("compare", str(script), *arguments).data
     outcomes = {each["policy"]: each["values"] for each in data["outcomes"]}
     assert outcomes["torch@2.13"] == {"z": "float32 [3]", "name": "single"}
     assert outcomes["numpy@2"] == {"z": "float64 [3]", "name": "double"}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 
 import pytest
+from command import Command
 
 import promoarray as pa
-from promoarray import cli
 from promoarray.diagnostics.ask.refusals import stopped_of
 from promoarray.diagnostics.exit_codes import FAILED
 from promoarray.diagnostics.findings.results import findings
@@ -134,14 +133,13 @@ def test_the_edit_lets_the_program_go_on() -> None:
             exec("\n".join([*before, edited]), {"xp": pa})
 
 
-def test_the_report_begins_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    script, page = tmp_path / "program.py", tmp_path / "page.html"
-    script.write_text(f"import promoarray as xp\n{IN_PLACE}")
-    command = ["compare", str(script), "--run", "numpy", "--policies", "torch,jax"]
-    assert cli.main([*command, "--html", str(page)]) == FAILED
-    first, where, *lines = capfd.readouterr().out.splitlines()
+def test_the_report_begins_with_it(tmp_path: Path, command: Command) -> None:
+    page = tmp_path / "page.html"
+    script = command.write(f"import promoarray as xp\n{IN_PLACE}")
+    asked = f"compare {script} --run numpy --policies torch,jax --html {page}"
+    first, where, *lines = command(asked, status=FAILED).out.splitlines()
     assert first == "The program stopped at program.py:3 under numpy@2, which refuses"
-    assert where.startswith(f"{script}:3")
+    assert where.startswith("program.py:3")
     text = "\n".join(lines)
     assert "    refuses     numpy@2 (the run)  the result is float64" in text
     assert "    write       x[...] = xp.astype(x + 1.5, xp.uint8)" in text
@@ -153,18 +151,14 @@ def test_the_report_begins_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[
     )
 
 
-def test_another_error_is_data_with_its_line(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(
+def test_another_error_is_data_with_its_line(command: Command) -> None:
+    script = command.write(
         "import promoarray as xp\n"
         "try:\n    xp.mean(xp.asarray([1]))\nexcept TypeError:\n    pass\n[][1]\n"
     )
-    command = ["compare", str(script), "--run", "torch", "--policies", "numpy", "--json"]
-    assert cli.main(command) == FAILED
-    found = json.loads(capfd.readouterr().out)["stopped"]
-    assert (found["file"], found["line"], found["source"]) == (str(script), 6, "[][1]")
+    asked = f"compare {script} --run torch --policies numpy --json"
+    found = command(asked, status=FAILED).data["stopped"]
+    assert (found["file"], found["line"], found["source"]) == (script, 6, "[][1]")
     assert found["error"] == "IndexError: list index out of range"
     assert found["refused"] is found["edit"] is found["remedy"] is None
 

@@ -135,6 +135,7 @@ def test_what_cannot_be_selected_is_told(
 
 def test_repetitions_are_counted_and_take_no_memory() -> None:
     x, y = pa.asarray([1, 2], dtype=pa.int8), pa.asarray([0.5, 1.5], dtype=pa.float32)
+    grown = []
     with pa.trace() as trace:
         for _ in range(10):
             x + y
@@ -142,15 +143,16 @@ def test_repetitions_are_counted_and_take_no_memory() -> None:
         try:
             for _ in range(10):
                 x + y
-            before = tracemalloc.get_traced_memory()[0]
-            for _ in range(2000):
-                x + y
-            grown = tracemalloc.get_traced_memory()[0] - before
+            for _ in range(4):  # other threads allocate, too: what they do is not in all rounds
+                before = tracemalloc.get_traced_memory()[0]
+                for _ in range(500):
+                    x + y
+                grown.append(tracemalloc.get_traced_memory()[0] - before)
         finally:
             tracemalloc.stop()
     assert trace.casts.total() == 2020
     assert len(trace.casts) == 3  # three lines
-    assert grown < 4096
+    assert min(grown) < 1024
 
 
 def test_losses_are_shown_where_there_are_some() -> None:

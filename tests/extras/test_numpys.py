@@ -197,3 +197,14 @@ def test_densities_have_the_dtype_of_the_framework(policy: str, made: tuple[str,
             found, edges = pa.extras.histogram(x, 3, density=True)
             assert (found.dtype.name, edges.dtype.name) == (density, dtype)
             assert abs(float(pa.sum(found) * (edges[1] - edges[0])) - 1) < 1e-6
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_no_border_meets_an_infinity(name: str, mode: str) -> None:
+    for special in (np.inf, -np.inf, np.nan):
+        for length in range(1, 7):
+            x, kernel = np.arange(1.0, 5.0), np.ones(length)
+            kernel[length // 2] = special
+            wanted = getattr(np, name)(x, kernel, mode)
+            same(getattr(pa, name)(pa.asarray(x), pa.asarray(kernel), mode), wanted)

@@ -183,3 +183,22 @@ def test_wrong_arguments_are_told() -> None:
         fft.fftn(x, s=(2,), axes=(0, 1))
     with pytest.raises(TypeError, match="takes an array"):
         fft.fft([1.0])
+
+
+@pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
+def test_a_shift_along_no_axis_is_a_copy(name: str) -> None:
+    for x, axes in ((pa.asarray(2.0), None), (pa.asarray([1, 2]), ())):
+        moved = getattr(fft, name)(x, axes=axes)
+        assert (moved.dtype, moved.tolist()) == (x.dtype, x.tolist())
+        moved[...] = 0
+        assert np.asarray(x).any()
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn"])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "complex64"])
+def test_a_transform_over_no_axes_is_complex(name: str, dtype: str) -> None:
+    for x, axes in ((pa.ones((), dtype=dtype), None), (pa.ones((2, 3), dtype=dtype), ())):
+        made = getattr(fft, name)(x, axes=axes)
+        assert made.dtype is getattr(fft, name)(pa.ones(3, dtype=dtype)).dtype
+        assert np.asarray(made).dtype.kind == "c"
+        assert not np.shares_memory(np.asarray(made), np.asarray(x))

@@ -145,6 +145,17 @@ def test_arange(args: tuple[float, ...], values: list[float]) -> None:
     assert x.dtype is (pa.float64 if floats else pa.int64)
 
 
+def test_what_is_made_like_an_array_has_a_dtype_that_the_policy_holds() -> None:
+    """As JAX without x64 makes them, of an array from elsewhere; a weak array's stay weak."""
+    given = [pa.asarray([1.5], dtype=pa.float64), pa.asarray([1], dtype=pa.int64)]
+    with pa.policy("jax@x32"):
+        for _ in range(2):
+            for make in (pa.zeros_like, pa.ones_like, pa.empty_like, lambda x: pa.full_like(x, 1)):
+                assert [make(x).dtype for x in given] == [pa.float32, pa.int32]
+        half = pa.asarray([1], dtype=pa.float16)
+        assert (pa.zeros_like(pa.asarray(1.5)) + half).dtype is pa.float16
+
+
 def test_arange_beyond_int64_is_exact_or_refused() -> None:
     start = 2**63
     expected = [start, start + 1, start + 2]
@@ -305,3 +316,12 @@ def test_long_arrays_of_one_value_and_what_is_written_into_them(dtype):
     assert np.asarray(out).tobytes() == want.tobytes()
     assert (pa.full_like(out, -1) == -1).all()
     assert out.dtype == dtype
+
+
+def test_a_dtype_that_the_policy_has_another_for_is_that_one() -> None:
+    x = pa.zeros(2, dtype=pa.float64)
+    with pa.policy("jax@x32"):
+        for _ in range(2):
+            made = pa.full_like(x, 1)
+            assert made.dtype is pa.float32
+            assert made.tolist() == [1, 1]

@@ -480,6 +480,21 @@ def test_numpys_arrays_without_axes_answer_for_no_others() -> None:
                 pa.result_type(pa.bool, np.array([1, 1], np.int8))
 
 
+@pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
+def test_numpys_arrays_are_decided_about_once(policy: str) -> None:
+    own, asked = as_policy(policy), []
+
+    def counting(*given: Any) -> Any:
+        asked.append(given)
+        return own.operand_types(*given)
+
+    operands = (np.ones(3), np.float32(1)), (np.array(1, np.int8), 1.5), (np.ones(2, np.int8), 1.5)
+    with pa.policy(own.derive("counted", operand_types=counting)):
+        once = [pa.result_type(*each) for each in operands]
+        assert [pa.result_type(*each) for each in operands * 2] == once * 2
+    assert len(asked) == len(operands)
+
+
 def test_policies_answer_for_themselves() -> None:
     x = pa.asarray([1], dtype=pa.int8)
     bound = pa.namespace("torch").asarray(x)
@@ -528,9 +543,9 @@ def test_what_is_no_shape_is_told_every_time() -> None:
 
 def test_a_running_sum_takes_one_axis_every_time() -> None:
     x = pa.asarray([1.0, 2.0, 3.0])
-    for axis in (None, (), 0.0, None, ()):
-        if axis is None:
-            assert pa.cumulative_sum(x).tolist() == [1, 3, 6]
+    for axis in (None, (), 0.0, None, (), 0, (0,)):
+        if axis is None or type(axis) is int:
+            assert pa.cumulative_sum(x, axis=axis).tolist() == [1, 3, 6]
         else:
             with pytest.raises(TypeError, match="as axis, not"):
                 pa.cumulative_sum(x, axis=axis)  # type: ignore[arg-type]

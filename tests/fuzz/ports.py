@@ -32,6 +32,7 @@ DTYPES = ["int8", "uint8", "int16", "int64", "uint64", "float32", "float64", "bf
 POLICIES = ["numpy@2", "numpy@1", "torch@2.13", "jax@x64", "paddle@3.3", "aclnn@8.5"]
 POLICIES += ["tensorflow", "onnx@25"]
 ATOMS = ["a", "b", "z", "n", "r", "2", "-1", "0.5", "True", "a[0]", "b[1:]", "(a)", "xp.ones(3)"]
+ATOMS += ["0x11", "1e-3", "7.0", "-a"]
 TWO = [
     *("{} + {}", "({} - {})", "{} * ({})", "{} / {}", "({})**{}", "{} // {}", "{} < {}"),
     *(
@@ -41,6 +42,7 @@ TWO = [
         "(\n    {}  # left\n    * {}\n)",
     ),
     *("xp.concat([a, b])[:3] + {} - {}", "xp.asarray([1.5, 2, 3]) * {} + {}"),
+    *("{} & {}", "{} | ({})", "{} == {}", "{} >= {}", "{}  %  ({})"),
 ]
 ONE = [
     *("xp.sum({})", "xp.mean({})", "xp.sqrt({})", "-({})", "f({})", "({}).sum()", "abs({})"),
@@ -57,41 +59,49 @@ def expression(random: Generator, depth: int) -> str:
     return pattern.format(*(expression(random, depth - 1) for _ in range(pattern.count("{}"))))
 
 
-def program(random: Generator) -> str:
-    """Return a program."""
+def program(random: Generator, path: Path, run: str) -> bytes:
+    """Return a program of those lines that run under a policy, one after the other."""
     lines = []
     for number in range(random.integers(1, 5)):
-        made = f"y{number} = {expression(random, random.integers(1, 4))}"
-        lines.append(made)
+        lines.append(f"y{number} = {expression(random, random.integers(1, 4))}")
         if random.random() < 0.2:
             lines.append(f"for i in range(2):\n\ty{number} = y{number} + {expression(random, 1)}")
         if random.random() < 0.1:
             lines.append(f"w{number} = xp.zeros(3)\nw{number}[0] = {expression(random, 1)}")
-    start = START.format(*(one_of(random, DTYPES) for _ in range(3)))
+    text = START.format(*(one_of(random, DTYPES) for _ in range(3)))
+    for line in lines:
+        path.write_text(text + line, encoding="utf-8")
+        if not InProcess(path)(run).stopped:
+            text += f"{line}\n"
     ends = str(one_of(random, ["\n", "", "\n\n"]))
-    return str(one_of(random, ["\n", "\r\n"])).join((start + "\n".join(lines) + ends).split("\n"))
+    newline = str(one_of(random, ["\n", "\r\n"]))
+    return (text.rstrip("\n") + ends).replace("\n", newline).encode()
 
 
-def once(random: Generator) -> None:
-    """One program."""
+def once(random: Generator) -> int:
+    """Port one program; return how many edits it got."""
     run, *to = (str(p) for p in random.permutation(POLICIES)[: random.integers(2, 4)])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "program.py")
-        path.write_bytes((source := program(random)).encode())
+        path.write_bytes(written := program(random, path, run))
+        source = written.decode()
         try:
             done = ported(path, run, *to)
         except ValueError:
-            return  # the program itself is refused
+            return 0  # the program itself is refused
         edited = text(done) or source
         assert _same_but_for_casts(source, edited), f"{source}\n{edited}"
         path.write_bytes(edited.encode())
         wanted, refused = done.final, {each.policy for each in done.checked if not each.agrees}
+        if run in refused and not done.edits:
+            return 0  # nothing is proved: what is told is of edits that were taken back
         for name in (run, *to):
             ran = InProcess(path)(name)
             apart = ran.stopped or unequal(wanted, ran.final)
             assert bool(apart) == (name in refused), f"{run} {to} {name}\n{edited}\n{apart}"
         assert run not in refused, f"the run itself is another: {run} {to}\n{source}\n{edited}"
         assert not refused or done.left or _by_values(done), f"{run} {to}\n{edited}\n{done.checked}"
+        return len(done.edits)
 
 
 def _by_values(done: Ported) -> bool:
@@ -116,6 +126,11 @@ class _Bare(ast.NodeTransformer):
             inner = node.args[0]
             return inner.elts[0] if isinstance(inner, ast.List) and len(inner.elts) == 1 else inner
         return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """Of a cast for some passes alone, what the others have."""
+        is_cast = ast.unparse(node.test).startswith("hasattr(")
+        return self.visit(node.orelse) if is_cast else self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         self.constants.append(node.value)

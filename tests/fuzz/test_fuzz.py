@@ -9,8 +9,8 @@ from fuzz import session
 FIRST = 1
 """The first seed: always the same, so that a change alone decides whether a test passes."""
 
-SECONDS = 75 / len(session.generators())
-"""Of 75 seconds that all of them take together, however many there are."""
+SECONDS = 40 / len(session.generators())
+"""Of 40 seconds that all of them take together, however many there are."""
 
 NEEDED = {"lazily": "dask"}
 """What a generator needs besides the extra test."""

@@ -23,6 +23,17 @@ ARCHITECTURES = (75, 80, 90, 100)
 EVERY = os.environ.get("PROMOARRAY_EVERY_GPU", "") not in ("", "0")
 """Whether to compile every kernel for every architecture; see ``test_cuda_casts.py``."""
 
+
+def in_turn(turn: int) -> tuple[int, ...]:
+    """The oldest and the newest architecture, whose PTX differs, and every other turn one between.
+
+    NVRTC takes seconds for the kernels of a group, and makes one PTX of those below the newest.
+    """
+    oldest, *between, newest = ARCHITECTURES
+    chosen = between if EVERY else between[turn // 2 % 2 :][: 1 - turn % 2]
+    return (oldest, *chosen, newest)
+
+
 _ARRAY, _INDEXER, _SCALAR = 1, 2, 3  # _ArgKind in cupy/_core/_kernel.pxd
 
 needs_nvrtc = "the extra gpu-compile is not installed: pip install -e '.[gpu-compile]'"
@@ -42,10 +53,13 @@ def why_not() -> str:
     return ""
 
 
-def require() -> None:
-    """Skip the calling test module where NVRTC is missing."""
+def require(module: str) -> None:
+    """Skip the calling test module where NVRTC is missing.
+
+    Its name is in the reason: pytest-xdist tells of one of several modules that skip alike.
+    """
     if why_not():
-        pytest.skip(why_not(), allow_module_level=True)
+        pytest.skip(f"{module}: {why_not()}", allow_module_level=True)
 
 
 @cache

@@ -178,11 +178,6 @@ def places(name: str, plan_compute: DType | None) -> int:
     return LAST_PLACES.get(name, 0) * (8 if complex_ones else 1)
 
 
-_OF_PRODUCTS = frozenset(
-    {"floor_divide", "multiply", "divide", "square", "reciprocal", "sign", "sqrt"}
-)
-
-
 def operations(
     policy: str, names: tuple[str, ...], dtypes: tuple[DType, ...], mixed: bool
 ) -> Iterator[tuple[str, tuple[DType, ...]]]:

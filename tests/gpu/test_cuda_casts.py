@@ -24,14 +24,15 @@ from cuda_cases import (
     patterns,
 )
 from cuda_compiler import ARCHITECTURES, EVERY
+from sampled import sampled
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import DType
+from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.kernels import DEFAULT, CastMode
 from promoarray.kernels.cuda.contiguous import RawSource, contiguous_kernel
 from promoarray.kernels.cuda.kernel_source import KernelSource, cast_kernel
 
-cuda_compiler.require()
+cuda_compiler.require(__name__)
 
 every_group = pytest.mark.parametrize("group", GROUPS, ids=group_name)
 THREADS = 128
@@ -57,13 +58,14 @@ def kernels_of(group: tuple[DType, ...]) -> dict[KernelSource, Cast]:
 
 
 def in_turns(
-    kernels: dict[KernelSource, Cast],
+    kernels: dict[KernelSource, Cast], group: int
 ) -> dict[Sequence[int], list[KernelSource]]:
-    """Which kernels are compiled for which architectures."""
-    found: dict[Sequence[int], list[KernelSource]] = {ARCHITECTURES: []}
+    """Which kernels of a group are compiled for which architectures."""
+    several = cuda_compiler.in_turn(group)
+    found: dict[Sequence[int], list[KernelSource]] = {several: []}
     for turn, (kernel, (_, _, mode, transforms)) in enumerate(kernels.items()):
         plain = EVERY or (mode == DEFAULT and not transforms)
-        chosen = ARCHITECTURES if plain else (IN_TURNS[turn % len(IN_TURNS)],)
+        chosen = several if plain else (IN_TURNS[turn % len(IN_TURNS)],)
         found.setdefault(chosen, []).append(kernel)
     return found
 
@@ -71,17 +73,17 @@ def in_turns(
 @pytest.mark.slow
 @every_group
 def test_every_cast_compiles_for_gpus_and_gives_the_bits_of_the_cpu(group, record_property):
-    """The default cast of each pair compiles for every GPU; other modes and transforms are other
-    literals and statements in the same text, so each is compiled for one GPU in turn, and every
-    other one for the newest, whose PTX NVRTC makes in another way; ``PROMOARRAY_EVERY_GPU=1``
-    compiles all for all. Every PTX that an architecture has to itself is executed, and
-    test_cuda_on_host.py executes the text of every cast.
+    """The default cast of each pair compiles for the oldest GPU and the newest, and in turns for
+    those between; other modes and transforms are other literals and statements in the same text, so
+    each is compiled for one GPU in turn, and every other one for the newest, whose PTX NVRTC makes
+    in another way; ``PROMOARRAY_EVERY_GPU=1`` compiles all for all. Every PTX that an architecture
+    has to itself is executed.
     """
     kernels = kernels_of(group)
     wrong = []
     executed = 0
     compiled: Counter[int] = Counter()
-    for architectures, chosen in in_turns(kernels).items():
+    for architectures, chosen in in_turns(kernels, GROUPS.index(group)).items():
         for batch in cuda_compiler.batches(chosen):
             for text in cuda_compiler.compiled_for(batch, architectures):
                 module = ptx.Module(text)
@@ -102,6 +104,32 @@ def _wrong(module: ptx.Module, kernel: KernelSource, cast: Cast) -> list[str]:
     assert codes.size == (PATTERNS if source.storage.itemsize > 1 else 256)
     got = run_elementwise(module, kernel.name, codes, target)
     return differences(codes, got, expected(codes, source, target, *how), kernel.name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", [dt.float32, dt.float64], ids=str)
+def test_wide_casts_are_those_of_the_cpu_at_and_beside_every_tie(source):
+    """Of float32 every upper half, of float64 every sign and exponent with many fractions; each
+    with the lowest bits around each power of two, with which the targets take turns: in all of them
+    one text looks at these.
+    """
+    floats = [d for d in CONCRETE if d.kind is Kind.FLOAT and d.bits in (8, 16, 32)]
+    kernels = {cast_kernel(source, d): d for d in floats if d.bits < source.bits}
+    module = ptx.Module(cuda_compiler.ptx_of(cuda_compiler.elementwise_texts(kernels)))
+    width = source.bits - 16
+    below = {0, 1, (1 << width) - 1, *((1 << k) + d for k in range(1, width) for d in (-1, 0, 1))}
+    word = np.dtype(f"u{source.storage.itemsize}").type
+    high = np.arange(1 << 16, dtype=word) << word(width)
+    wrong = []
+    for turn, (kernel, target) in enumerate(kernels.items()):
+        low = np.array(sampled(sorted(below), 3, turn), word)
+        for some in np.array_split(high, 4):
+            codes = (some[:, None] | low).reshape(-1).view(source.storage)
+            codes.flags.writeable = False
+            got = run_elementwise(module, kernel.name, codes, target)
+            want = expected(codes, source, target, DEFAULT)
+            wrong += differences(codes, got, want, kernel.name)
+    assert not wrong
 
 
 # --- Contiguous arrays ---------------------------------------------------------------------------

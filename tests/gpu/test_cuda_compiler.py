@@ -9,7 +9,7 @@ from promoarray import dtypes as dt
 from promoarray.kernels.cuda.contiguous import contiguous_kernel
 from promoarray.kernels.cuda.kernel_source import cast_kernel
 
-cuda_compiler.require()
+cuda_compiler.require(__name__)
 
 
 def test_the_text_is_what_cupy_makes_of_an_elementwise_kernel():

@@ -1,13 +1,11 @@
 """A sum of a product that is rounded once, without a GPU: what complex arithmetic is made of there.
 
-PTX is executed by ``ptx``, the text by a C++ compiler, and both are compared with what the CPU
-makes of sums and products.
+PTX is executed by ``ptx`` and compared with what the CPU makes of sums and products.
 """
 
 from __future__ import annotations
 
 import cuda_compiler
-import cuda_on_host
 import numpy as np
 import ptx
 import pytest
@@ -18,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.kernels.cuda.fused import fused_kernel
 from promoarray.kernels.portable.steps import fused
 
-cuda_compiler.require()
+cuda_compiler.require(__name__)
 PATTERNS = 1 << 14
 
 every_dtype = pytest.mark.parametrize("held", [dt.float32, dt.float64], ids=str)
@@ -67,13 +65,3 @@ def test_the_code_for_gpus_rounds_once(held):
         arrays = [ptx.strided(a) for a in (*given, out)]
         ptx.launch(module, kernel.name, [*arrays, ptx.indexer(out.shape)], blocks=PATTERNS // 128)
         assert not differences(given[0], is_nan_alike(out), on_cpu(given), f"fma of {held}")
-
-
-@pytest.mark.skipif(cuda_on_host.compiler() is None, reason="there is no C++ compiler")
-@every_dtype
-def test_the_text_rounds_once(held, tmp_path):
-    kernel, given = kernel_of(held), operands(held)
-    library = cuda_on_host.built(cuda_compiler.elementwise_texts([kernel]), [kernel.name], tmp_path)
-    out = np.zeros_like(given[0])
-    cuda_on_host.run(library, kernel.name, [*given, out])
-    assert not differences(given[0], is_nan_alike(out), on_cpu(given), f"fma of {held}")

@@ -10,7 +10,7 @@ import pytest
 from promoarray import dtypes as dt
 from promoarray.kernels.cuda import values
 
-cuda_compiler.require()
+cuda_compiler.require(__name__)
 
 KERNELS = list(values.all_kernels())
 

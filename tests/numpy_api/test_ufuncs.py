@@ -176,7 +176,7 @@ def test_numpys_arrays_do_not_take_results_in_place() -> None:
     assert isinstance(target, pa.PArray)
 
 
-@pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("policy", ["numpy", "aclnn", "jax"])
 def test_scalars_and_arrays_of_numpys_on_either_side(policy: str) -> None:
     x = pa.asarray([1, 2], dtype=pa.int8)
     with pa.policy(policy):
@@ -285,3 +285,15 @@ def test_at_leaves_the_array_as_it_was_where_it_is_refused() -> None:
         with pytest.raises(error):
             np.add.at(x, key, value)
         same(x, INTS)
+
+
+@pytest.mark.parametrize("ufunc", [*EVERYWHERE, *BITS, *TRUTHS, *INEXACT], ids=lambda u: u.__name__)
+def test_a_reduction_of_no_axes_has_the_dtype_of_the_operation(ufunc: np.ufunc) -> None:
+    for values, options in ((-3, {}), ([[-3, 2]], {"axis": ()}), (-3, {"keepdims": True})):
+        x = np.array(values, np.int8)
+        made = ufunc.reduce(pa.asarray(x), **options)
+        same(made, ufunc.reduce(x, **options))
+        made[...] = 0
+    y = ours(np.array([3], np.int8))
+    np.bitwise_or.reduce(y, axis=())[...] = 0
+    assert y.tolist() == [3]

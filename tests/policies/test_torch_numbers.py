@@ -48,7 +48,9 @@ def stored(how: str, value: object, dtype: object) -> object:
         (2.0**64, "int64", "-", "-", "-"),
         (NAN, "bool", True, True, True),
         (0.5, "uint64", 0, 0, "-"),
-        (65519.0, "float16", "-", "-", 65504.0),
+        (65519.0, "float16", "-", 65504.0, 65504.0),
+        (70000.0, "float16", "-", INF, INF),
+        (1e39, "bfloat16", "-", INF, INF),
         (1e39, "float32", "-", "-", INF),
         (INF, "float16", INF, INF, INF),
         (1e9, "float8_e4m3fn", "-", 448.0, 448.0),  # assigned as it is cast

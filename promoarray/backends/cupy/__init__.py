@@ -26,9 +26,8 @@ from promoarray.backends.cupy.kernels import comparable, kernel
 from promoarray.backends.cupy.launch import Buffer, storage
 from promoarray.backends.cupy.moving import move, read, write
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels import DEFAULT, CastMode
+from promoarray.kernels import DEFAULT
 from promoarray.kernels.cuda.fused import Casts
-from promoarray.kernels.cuda.symbolic import CodeTransform
 from promoarray.kernels.portable import linalg
 from promoarray.promotion.plan import Plan
 
@@ -105,18 +104,7 @@ def copy(buffer: Buffer, order: Literal["C", "K"] = "C") -> Buffer:
 # --- What a plan asks for ------------------------------------------------------------------------
 
 
-def cast(
-    buffer: Buffer,
-    source: DType,
-    target: DType,
-    mode: CastMode = DEFAULT,
-    transforms: tuple[CodeTransform, ...] = (),
-) -> Buffer:
-    """Cast a buffer; the same object if there is nothing to do."""
-    return buffer if source is target else launch.cast(buffer, source, target, mode, transforms)
-
-
-caster = launch.caster
+cast, caster = launch.cast, launch.caster
 
 
 @guarded

@@ -16,7 +16,6 @@ from promoarray.backends.cupy.array_api import functions
 from promoarray.backends.cupy.device import cupy
 from promoarray.backends.cupy.launch import Buffer, bits, cast, launcher, new, operate, storage
 from promoarray.dtypes import BY_STORAGE, DType, Kind
-from promoarray.kernels.cast_mode import DEFAULT
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.kernels.cuda.values import (
     INTEGERS,
@@ -25,7 +24,8 @@ from promoarray.kernels.cuda.values import (
     next_code,
     to_order,
 )
-from promoarray.kernels.portable import complexes, variants
+from promoarray.kernels.portable import complexes, composed, variants
+from promoarray.kernels.portable.steps import kernels_of
 
 Kernel = Callable[..., Any]
 """Takes the buffers, then the dtype they hold, then options; gives a buffer, or several."""
@@ -35,11 +35,6 @@ def _do(name: str, compute: DType, *buffers: Buffer) -> Buffer:
     """Run an elementwise operation by our kernel, or CuPy's of that name."""
     done = operate(name, buffers, compute)
     return getattr(functions(), name)(*buffers) if done is None else done[0]
-
-
-def recast(buffer: Buffer, source: DType, target: DType) -> Buffer:
-    """Cast where no value changes."""
-    return buffer if source is target else cast(buffer, source, target, DEFAULT)
 
 
 _WIDE = {Kind.FLOAT: dt.float64, Kind.COMPLEX: dt.complex128}
@@ -96,7 +91,7 @@ def _keeping_dtype(name: str) -> Kernel:
 
     def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
         held = dt.int8 if name == "trace" and dtype is dt.bool else dtype
-        return getattr(cupy, name)(recast(x, dtype, held), dtype=storage(held), **options)
+        return getattr(cupy, name)(cast(x, dtype, held), dtype=storage(held), **options)
 
     return run
 
@@ -104,27 +99,21 @@ def _keeping_dtype(name: str) -> Kernel:
 def _cumulative(name: str, identity: int) -> Kernel:
     def run(x: Buffer, dtype: DType, *, axis: int = 0, include_initial: bool = False) -> Buffer:
         held = dt.int64 if dtype is dt.bool else dtype
-        y = getattr(cupy, name)(recast(x, dtype, held), axis=axis, dtype=storage(held))
+        y = getattr(cupy, name)(cast(x, dtype, held), axis=axis, dtype=storage(held))
         if include_initial:
             shape = [*x.shape]
             shape[axis] = 1
             y = cupy.concatenate([cupy.full(shape, identity, y.dtype), y], axis=axis)
-        return recast(y, held, dtype)
+        return cast(y, held, dtype)
 
     return run
 
 
 def _truth(name: str) -> Kernel:
     def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
-        return getattr(cupy, name)(recast(x, dtype, dt.bool), **options)
+        return getattr(cupy, name)(cast(x, dtype, dt.bool), **options)
 
     return run
-
-
-def _diff(x: Buffer, dtype: DType, *, axis: int) -> Buffer:
-    y = cupy.moveaxis(x, axis, -1)
-    name = "not_equal" if dtype is dt.bool else "subtract"
-    return cupy.moveaxis(_do(name, dtype, y[..., 1:], y[..., :-1]), -1, axis)
 
 
 # --- Elementwise, of several steps ---------------------------------------------------------------
@@ -136,49 +125,14 @@ def _clip(*given: Any, low: bool, high: bool) -> Buffer:
     return buffers[0].copy() if done is None else done[0]
 
 
-def _huber(x: Buffer, y: Buffer, dtype: DType, *, delta: float) -> Buffer:
-    error, own = _l1(x, y, dtype), dtype.part
-    wide = own if own.kind is Kind.FLOAT else dt.float64
-    error = recast(error, own, wide)
-
-    def number(value: float) -> Buffer:
-        return cupy.full((), value, storage(wide))
-
-    squared = _do("multiply", wide, _do("multiply", wide, number(0.5), error), error)
-    beyond = _do("subtract", wide, error, number(0.5 * delta))
-    linear = _do("multiply", wide, number(delta), beyond)
-    near = _do("less_equal", wide, error, number(delta))
-    return _where(squared, linear, wide, condition=near)
-
-
-def _l1(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
-    return _do("abs", dtype, _do("subtract", dtype, x, y))
-
-
-def _mse(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
-    return _do("square", dtype, _do("subtract", dtype, x, y))
-
-
-def _poisson(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
-    wide = dtype if dtype.kind in _WIDE else dt.float64
-    x, y = (recast(b, dtype, wide) for b in (x, y))
-    return _do("subtract", wide, _do("exp", wide, x), _do("multiply", wide, y, x))
-
-
 def _sign(x: Buffer, dtype: DType) -> Buffer:
     """Of complex numbers, which alone come here."""
     return _by(complex_sign(dtype), x, dtype)
 
 
-def _outer(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
-    if x.ndim != 1 or y.ndim != 1:
-        raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
-    return _do("multiply", dtype, x[:, None], y[None, :])
-
-
 def _nextafter(x: Buffer, y: Buffer, dtype: DType) -> Buffer:
     """The next code of a narrow float."""
-    wide = [recast(b, dtype, dt.float32) for b in (x, y)]
+    wide = [cast(b, dtype, dt.float32) for b in (x, y)]
     asked = [_do(name, dt.float32, *wide) for name in ("less", "equal")]
     unordered = _do("logical_or", dt.bool, *(_do("isnan", dt.float32, w) for w in wide))
     out = cupy.empty(asked[0].shape, storage(dtype))
@@ -210,7 +164,7 @@ def _where(x: Buffer, y: Buffer, dtype: DType, *, condition: Buffer) -> Buffer:
 
 def _searchsorted(x: Buffer, values: Buffer, dtype: DType, **options: Any) -> Buffer:
     wide = comparable(dtype)
-    return cupy.searchsorted(recast(x, dtype, wide), recast(values, dtype, wide), **options)
+    return cupy.searchsorted(cast(x, dtype, wide), cast(values, dtype, wide), **options)
 
 
 def _of_buffers(function: Callable[..., Any]) -> Kernel:
@@ -235,14 +189,8 @@ def comparable(dtype: DType) -> DType:
 KERNELS: dict[str, Kernel] = {
     "where": _where,
     "clip": _clip,
-    "l1_loss": _l1,
-    "mse_loss": _mse,
-    "huber_loss": _huber,
-    "poisson_nll_loss": _poisson,
     "sign": _sign,
-    "outer": _outer,
     "nextafter": _nextafter,
-    "diff": _diff,
     "concat": _moved("concat"),
     "stack": _moved("stack"),
     "sum": _keeping_dtype("sum"),
@@ -297,7 +245,7 @@ class _Exact:
         """Exact, and of two float32 a float32."""
         dtype = BY_STORAGE[x.dtype]
         wide = dt.float64 if dtype.kind is Kind.FLOAT else dtype
-        return recast(cupy.fmod(recast(x, dtype, wide), recast(y, dtype, wide)), wide, dtype)
+        return cast(cupy.fmod(cast(x, dtype, wide), cast(y, dtype, wide)), wide, dtype)
 
 
 _NAMES = {
@@ -310,7 +258,9 @@ _NAMES = {
 _EXACT = _Exact()
 
 
-_VARIANTS = variants.of(_EXACT)
+_VARIANTS = variants.of(_EXACT) | {
+    name: partial(function, _EXACT) for name, function in kernels_of(composed).items()
+}
 
 
 _COMPLEX = complexes.KERNELS | complexes.AS_NUMPY

@@ -215,11 +215,11 @@ def cast(
     buffer: Buffer,
     source: DType,
     target: DType,
-    mode: CastMode,
+    mode: CastMode = DEFAULT,
     transforms: tuple[CodeTransform, ...] = (),
 ) -> Buffer:
-    """Cast a buffer of any layout and size."""
-    return caster(source, target, mode, transforms)(buffer)
+    """Cast a buffer of any layout and size; the same object if there is nothing to do."""
+    return buffer if source is target else caster(source, target, mode, transforms)(buffer)
 
 
 def caster(

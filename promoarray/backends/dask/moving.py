@@ -133,6 +133,14 @@ def _triangle(x: Blocks, keep: Callable[..., Any], k: int) -> Blocks:
     return da.where(kept, x, np.zeros((), x.dtype))
 
 
+def _diag(x: Blocks, *, k: int) -> Blocks:
+    """The matrix of a diagonal; Dask makes none of no elements but on the main one."""
+    (length,) = known(x.shape)
+    if length is None:
+        raise ValueError("diag of a vector of unknown length: write x.compute_chunk_sizes() before")
+    return da.diag(x, k) if length else da.zeros((abs(k), abs(k)), dtype=x.dtype)
+
+
 MOVES: dict[str, Callable[..., Blocks]] = {
     "reshape": reshape,
     "permute_dims": lambda x, axes: x.transpose(axes),
@@ -146,6 +154,7 @@ MOVES: dict[str, Callable[..., Blocks]] = {
     "take": _take,
     "take_along_axis": _take_along_axis,
     "broadcast_to": _broadcast_to,
+    "diag": _diag,
     "tril": lambda x, *, k: _triangle(x, np.less_equal, k),
     "triu": lambda x, *, k: _triangle(x, np.greater_equal, k),
 }

@@ -7,15 +7,11 @@ ml_dtypes would promote them by rules of their own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from promoarray import dtypes as dt
-from promoarray.backends.numpy.array_api import xp as xp
 from promoarray.backends.numpy.cast import cast as cast
 from promoarray.backends.numpy.cast import caster as caster
 from promoarray.backends.numpy.cast import comparable as comparable
@@ -23,16 +19,42 @@ from promoarray.backends.numpy.cast import short_caster as short_caster
 from promoarray.backends.numpy.compile import CLIPS, Compiled
 from promoarray.backends.numpy.kernels import kernel_of
 from promoarray.backends.numpy.moves import move as move
+from promoarray.backends.numpy.ordering import sort_floats as sort_floats
 from promoarray.dtypes import BY_STORAGE, DType
 from promoarray.errors import clipped, quoted
 
 if TYPE_CHECKING:
     from promoarray.backends.numpy.cast import Casts
-    from promoarray.kernels.portable import linalg
     from promoarray.promotion.plan import Plan
 
 Buffer = np.ndarray[Any, Any]
 name = "numpy"
+
+
+class _Functions:
+    """The array API over NumPy, as ``xp``: NumPy's own functions where they are as the standard has
+    them, and array-api-compat's, which takes 60 to 130 ms to import, when first of the others is
+    asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(np if name in _AS_THE_STANDARD else _compat(), name)
+        return vars(self).setdefault(name, found)
+
+
+_TEXT = """
+abs arange argsort asarray bool cumulative_sum diff empty eye flip floor int64 isin linspace nonzero
+ones sort sqrt stack take_along_axis
+"""
+_AS_THE_STANDARD = frozenset(_TEXT.split())
+
+
+def _compat() -> Any:
+    import array_api_compat.numpy
+
+    return array_api_compat.numpy
+
+
+xp = _Functions()
 
 
 def dtype_of(buffer: Buffer) -> DType | None:
@@ -204,11 +226,8 @@ def call(
     kernel: str, buffers: tuple[Buffer, ...], compute: DType, **options: Any
 ) -> tuple[tuple[Buffer, DType], ...]:
     """Run one kernel on buffers that all hold ``compute``; tell the dtype of each result."""
-    function = kernel_of(kernel, compute)
-    if function is None:
-        return _linalg(kernel, compute)(*buffers, **options)
     try:
-        out = function(*buffers, **options)
+        out = kernel_of(kernel, compute)(*buffers, **options)
     except TypeError as error:
         if not _has_no_loop(error):
             raise
@@ -221,28 +240,6 @@ def _has_no_loop(error: TypeError) -> bool:
     """Whether a ufunc found no loop for its operands: by the class of the error, which NumPy does
     not export."""
     return any(kind.__name__ == "UFuncTypeError" for kind in type(error).__mro__)
-
-
-@cache
-def _linalg(name: str, compute: DType) -> Callable[..., linalg.Results]:
-    """A kernel of linear algebra, sets or sorting, which tells the dtype of each result."""
-    from promoarray.kernels.portable import linalg
-
-    backend = sys.modules[__name__]
-
-    def run(*buffers: Buffer, **options: Any) -> linalg.Results:
-        if name in ("sort", "argsort"):  # which would take an axis for another, or for none
-            normalize_axis_index(options["axis"], buffers[0].ndim)
-        return linalg.call(backend, name, buffers, compute, **options)
-
-    return run
-
-
-def sort_floats(x: Buffer, dtype: DType, *, axis: int, descending: bool) -> Buffer | None:
-    """Sort floats sooner than by a stable sort; None where that cannot be done."""
-    from promoarray.backends.numpy import ordering  # for few programs
-
-    return ordering.sort_floats(x, dtype, axis=axis, descending=descending)
 
 
 def compile(

@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import DEFAULT, CastingKernel, CastMode, Manner, ScalarCaster, dtype_args
+from promoarray.kernels import DEFAULT, CastingKernel, CastMode, Manner, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
@@ -120,21 +120,6 @@ def _short(
 
 
 _NUMERIC = frozenset({Kind.BOOL, Kind.INT, Kind.UINT, Kind.FLOAT, Kind.COMPLEX})
-
-
-def scalar_caster(
-    dtype: DType,
-    mode: CastMode,
-    low: int,
-    high: int,
-    float_bits: int,
-    most: float,
-    otherwise: Callable[[Any], Buffer | None],
-) -> Callable[[Any], Buffer | None]:
-    """What makes 0-d buffers of ints between two, and of floats as so many bits have them; for an
-    integer dtype of those between the two."""
-    rows = dtype_args(dt.float64), dtype_args(dtype)
-    return ScalarCaster(*rows, mode, low, high, float_bits, most, dtype.storage, otherwise)
 
 
 def _outermost_first(buffer: Buffer, out: Buffer) -> tuple[Buffer, Buffer]:

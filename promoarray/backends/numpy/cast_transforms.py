@@ -140,17 +140,12 @@ def _looked_up(
 
 def _table(source: DType, target: DType, mode: CastMode, transforms: tuple[Any, ...]) -> bytes:
     """The results for all codes."""
-    kind = f"u{source.storage.itemsize}"
-    found = []
-    for at in range(0, 1 << max(source.bits, 8), BLOCK):
-        codes = np.arange(at, min(at + BLOCK, 1 << max(source.bits, 8))).astype(kind)
-        codes &= codes.dtype.type((1 << source.bits) - 1)  # those above are not looked at
-        out = _kernel(source, target, mode, None)(codes)
-        out = out.view(f"u{target.storage.itemsize}")
-        for transform in transforms:
-            out = transform(codes, source, target, out)
-        found.append(out.tobytes())
-    return b"".join(found)
+    codes = np.arange(1 << max(source.bits, 8)).astype(f"u{source.storage.itemsize}")
+    codes &= codes.dtype.type((1 << source.bits) - 1)  # those above are not looked at
+    out = _kernel(source, target, mode, None)(codes).view(f"u{target.storage.itemsize}")
+    for transform in transforms:
+        out = transform(codes, source, target, out)
+    return out.tobytes()
 
 
 def _replacements(

@@ -79,7 +79,7 @@ class Compiled:
 
     def _fast_kernel(self) -> Kernel | None:
         function, plan = self._function, self._plan
-        if function is None or plan.extra_results:
+        if plan.extra_results:
             return None
         computed = tuple([plan.compute or dtype for dtype in plan.inputs])
         made = self._made(computed)
@@ -99,7 +99,7 @@ class Compiled:
         """What the kernel makes of what it is given; None where NumPy does not know that."""
         if self._name in MOVING:
             return computed[0] if len({*computed}) == 1 else None
-        if not dt.NATIVE.issuperset(computed) or self._function is None:
+        if not dt.NATIVE.issuperset(computed):
             return None
         storage = answer_of(self._function, computed)
         return None if storage is None else BY_STORAGE.get(storage)
@@ -163,7 +163,7 @@ class Compiled:
         return fp_warnings.telling(run)
 
     @cached_property
-    def _function(self) -> Kernel | None:
+    def _function(self) -> Kernel:
         if not self._bounds:
             return kernel_of(self._name, self._compute)
         return bounded(self._name, self._compute, **self._bounds)
@@ -197,9 +197,7 @@ def bounded(name: str, compute: DType, low: bool, high: bool) -> Kernel:
     """A kernel of ``clip`` with the bounds that there are: one for all policies."""
     if name == "clip":
         return clip_of(low, high)
-    found = kernel_of(name, compute)
-    assert found is not None
-    return partial(found, low=low, high=high)
+    return partial(kernel_of(name, compute), low=low, high=high)
 
 
 MOST = 3
@@ -260,7 +258,7 @@ def answer_of(kernel: Kernel, dtypes: tuple[DType, ...]) -> np.dtype[Any] | None
             return answer
         with np.errstate(all="ignore"):
             return np.asarray(kernel(*[np.ones(1, dtype.storage) for dtype in dtypes])).dtype
-    except (TypeError, ValueError, IndexError):  # such as of what wants more axes
+    except (TypeError, ValueError, LookupError):  # such as of what wants more axes, or options
         return None
 
 

@@ -105,15 +105,9 @@ ZERO_REFUSED = "0: "
 
 
 def report(name: str, raised: int) -> None:
-    """Do what ``np.errstate`` says of the exceptions that one step of a kernel raised.
-
-    Parameters
-    ----------
-    name : str
-        NumPy's name of what was computed.
-    raised : int
-        By NumPy's numbers: division by zero 1, overflow 2, underflow 4, invalid 8.
-    """
+    """Do what ``np.errstate`` says of the exceptions that one step of a kernel raised: by NumPy's
+    name of what was computed, and its numbers, division by zero 1, overflow 2, underflow 4,
+    invalid 8."""
     if name.startswith(ZERO_REFUSED) and raised & 1:
         raise divided_by_zero()
     name = name.removeprefix(ZERO_REFUSED)

@@ -6,27 +6,28 @@ NumPy's, or a tuple of them where the operation has several results.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
+from operator import index
 from typing import Any, cast
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from promoarray.dtypes import DType, Kind
+from promoarray.kernels.portable import composed
+from promoarray.kernels.portable.steps import kernels_of
 from promoarray.operations import OPERATIONS
 
 Buffer = np.ndarray[Any, Any]
 
 
-def _round(x: Buffer) -> Buffer:
-    return np.rint(x) if x.dtype.kind in "fc" else x.copy()
-
-
-def _whole(rounding: Callable[[Buffer], Buffer]) -> Callable[[Buffer], Buffer]:
+def _rounding(ufunc: np.ufunc, kinds: str) -> Callable[[Buffer], Buffer]:
     """Leave integers alone, which NumPy would turn into floats."""
-    return lambda x: rounding(x) if x.dtype.kind == "f" else x.copy()
+    return lambda x: ufunc(x) if x.dtype.kind in kinds else x.copy()
 
 
 def _concat(*buffers: Buffer, axis: int | None = 0) -> Buffer:
@@ -65,33 +66,9 @@ def _trace(x: Buffer, **options: Any) -> Any:
     return np.trace(x, dtype=x.dtype, **options)
 
 
-def _outer(x: Buffer, y: Buffer) -> Buffer:
-    if x.ndim != 1 or y.ndim != 1:
-        raise ValueError(f"outer takes two vectors, not arrays of {x.ndim} and {y.ndim} axes")
-    product: Buffer = x[:, None] * y[None, :]
-    return product
-
-
-def _huber(x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
-    """Half the square of the error up to ``delta``, linear beyond it."""
-    error = np.abs(x - y)
-    loss: Buffer = np.where(error <= delta, 0.5 * error * error, delta * (error - 0.5 * delta))
-    return loss
-
-
 def _tensordot(x: Buffer, y: Buffer, *, axes: Any = 1) -> Any:
     """``np.tensordot``; by default it pairs one axis, so that it is one of vectors, too."""
     return np.tensordot(x, y, axes)
-
-
-def _diff(x: Buffer, *, axis: int = -1) -> Buffer:
-    """The gaps between neighbours along an axis; of bools whether they differ."""
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"an array of {x.ndim} axes has no axis {axis}")
-    before = (slice(None),) * (axis % x.ndim)
-    later, earlier = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
-    gaps: Buffer = later != earlier if x.dtype == np.bool else later - earlier
-    return gaps
 
 
 def _copied(x: Buffer) -> Buffer:
@@ -138,7 +115,7 @@ def _cumulative(ufunc: np.ufunc, whole: Callable[..., Buffer]) -> Callable[..., 
             raise ValueError("the axis may be left out for one-dimensional arrays only")
         if include_initial:
             return whole(x, axis=axis, include_initial=True)
-        return ufunc.accumulate(x, 0 if axis is None else axis)
+        return ufunc.accumulate(x, 0 if axis is None else index(axis))  # of (0,) it takes the 0
 
     return run
 
@@ -192,90 +169,23 @@ def _variants() -> dict[str, Callable[..., Any]]:
     return variants.of(np)
 
 
+_NAMED = {name: vars(np).get(name) for name in OPERATIONS}  # else NumPy loads its modules
 _STANDARD: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "divide": np.true_divide,
-    "floor_divide": np.floor_divide,
-    "remainder": np.remainder,
-    "pow": np.power,
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "logical_not": np.logical_not,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-    "bitwise_invert": np.invert,
-    "bitwise_left_shift": np.left_shift,
-    "bitwise_right_shift": np.right_shift,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "fmax": np.fmax,
-    "fmin": np.fmin,
-    "atan2": np.arctan2,
-    "hypot": np.hypot,
-    "copysign": np.copysign,
-    "nextafter": np.nextafter,
-    "logaddexp": np.logaddexp,
+    **{name: ufunc for name, ufunc in _NAMED.items() if isinstance(ufunc, np.ufunc)},
+    **{name: partial(kernel, np) for name, kernel in kernels_of(composed).items()},
     "where": _where,
-    "matmul": np.matmul,
-    "vecdot": np.vecdot,
     "tensordot": _tensordot,
     "searchsorted": np.searchsorted,
     "clip": _clip,
-    "outer": _outer,
     "concat": _concat,
     "stack": _stack,
-    "l1_loss": lambda x, y: np.abs(x - y),
-    "mse_loss": lambda x, y: np.square(x - y),
-    "huber_loss": _huber,
-    "poisson_nll_loss": lambda x, y: np.exp(x) - y * x,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "log10": np.log10,
-    "sqrt": np.sqrt,
-    "reciprocal": np.reciprocal,
-    "abs": np.abs,
-    "negative": np.negative,
-    "positive": np.positive,
-    "sign": np.sign,
-    "square": np.square,
-    "floor": _whole(np.floor),
-    "ceil": _whole(np.ceil),
-    "trunc": _whole(np.trunc),
-    "round": _round,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "isfinite": np.isfinite,
-    "signbit": np.signbit,
-    "conj": np.conj,
+    "floor": _rounding(np.floor, "f"),
+    "ceil": _rounding(np.ceil, "f"),
+    "trunc": _rounding(np.trunc, "f"),
+    "round": _rounding(np.rint, "fc"),
     "real": lambda x: x.real.copy(),
     "imag": lambda x: x.imag.copy(),
     "trace": _trace,
-    "diff": _diff,
     "sum": _reduced(np.add),
     "prod": _reduced(np.multiply),
     "max": _reduced(np.maximum),
@@ -296,17 +206,10 @@ KERNELS = _Kernels(_STANDARD)
 
 
 @cache
-def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
-    """The kernel of an operation on buffers that all hold a dtype; None of linear algebra, whose
-    kernels are those of ``kernels.portable.linalg``.
-
-    Parameters
-    ----------
-    name : str
-    compute : DType
-    """
+def kernel_of(name: str, compute: DType) -> Callable[..., Any]:
+    """The kernel of an operation on buffers that all hold a dtype."""
     if name not in KERNELS and not is_variant(name):
-        return None
+        return partial(_linalg, name, compute)
     if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
         return formula
     kernel = KERNELS[name]
@@ -317,6 +220,16 @@ def kernel_of(name: str, compute: DType) -> Callable[..., Any] | None:
     if compute.kind is Kind.BOOL and name in _NOT_OF_BOOLS:
         return lambda *buffers, **options: kernel(*(b.astype(np.int8) for b in buffers), **options)
     return kernel
+
+
+def _linalg(name: str, compute: DType, *buffers: Buffer, **options: Any) -> Any:
+    """Linear algebra, sets and sorting, by the kernels that all libraries share."""
+    from promoarray.kernels.portable import linalg
+
+    if name in ("sort", "argsort"):  # which would take an axis for another, or for none
+        normalize_axis_index(options.get("axis", -1), buffers[0].ndim)
+    found = linalg.call(sys.modules[__package__], name, buffers, compute, **options)
+    return found[0][0] if len(found) == 1 else tuple([out for out, _ in found])
 
 
 def formula_of_complex(name: str) -> Callable[..., Any] | None:
@@ -364,7 +277,6 @@ def is_elementwise(name: str) -> bool:
     if not is_variant(name):
         return name in _ELEMENTWISE
     from promoarray.kernels.portable import statistics
-    from promoarray.kernels.portable.steps import kernels_of
 
     along_axes = {*kernels_of(statistics), "real_all", "real_any"}
     return name in _variants() and name not in along_axes and name != "integer_pow"

@@ -38,16 +38,22 @@ def _roll(x: Buffer, shift: int | Shape, *, axis: Shape | None) -> Buffer:
     return np.concatenate(parts, axis=along) if by else x.copy("K")
 
 
+METHODS = {
+    "permute_dims": "transpose",
+    "repeat": "repeat",
+    "reshape": "reshape",
+    "squeeze": "squeeze",
+}
+"""Those that are methods of arrays, by whose names no frame of Python's is entered."""
+
 MOVES: dict[str, Callable[..., Any]] = {
     "broadcast_to": np.broadcast_to,
+    "diag": np.diag,
     "expand_dims": np.expand_dims,
     "flip": _flip,
     "moveaxis": np.moveaxis,
-    "permute_dims": np.ndarray.transpose,
-    "repeat": np.ndarray.repeat,
-    "reshape": np.ndarray.reshape,
+    **{name: getattr(np.ndarray, method) for name, method in METHODS.items()},
     "roll": _roll,
-    "squeeze": np.ndarray.squeeze,
     "take": np.ndarray.take,
     "take_along_axis": np.take_along_axis,
     "tile": lambda x, times: np.asarray(np.tile(x, times), order="C"),

@@ -28,18 +28,9 @@ one of them needs the lock of the interpreter."""
 def traced(
     kernel: Kernel, storages: Storages, made: Any, by_way: bool
 ) -> tuple[Traced, ...] | None:
-    """Trace a kernel of operands of these dtypes that makes ``made``.
+    """Trace a kernel of operands of these dtypes that makes ``made``; None if that cannot be done.
 
-    Parameters
-    ----------
-    by_way : bool
-        Whether it asks which operands broadcasting repeats: then there is a program for each
-        answer.
-
-    Returns
-    -------
-    tuple or None
-        None of what cannot be traced.
+    If it asks which operands broadcasting repeats (``by_way``), there is a program for each answer.
     """
     shapes = _REPEATED if by_way else ((_SHAPE,) * len(storages),)
     found = [_traced(kernel, storages, made, each) for each in shapes]

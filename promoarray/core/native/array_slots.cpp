@@ -1,4 +1,5 @@
-#include "array_slots.h"
+// ArraySlots: what PArray derives from.
+#include "operator.h"
 
 #include <cstring>
 

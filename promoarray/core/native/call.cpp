@@ -156,17 +156,11 @@ class Call {
         if (!policy) return false;
         const Py_ssize_t count = given_.count();
         for (Py_ssize_t i = 0; i < count; ++i)
-            if (operands_[i].is_adopted && !is_canonical(policy, operands_[i].type)) return false;
+            if (operands_[i].is_adopted && !enters_as_it_is(policy, operands_[i].type)) return false;
         executable_ = look_up(policy.get(), self_->name, operands_, count);
         if (executable_ && reinterpret_cast<PyObject *>(Py_TYPE(executable_.get())) == python.choice)
             executable_ = self_->by_value ? chosen_by_value() : chosen(executable_, operands_, count);
         return executable_ && reinterpret_cast<PyObject *>(Py_TYPE(executable_.get())) == python.executable;
-    }
-
-    // Whether the policy holds arrays of a dtype as they come; the long way narrows others.
-    static bool is_canonical(const Ref &policy, const Ref &dtype) {
-        const Ref narrowed(PyObject_GetAttr(policy.get(), names_of.canonical));
-        return narrowed && PySequence_Contains(narrowed.get(), dtype.get()) == 0;
     }
 
     // The executable for these ranks, these values beside the arrays, and their names.
@@ -281,10 +275,14 @@ Ref scalar_buffer(const Ref &executable, Py_ssize_t index, PyObject *value) {
     return call(PyTuple_GetItem(scalars, index), value);
 }
 
-bool is_told_better() {
-    for (PyObject *kind : {PyExc_ValueError, PyExc_IndexError, PyExc_TypeError, PyExc_OverflowError})
-        if (PyErr_ExceptionMatches(kind)) return true;
-    return false;
+bool has_failed() {
+    if (!PyErr_Occurred()) return false;
+    for (PyObject *kind : {PyExc_ValueError, PyExc_IndexError, PyExc_TypeError, PyExc_OverflowError}) {
+        if (!PyErr_ExceptionMatches(kind)) continue;
+        PyErr_Clear();
+        return false;
+    }
+    return true;
 }
 
 PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type) {
@@ -305,10 +303,7 @@ PyObject *operation_call(PyObject *object, PyObject *const *args, std::size_t na
         PyObject *answer = nullptr;
         if (one.prepare(args, PyVectorcall_NARGS(nargs), names)) answer = one.answer();
         if (answer != nullptr) return answer;
-        if (PyErr_Occurred()) {
-            if (!is_told_better()) return nullptr;
-            PyErr_Clear();
-        }
+        if (has_failed()) return nullptr;
     }
     return long_way(self, args, nargs, names);
 }

@@ -45,6 +45,7 @@ Ref index_buffer(const FastOperator *self, PyTypeObject *cls, const Operand &x, 
     if (!given[1].buffer || !given[1].key) return Ref(nullptr);
     if (given[1].type.get() != python.bool_dtype) key.has_masks_alone = false;
     const Ref policy = policy_in_force(cls);
+    if (policy && !listed && given[1].is_adopted && !enters_as_it_is(policy, given[1].type)) return Ref(nullptr);
     const Ref executable = policy ? look_up(policy.get(), self->name, given, 3) : Ref(nullptr);
     if (!executable || field(executable, RUN) == Py_None) return executable ? std::move(given[1].buffer) : Ref(nullptr);
     PyObject *buffers[] = {given[1].buffer.get()};
@@ -123,6 +124,10 @@ bool set(const FastOperator *self, PyObject *array, PyObject *given, PyObject *v
     if (!x.buffer || !x.key || !y.key || y.is_dtype) return false;
     const Key key = key_of(self, cls, x, given);
     if (!key.native) return false;
+    if (key.is_ints && y.buffer && rank_of(y.buffer.get()) != 0) {
+        const Py_ssize_t ints = PyTuple_CheckExact(key.native.get()) ? PyTuple_Size(key.native.get()) : 1;
+        if (ints == rank_of(x.buffer.get())) return false;  // which a policy may take at one element
+    }
 
     // 2. How values of this type are written, which may be another way at arrays.
     if (key.has_arrays) {
@@ -130,6 +135,7 @@ bool set(const FastOperator *self, PyObject *array, PyObject *given, PyObject *v
         operands[2].key = Ref::to(fills ? Py_False : Py_True);
     }
     const Ref policy = policy_in_force(cls);
+    if (policy && y.is_adopted && !enters_as_it_is(policy, y.type)) return false;
     const Ref executable =
         policy ? look_up(policy.get(), self->name, operands, key.has_arrays ? 3 : 2) : Ref(nullptr);
     if (!executable) return false;
@@ -146,14 +152,6 @@ bool set(const FastOperator *self, PyObject *array, PyObject *given, PyObject *v
     PyObject *args[] = {x.buffer.get(), key.native.get(), values.get()};
     if (field(executable, RUN) == Py_None) return PyObject_SetItem(args[0], args[1], args[2]) == 0;
     return static_cast<bool>(Ref(PyObject_Vectorcall(field(executable, RUN), args, 3, nullptr)));
-}
-
-// Whether there is an error that the long way does not tell better, and clear all others.
-bool has_failed() {
-    if (!PyErr_Occurred()) return false;
-    if (!is_told_better()) return true;
-    PyErr_Clear();
-    return false;
 }
 
 }  // namespace

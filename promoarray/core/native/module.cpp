@@ -10,56 +10,34 @@ PyTypeObject *array_slots_type = nullptr;
 
 namespace {
 
-struct Wanted {
-    const char *name;
-    PyObject **into;
-    PyTypeObject *type;  // null: a callable
-};
+bool is_tuple_class(PyObject *cls) {
+    return PyType_IsSubtype(reinterpret_cast<PyTypeObject *>(cls), &PyTuple_Type) != 0;
+}
 
-// Take over the objects by name: all of them, or none with the error.
+// Take over the objects: all of them, or none with the error. What was there before stays alive, as a
+// call may use it.
 PyObject *begin(PyObject *, PyObject *args, PyObject *kwargs) {
-    const Wanted wanted[] = {
-        {"observers", &python.observers, &PyList_Type},
-        {"guarding", &python.guarding, &PyList_Type},
-        {"policy_here", &python.policy_here, nullptr},
-        {"default_policy", &python.default_policy, &PyList_Type},
-        {"named", &python.named, &PyDict_Type},
-        {"adopted", &python.adopted, &PyDict_Type},
-        {"weak_bool", &python.weak[0], &PyBaseObject_Type},
-        {"weak_int", &python.weak[1], &PyBaseObject_Type},
-        {"weak_float", &python.weak[2], &PyBaseObject_Type},
-        {"weak_complex", &python.weak[3], &PyBaseObject_Type},
-        {"ndarray", &python.ndarray, &PyType_Type},
-        {"asarray", &python.asarray, nullptr},
-        {"dtype_class", &python.dtype_class, &PyType_Type},
-        {"numpy_dtype", &python.numpy_dtype, &PyType_Type},
-        {"bool_dtype", &python.bool_dtype, &PyBaseObject_Type},
-        {"executable", &python.executable, &PyType_Type},
-        {"choice", &python.choice, &PyType_Type},
-    };
-    constexpr Py_ssize_t count = sizeof wanted / sizeof *wanted;
-    if (PyTuple_Size(args) != 0 || kwargs == nullptr || PyDict_Size(kwargs) != count) {
-        PyErr_Format(PyExc_TypeError, "begin takes %zd objects by name", count);
+    static const char *names[] = {"observers", "guarding",    "policy_here", "default_policy", "named",
+                                  "adopted",   "weak",        "ndarray",     "asarray",        "dtype_class",
+                                  "numpy_dtype", "bool_dtype", "executable", "choice",         nullptr};
+    Objects given{};
+    PyObject *weak;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "O!O!OO!O!O!O!O!OO!O!OO!O!:begin", const_cast<char **>(names), &PyList_Type,
+            &given.observers, &PyList_Type, &given.guarding, &given.policy_here, &PyList_Type,
+            &given.default_policy, &PyDict_Type, &given.named, &PyDict_Type, &given.adopted, &PyTuple_Type, &weak,
+            &PyType_Type, &given.ndarray, &given.asarray, &PyType_Type, &given.dtype_class, &PyType_Type,
+            &given.numpy_dtype, &given.bool_dtype, &PyType_Type, &given.executable, &PyType_Type, &given.choice))
+        return nullptr;
+    if (PyTuple_Size(weak) != WEAK || !PyCallable_Check(given.policy_here) || !PyCallable_Check(given.asarray) ||
+        !is_tuple_class(given.executable) || !is_tuple_class(given.choice)) {
+        PyErr_SetString(PyExc_TypeError, "begin takes callables, four weak dtypes, and classes of tuples");
         return nullptr;
     }
-    for (const Wanted &each : wanted) {
-        PyObject *given = PyDict_GetItemString(kwargs, each.name);
-        const bool fits = given != nullptr && (each.type == nullptr ? PyCallable_Check(given) != 0
-                                                                    : PyObject_TypeCheck(given, each.type) != 0);
-        if (!fits) {
-            PyErr_Format(PyExc_TypeError, "begin takes another sort of object as %s", each.name);
-            return nullptr;
-        }
-    }
-    for (PyObject *type : {PyDict_GetItemString(kwargs, "executable"), PyDict_GetItemString(kwargs, "choice")}) {
-        if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject *>(type), &PyTuple_Type)) {
-            PyErr_SetString(PyExc_TypeError, "an Executable and a Choice are tuples");
-            return nullptr;
-        }
-    }
-    for (const Wanted &each : wanted) {  // what was there before stays alive, as a call may use it
-        *each.into = Py_NewRef(PyDict_GetItemString(kwargs, each.name));
-    }
+    for (int kind = 0; kind < WEAK; ++kind) given.weak[kind] = PyTuple_GetItem(weak, kind);
+    auto *every = reinterpret_cast<PyObject **>(&given);
+    for (std::size_t i = 0; i < sizeof given / sizeof *every; ++i) Py_INCREF(every[i]);
+    python = given;
     look_at_arrays(python.ndarray);
     if (PyErr_Occurred()) return nullptr;
     Py_RETURN_NONE;
@@ -72,8 +50,9 @@ bool intern_names() {
         PyObject **into;
         const char *text;
     } wanted[] = {{&names_of.policy, "_policy"}, {&names_of.executables, "executables"},
-                  {&names_of.canonical, "canonical"}, {&names_of.dtype, "dtype"}, {&names_of.name, "name"},
-                  {&names_of.item, "item"}, {&names_of.copy, "copy"}, {&names_of.copies, "copies"}};
+                  {&names_of.canonical, "canonical"}, {&names_of.foreign, "foreign"},
+                  {&names_of.dtype, "dtype"}, {&names_of.name, "name"}, {&names_of.item, "item"},
+                  {&names_of.copy, "copy"}, {&names_of.copies, "copies"}};
     for (const auto &each : wanted) *each.into = PyUnicode_InternFromString(each.text);
     return PyErr_Occurred() == nullptr;
 }

@@ -103,12 +103,12 @@ void read_numpys(PyObject *given, bool makes, Operand &out) {
     if (!dtype) return;
     if (makes) {
         out.key = std::move(dtype);
-        return;
+    } else {
+        out.type = item_of(python.adopted, dtype.get());
+        if (out.type) out.key = Ref::to(out.type.get());
+        out.is_adopted = true;
     }
-    out.type = item_of(python.adopted, dtype.get());
-    if (out.type) out.key = Ref::to(out.type.get());
     tell_rank(out);
-    out.is_adopted = true;
 }
 
 // The same for equal values of a number that a policy looks at, or None.
@@ -176,6 +176,13 @@ Operand read(PyObject *given, PyTypeObject *cls, bool makes) {
         out.key = kinds < 1 << KINDS ? Ref(PyLong_FromLong(kinds)) : types_in(given, cls);
     }
     return out;
+}
+
+bool enters_as_it_is(const Ref &policy, const Ref &dtype) {
+    const Ref foreign(PyObject_GetAttr(policy.get(), names_of.foreign));
+    if (foreign.get() != Py_None) return false;
+    const Ref narrowed(PyObject_GetAttr(policy.get(), names_of.canonical));
+    return narrowed && PySequence_Contains(narrowed.get(), dtype.get()) == 0;
 }
 
 Ref policy_in_force(PyTypeObject *cls) {

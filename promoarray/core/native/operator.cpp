@@ -108,23 +108,6 @@ PyObject *operator_repr(PyObject *self) {
     return PyUnicode_FromFormat("<FastOperator %U>", operator_of(self)->name);
 }
 
-// A docstring may be what writes it, and is then written when it is first asked for.
-PyObject *operator_get_doc(PyObject *self, void *) {
-    const Ref dict(PyObject_GenericGetDict(self, nullptr));
-    PyObject *doc = dict ? PyDict_GetItemString(dict.get(), "__doc__") : nullptr;
-    if (doc == nullptr) return PyErr_Occurred() ? nullptr : Py_NewRef(Py_None);
-    if (!PyCallable_Check(doc)) return Py_NewRef(doc);
-    const Ref write = Ref::to(doc);
-    Ref written(PyObject_CallNoArgs(write.get()));
-    const bool kept = written && PyDict_SetItemString(dict.get(), "__doc__", written.get()) == 0;
-    return kept ? written.release() : nullptr;
-}
-
-int operator_set_doc(PyObject *self, PyObject *doc, void *) {
-    const Ref dict(PyObject_GenericGetDict(self, nullptr));
-    return dict ? PyDict_SetItemString(dict.get(), "__doc__", doc == nullptr ? Py_None : doc) : -1;
-}
-
 // --- The type ------------------------------------------------------------------------------------
 
 int operator_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -156,7 +139,6 @@ PyMethodDef operator_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef operator_getset[] = {
-    {"__doc__", operator_get_doc, operator_set_doc, nullptr, nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

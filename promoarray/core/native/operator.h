@@ -6,22 +6,36 @@
 #include <vector>
 
 #include "../../kernels/cpu/numpy_array.h"
-#include "array_slots.h"
+#include "ref.h"
 
 namespace promoarray {
 
+// --- array_slots.cpp: what PArray derives from --------------------------------------------------
+
+// The limited API does not tell where the slots of a Python class lie; those of this one we know.
+struct ArraySlots {
+    PyObject_HEAD
+    PyObject *buffer;
+    PyObject *type;
+};
+
+extern PyType_Spec array_slots_spec;
+extern PyTypeObject *array_slots_type;  // what was made of it
+
 // --- module.cpp: what is used of Python ----------------------------------------------------------
+
+constexpr int WEAK = 4;  // kinds of Python's numbers
 
 // Objects of promoarray and of NumPy, which `begin` is given by these names.
 struct Objects {
-    PyObject *observers, *guarding, *policy_here, *default_policy, *named, *adopted, *weak[4],
+    PyObject *observers, *guarding, *policy_here, *default_policy, *named, *adopted, *weak[WEAK],
         *ndarray, *asarray, *dtype_class, *numpy_dtype, *bool_dtype, *executable, *choice;
 };
 extern Objects python;
 
 // Names of attributes and arguments, interned.
 struct Names {
-    PyObject *policy, *executables, *canonical, *dtype, *name, *item, *copy, *copies, *method_type;
+    PyObject *policy, *executables, *canonical, *foreign, *dtype, *name, *item, *copy, *copies, *method_type;
 };
 extern Names names_of;
 
@@ -102,6 +116,8 @@ Ref item_of(PyObject *dictionary, PyObject *key);
 PyObject *dtype_named(PyObject *given);
 // An operand of an operation on arrays of a class; `makes`: of one that makes arrays of others' data.
 Operand read(PyObject *given, PyTypeObject *cls, bool makes = false);
+// Whether an array or a scalar of NumPy's enters as an array of its dtype; the long way takes others.
+bool enters_as_it_is(const Ref &policy, const Ref &dtype);
 // The policy that decides for arrays of a class; null without an error if there is none yet.
 Ref policy_in_force(PyTypeObject *cls);
 // What `policy.executables` has, an Executable or a Choice; null without an error if nothing.
@@ -118,8 +134,8 @@ Py_ssize_t size_of(PyObject *buffer);
 Ref run(const Ref &executable, PyObject **passed, Py_ssize_t count, PyObject *keywords);
 // A Python scalar as an executable takes it: a buffer, another Executable, or None for the long way.
 Ref scalar_buffer(const Ref &executable, Py_ssize_t index, PyObject *value);
-// Whether the error is one that the long way tells in its own words.
-bool is_told_better();
+// Whether there is an error that the long way does not tell in better words; all others are cleared.
+bool has_failed();
 // A new array of a class.
 PyObject *wrap(PyTypeObject *cls, Ref &buffer, PyObject *type);
 

@@ -8,11 +8,11 @@ dtype that loses least. One that it read from an array, or from the policy, is e
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.core.array_base import type_of
-from promoarray.core.events import CastEvent, Decision, EntryEvent, Question
+from promoarray.core.array_base import Array, type_of
+from promoarray.core.events import CastEvent, Decision, Question
 from promoarray.core.proposed_casts import accepted_casts
 from promoarray.core.read_dtype import ReadDType
 from promoarray.core.refusals import cast_refusal
@@ -32,6 +32,30 @@ from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
 Policies = tuple[Policy, ...]
+
+
+class EntryEvent(NamedTuple):
+    """Data that a recorded framework takes in as a narrower dtype, or makes in one.
+
+    Attributes
+    ----------
+    policy : Policy
+    result : Array
+        What stands for them from here on; observers may change its type.
+    source : DType
+        Of the data, or asked for.
+    data : tuple
+        Arrays of another library; none of what the framework makes itself.
+    operands : tuple of int, or None
+        Which operands of the call they are: none of them where the call makes an array of them;
+        None if it has them in no such way.
+    """
+
+    policy: Policy
+    result: Array
+    source: DType
+    data: tuple[Any, ...]
+    operands: tuple[int, ...] | None
 
 
 def default_verdict(policies: Policies, run: Policy, made: DefaultMade, dtype: DType) -> Verdict:

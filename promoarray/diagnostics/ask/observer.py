@@ -25,7 +25,6 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.context import single_use
 from promoarray.core.array_base import Array, type_of
-from promoarray.core.call_counts import Passes
 from promoarray.core.call_site import current_site, outside, part_of, sites
 from promoarray.core.escape import Escape
 from promoarray.core.events import (
@@ -61,6 +60,7 @@ from promoarray.diagnostics.ask.operations import (
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.findings.results import MAX_SITES
+from promoarray.diagnostics.model.call_counts import Passes
 from promoarray.diagnostics.model.divergence import DefaultMade, Divergence
 from promoarray.diagnostics.model.noted import Call, Decided
 from promoarray.diagnostics.model.scalar_class import scalar_class

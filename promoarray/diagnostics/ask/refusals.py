@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from promoarray.core.call_site import Site, sites
 from promoarray.core.events import RefusalEvent
-from promoarray.core.recovery import recovery
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.ask.operations import words_of
 from promoarray.diagnostics.edits.occurrences import Asked
 from promoarray.diagnostics.edits.planner import after_refusal
+from promoarray.diagnostics.edits.recovery import recovery
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.noted import Refused, Stopped
 from promoarray.diagnostics.model.slots import as_seen_by, ask, not_stored, result_of

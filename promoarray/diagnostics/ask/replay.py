@@ -7,6 +7,7 @@ edits are found as they are while a program runs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -14,17 +15,16 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.array_base import type_of
-from promoarray.core.call_site import recorded_at
+from promoarray.core.call_site import recorded_at, sites
 from promoarray.core.events import (
     CastEvent,
-    EntryEvent,
     MadeEvent,
     OperationEvent,
     SetitemEvent,
 )
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import UNKNOWN, operand_of
-from promoarray.diagnostics.ask.dtypes import entry_verdict
+from promoarray.diagnostics.ask.dtypes import EntryEvent, entry_verdict
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.ask.operations import Verdict, words_of
 from promoarray.diagnostics.calls.examined import (
@@ -41,6 +41,7 @@ from promoarray.diagnostics.model.flow import (
     CALL,
     CAST,
     COMPARED,
+    COMPARISONS,
     DEFAULT,
     ENTRY,
     MADE,
@@ -50,8 +51,10 @@ from promoarray.diagnostics.model.flow import (
     RecordedOperation,
     Source,
 )
-from promoarray.diagnostics.model.noted import Unanswered
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.model.slots import as_seen_by, pending_of
+from promoarray.diagnostics.model.values import Difference, Example, one_pass
+from promoarray.diagnostics.model.values import Place as PlaceOfValues
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, INEXACT, WEAK, DType
 from promoarray.operations import Form
@@ -59,8 +62,6 @@ from promoarray.promotion.cast_losses import gravity
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-
-COMPARISONS = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})
 
 MOST = 64
 """Combinations of states that one operation is asked for."""
@@ -195,7 +196,8 @@ class _Observer(ShadowObserver):
 
     def leave_open(self, each: RecordedOperation, policy: Policy, why: str) -> None:
         """Note that a policy was not asked about an operation, or does not answer."""
-        self.report.unanswered[Unanswered(each.name, why, each.place.program, policy.name)] += 1
+        at = each.place.site, each.place.program
+        self.report.unanswered[NotExamined(each.name, why, *at, (policy.name,))] += 1
 
     # -- kinds of operations ----------------------------------------------------------------------
 
@@ -228,10 +230,33 @@ class _Observer(ShadowObserver):
             if isinstance(decided, Refusal):
                 continue
             dtypes = [*zip(operands, plan.inputs, decided.plan.inputs, strict=True)]
+            if self._outcomes(each, policy, dtypes):
+                continue
             number = any(_another(x, mine, theirs) for x, mine, theirs in dtypes)
             if number or any(_may_round(x, mine, theirs) for x, mine, theirs in dtypes):
                 why = _ANOTHER if number else _ROUNDED
                 self.leave_open(each, policy, why)
+
+    def _outcomes(
+        self, each: RecordedOperation, policy: Policy, dtypes: list[tuple[Any, DType, DType]]
+    ) -> bool:
+        """Note that a comparison of known numbers has another answer under a policy, if it has;
+        answer whether that is all there is to say: of one pass, as others have other numbers."""
+        every = [x for x, *_ in dtypes]
+        if any(map(_is_unknown, every)) or not all(_is_alike(policy, x) for x in every):
+            return False
+        numbers = [x._buffer.item() if isinstance(x, AbstractArray) else x for x in every]
+        run = _outcome(each.name, numbers, [mine for _, mine, _ in dtypes])
+        other = _outcome(each.name, numbers, [theirs for *_, theirs in dtypes])
+        if run is None or other is None:
+            return False
+        if run is not other:
+            example = Example((), " and ".join(map(str, numbers)), str(run), str(other))
+            words = ", ".join(words_of(tuple(operand_of(x, self.report.run) for x in every)))
+            place = PlaceOfValues(*sites(), each.name, words, "bool")
+            change = one_pass(place, 1, [Difference((policy.name,), 1, example)])
+            self.report.record_values(change)
+        return each.count == 1
 
     def default(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an array of Python numbers."""
@@ -322,6 +347,40 @@ def _another(x: Any, mine: DType, theirs: DType) -> bool:
         except (OverflowError, TypeError, ValueError):  # such as a value that nobody reads
             return True
     return bool(first != second and (first == first or second == second))
+
+
+def _is_alike(policy: Policy, x: Any) -> bool:
+    """Whether an operand has the run's dtype under a policy, and so the run's number."""
+    own = x if not isinstance(x, AbstractArray) else type_of(x._type)
+    return own is x or policy.strong(as_seen_by(policy, x).type) is policy.strong(own)
+
+
+def _outcome(name: str, numbers: list[Any], dtypes: list[DType]) -> bool | None:
+    """What a comparison of numbers in some dtypes answers; None if these do not hold them.
+
+    Integers compare as they are, whatever they fit.
+    """
+    inexact = [d.kind in INEXACT for d in dtypes]
+    if not any(inexact):
+        return bool(getattr(operator, _BY_OPERATOR[name])(*numbers))
+    if not all(inexact):
+        return None
+    with np.errstate(all="ignore"):
+        try:
+            a, b = (np.asarray(x).astype(d.storage) for x, d in zip(numbers, dtypes, strict=True))
+        except (OverflowError, TypeError, ValueError):
+            return None
+    return bool(getattr(np, name)(a, b))
+
+
+_BY_OPERATOR = {
+    "equal": "eq",
+    "not_equal": "ne",
+    "less": "lt",
+    "less_equal": "le",
+    "greater": "gt",
+    "greater_equal": "ge",
+}
 
 
 def _may_round(x: Any, mine: DType, theirs: DType) -> bool:

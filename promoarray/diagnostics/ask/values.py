@@ -295,7 +295,8 @@ def scalar_differences(
     others : dict
         From the policies that cast it to the same dtype to what they make of it.
     """
-    wide = host.wide(value, dtype)[1]
+    as_it_is = _stands_as_it_is(given, value, dtype)
+    wide = dtype if as_it_is else host.wide(value, dtype)[1]
     own = run.cast.effect(wide, dtype) if wide is not dtype else None
     others = {
         policy: number
@@ -330,12 +331,22 @@ def _bounds_alike(given: Any, value: Any, number: Any, dtype: DType) -> bool:
 def _made(policy: Policy, given: Any, value: Any, dtype: DType) -> Any:
     """The number of a dtype that a policy makes of a Python scalar.
 
-    None of an int that it compares as it is, though the dtype does not hold it: it stands as an
-    infinity then (``promotion/scalars.py``).
+    None of an int that it compares as it is, though the dtype does not hold it.
     """
-    if type(given) is int and type(value) is float and math.isinf(value) and dtype.kind in INTEGERS:
+    if _stands_as_it_is(given, value, dtype):
         return None
     return host.decoded(scalar(policy, value, dtype), dtype)
+
+
+def _stands_as_it_is(given: Any, value: Any, dtype: DType) -> bool:
+    """Whether a policy compares an int as it is that the dtype does not hold.
+
+    It stands as an infinity then (``promotion/scalars.py``), or as the int itself.
+    """
+    if type(given) is not int or dtype.kind not in INTEGERS:
+        return False
+    low, high = bounds(dtype)
+    return math.isinf(value) if type(value) is float else not low <= value <= high
 
 
 def _worded(given: Any, made: Any) -> str:

@@ -28,7 +28,7 @@ from promoarray.diagnostics.bisect.trial import (
     worded,
 )
 from promoarray.diagnostics.diff.change import Change
-from promoarray.diagnostics.diff.command import difference, report_of
+from promoarray.diagnostics.diff.command import difference
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.progress import Progress
@@ -116,7 +116,7 @@ class Search:
 
     def _changes(self, first: Run) -> list[Change]:
         """What changes in the program by itself, as ``promoarray diff`` has it."""
-        report = report_of(first.ended, self.before, self.after)
+        report = first.ended.report(self.before, (self.before, self.after))
         noted = (each.probed[1] for each in first.ended.findings if each.probed)
         every = difference(report, noted, self.after).changes
         return [each for each in every if not each.inherited]
@@ -168,7 +168,7 @@ class Search:
         )
         probes = (asked, Changes(self.after.name)) if shadow else (asked,)
         shadows = names if shadow else ()
-        task = Task(shadows, self.before.name, casts=self._casts, names=(), probes=probes)
+        task = Task(shadows, self.before.name, casts=self._casts, probes=probes)
         ended = self.program.run(task, self.given, quiet=True)
         if ended.interrupted:
             raise Stopped(SIGNAL + signal.SIGINT, "interrupted")

@@ -180,6 +180,10 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Python scalars that do not fit, and how they are rounded",
         ("scalars",),
     ),
+    "foreign operands": (
+        "what NumPy's scalars and arrays, and numbers of derived classes, enter as",
+        ("foreign", "weak_subclasses"),
+    ),
     "defaults": (
         "the dtypes that Python numbers become where no array decides",
         ("defaults", "counts"),

@@ -10,12 +10,14 @@ import argparse
 import errno
 import linecache
 import os
+import shlex
 import signal
 import sys
 import tempfile
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from promoarray.diagnostics.compare.output import (
     SCHEMA,
@@ -32,17 +34,19 @@ from promoarray.diagnostics.exit_codes import (
     NOTHING,
     SIGNAL,
     USAGE,
+    UsageError,
 )
-from promoarray.diagnostics.findings import verdict
-from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Judged, judge, read
+from promoarray.diagnostics.findings import classify, verdict
+from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
-from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
+from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.saved import NotSaved, as_json, is_saved
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run.ending import Shown
 from promoarray.diagnostics.run.frameworks import (
     ALL,
     AUTO,
@@ -59,7 +63,6 @@ from promoarray.diagnostics.run.program import (
     Ended,
     Program,
     StandardInput,
-    UsageError,
     as_module,
     policy_named,
     program_of,
@@ -170,16 +173,15 @@ class Comparison:
             return self.saved
         own = ended.findings[0].run if ended.findings else self._run_name or self.framework
         run = policy_named(own) if own else process_default()
-        made = [each for each in ended.reports if isinstance(each, RecordedReport)]
-        run = next((each.run for each in made if each.calls), run)  # JAX chooses as it begins
-        kind = RecordedReport if self.framework or self.args.save or made else Report
         given = self.args.script or ""
         script = "" if given.endswith(".ipynb") or not os.path.isfile(given) else given
-        limit = self.args.max_sites or MAX_SITES
-        policies = self.policies
+        limit, recorded = self.args.max_sites or MAX_SITES, bool(self.framework or self.args.save)
+        more: Any = {"max_sites": limit, "script": script, "recorded": recorded}
+        found = ended.report(run, self.policies, **more)
+        made = found.framework if isinstance(found, RecordedReport) else ""
         if made and self.args.policies is None and not self.framework:
-            policies = policies_for(made[0].framework.partition(" ")[0], self.args.script)
-        return ended.merged_into(kind(run, policies, max_sites=limit, script=script))
+            found.policies = policies_for(made.partition(" ")[0], self.args.script)
+        return found
 
     def outcomes(self, own: str, given: StandardInput) -> list[Outcome]:
         """Run it under the policy it ran under, and under each of the others, until stopped."""
@@ -188,8 +190,8 @@ class Comparison:
         with Progress() as progress:
             for name, under in {own: self._run_name, **{name: name for name in others}}.items():
                 progress.step(f"the program under {name}", len(found) / (len(others) + 1))
-                shown = self.args.show
-                asked = Task((), under, casts=not self.args.stop, names=shown and tuple(shown))
+                probes = (Shown(self.args.show),)
+                asked = Task((), under, casts=not self.args.stop, probes=probes)
                 ended = self.program.run(asked, given, quiet=True)
                 found.append(outcome(name, ended, found[0] if found else None))
                 if ended.interrupted:
@@ -243,7 +245,8 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
         framework = saved.framework.partition(" ")[0]
         saved = read_run(args.script, policies_for(framework, saved.script))
     asked = saved.policies
-    return Comparison(Program(()), asked, None, _baseline(args), args, framework, saved)
+    known = classify.asked_baseline(args.baseline, args.update_baseline)
+    return Comparison(Program(()), asked, None, known, args, framework, saved)
 
 
 def _ended(saved: RecordedReport) -> Ended:
@@ -285,7 +288,8 @@ def _read(args: argparse.Namespace) -> Comparison:
     run = as_policy(args.run) if args.run else None
     framework = _recorded(args)
     policies = policies or policies_for(framework, args.script)
-    return Comparison(of, policies, run, _baseline(args), args, framework)
+    known = classify.asked_baseline(args.baseline, args.update_baseline)
+    return Comparison(of, policies, run, known, args, framework)
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -333,25 +337,6 @@ def _recorded(args: argparse.Namespace) -> str:
     return found
 
 
-def _baseline(args: argparse.Namespace) -> Baseline | None:
-    """Read the baseline, if there is one; it is an empty one that is about to be written."""
-    if not args.baseline:
-        if args.update_baseline:
-            raise UsageError("--update-baseline needs --baseline FILE, which it writes")
-        return None
-    path = Path(args.baseline)
-    if args.update_baseline:
-        require_place(path)
-        if not path.exists():
-            return Baseline(path)
-    elif not path.exists():
-        raise UsageError(f"no such baseline: {path}; --update-baseline writes it")
-    try:
-        return read(path)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-
-
 def _whole(ended: Ended) -> bool:
     """Whether the program ran to its end, and was observed all the way."""
     return not ended.status and not ended.bugs
@@ -374,7 +359,7 @@ def _status(ended: Ended, every: list[Outcome], judged: Judged, report: Report) 
 def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     """Say on standard error what went wrong."""
     if ended.status:
-        _say(ended.stopped_under(report.run.name) + as_module(of.args.script))
+        _say(ended.stopped_under(report.run.name) + as_module(of.args.script) + _why(of, ended))
     elif isinstance(report, RecordedReport) and (of.framework or report.framework):
         if not report.calls:
             nothing = f"the program called nothing that computes under {report.run.name}"
@@ -389,6 +374,14 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
             f"elsewhere takes --framework {' or '.join(RECORDED)}"
         )
     ended.say_bugs("compare")
+
+
+def _why(of: Comparison, ended: Ended) -> str:
+    """Name the command that says where the dtypes came from at which a program stops."""
+    if of.framework not in FRAMEWORKS or of.saved is not None or ended.status != FINDINGS:
+        return ""
+    program = f"-m {of.args.module}" if of.args.module else shlex.quote(of.args.script)
+    return f"; promoarray why {program} says where the dtypes there come from, and what to write"
 
 
 _ELSEWHERE = (

@@ -264,7 +264,7 @@ def outcome(policy: str, ended: Ended, run: Outcome | None = None) -> Outcome:
     globals."""
     own = ended.findings[0] if ended.findings else None
     recovered = {place: cast for each in ended.findings for place, cast in each.refusals.items()}
-    finals = own.finals if own and not ended.status else {}
+    finals = own.probed[0] if own and own.probed and not ended.status else {}
     values = {name: each.text for name, each in finals.items() if each.shown}
     made = Outcome(policy, values, recovered, ended.in_short, ended.where, ended.output)
     if run is None:

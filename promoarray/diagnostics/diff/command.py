@@ -27,15 +27,14 @@ from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.edits.planner import planned
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL
-from promoarray.diagnostics.findings.verdict import NotExamined, not_examined, open_in_words
+from promoarray.diagnostics.findings.verdict import not_examined, open_in_words
 from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import framework_of
 from promoarray.diagnostics.run.program import Ended, as_module, program_of, say
 from promoarray.diagnostics.run.task import Task
-from promoarray.diagnostics.spans import name_of
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -189,7 +188,7 @@ def difference(
     ordered = sorted(real, key=lambda each: each.place)
     left = [*not_examined(report)]
     left += [
-        NotExamined(each.operation, each.refusal, name_of(each.program), each.count)
+        NotExamined(each.operation, each.refusal, each.site, each.program, count=each.count)
         for each in changes
         if each.kind == OPEN
     ]
@@ -252,13 +251,13 @@ def main(args: argparse.Namespace) -> int:
     sys.stderr.flush()
     ended = program.run(asked, None, quiet=False, aside=args.json)
     noted = (each.probed[0] for each in ended.findings if each.probed)
-    compared = difference(report_of(ended, before, after), noted, after, before)
+    compared = difference(ended.report(before, (before, after)), noted, after, before)
     found = replace(compared, inherited=args.all)
     if args.json:
         print(json.dumps(found.to_dict() | {"program": ended.to_dict()}, indent=2))
     else:
         console().print(found)
-    return _told(found, ended, args.script)
+    return _told(found, ended, args.script, framework)
 
 
 def framework_recorded(
@@ -271,18 +270,10 @@ def framework_recorded(
     return ""
 
 
-def report_of(ended: Ended, before: Policy, after: Policy) -> Report:
-    """Return what all processes of a run have found."""
-    made = next((each for each in ended.reports if isinstance(each, RecordedReport)), None)
-    if made is None:
-        return ended.merged_into(Report(before, (before, after)))
-    return ended.merged_into(RecordedReport(made.run, (before, after), framework=made.framework))
-
-
-def _told(found: Difference, ended: Ended, script: str | None) -> int:
+def _told(found: Difference, ended: Ended, script: str | None, framework: str) -> int:
     """Say on standard error what went wrong; return the exit status."""
     if ended.status:
-        run = ended.findings[0].run if ended.findings else found.before.name
+        run = ended.findings[0].run if ended.findings else ""
         say("diff", ended.stopped_under(run) + as_module(script))
     ended.say_bugs("diff")
     if ended.bugs or ended.status > 0:
@@ -291,6 +282,14 @@ def _told(found: Difference, ended: Ended, script: str | None) -> int:
         return SIGNAL - ended.status
     if found.changes:
         return FINDINGS
-    if not found.operations:
-        return NOTHING if not ended.imported else FAILED
+    if not found.operations and ended.imported:
+        if not framework:
+            say("diff", _ELSEWHERE.format(script or "SCRIPT", found.after.name))
+        return FAILED
     return INCOMPLETE if found.open else NOTHING
+
+
+_ELSEWHERE = (
+    "the program computed nothing with promoarray, and of an unmodified one two editions of NumPy "
+    "are compared; what another policy changes in it promoarray compare {} --policies {} shows"
+)

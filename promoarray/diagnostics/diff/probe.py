@@ -17,9 +17,8 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, common_backend
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.call_site import Site, sites
-from promoarray.core.dispatch import comparing
 from promoarray.core.events import OperationEvent, RefusalEvent, Repeat, Repeats, SetitemEvent
-from promoarray.core.executable import compiled
+from promoarray.core.executable import among_floats, compiled, is_beyond
 from promoarray.core.operands import scalar_buffer
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.ask.refusals import refused_of
@@ -200,7 +199,9 @@ def recomputed(policy: Policy, decision: Decision, event: OperationEvent) -> tup
 
 def _obeyed(decision: Decision, event: OperationEvent) -> Plan:
     """The plan; of a comparison with an int beyond the dtype that of the numbers themselves."""
-    return comparing(decision.plan, event.operands, decision.values) or decision.plan
+    plan, values = decision
+    is_far = any(map(is_beyond, event.operands, values, plan.inputs))
+    return among_floats(plan) if is_far else plan
 
 
 def _way(policy: Policy, decision: Decision, event: OperationEvent) -> Any:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.core.proposed_casts import accepted_casts
-from promoarray.core.recovery import accepted_for_value
 from promoarray.diagnostics.edits.occurrences import Asked
+from promoarray.diagnostics.edits.recovery import accepted_for_value
 from promoarray.diagnostics.model.slots import adopted, has
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import OPERATIONS, Family, Form
@@ -111,12 +111,13 @@ def _keeps_value(operand: Operand, to: DType) -> bool:
 
 def _become(value: Any, dtype: DType) -> Any:
     """A number in another dtype, as far as a policy looks at it: its kind, its sign and size."""
-    if value is None or isinstance(value, complex):
+    if value is None or (isinstance(value, complex) and dtype.kind is Kind.COMPLEX):
         return value
+    value = value.real
     if dtype.kind is Kind.BOOL:
         return bool(value)
     if dtype.kind in INTEGERS:
-        return int(value) if math.isfinite(value) else 0
+        return int(value) if type(value) is int or math.isfinite(value) else 0
     return float(value) if abs(value) < _LARGE else math.inf
 
 

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Collection
 from typing import Any
 
+from promoarray.diagnostics.calls.common import operations
 from promoarray.diagnostics.edits.occurrences import (
     ASTYPE,
     DEFAULT_DTYPE,
@@ -92,7 +93,7 @@ def folded(call: ast.AST, name: str) -> list[Any] | None:
     operation, operands = "", list[Any](others)
     match ast.unparse(call.func), others:
         case "sum", _:
-            operation, operands = "add", [None, first]
+            operation, operands = "add", [None, None if _is_lazy(first) else first]
         case "math.prod", _:
             operation, operands = "multiply", [None, first]
         case "functools.reduce" | "reduce", [values, *_]:
@@ -105,6 +106,11 @@ def folded(call: ast.AST, name: str) -> list[Any] | None:
     if operation != name:
         return inner
     return None if inner or any(map(_is_lazy, operands)) else operands
+
+
+def is_sum(node: ast.AST) -> bool:
+    """Whether a call is one of Python's ``sum``."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "sum"
 
 
 def operator_of(node: ast.AST) -> str:
@@ -201,31 +207,19 @@ def _calls(call: ast.Call, name: str) -> bool:
         return called in MAKERS and not any(word.arg == "dtype" for word in call.keywords)
     if name == ASTYPE:
         return called in ("astype", "asarray", "array")
-    return called == name or called in OTHER_NAMES.get(name, ())
+    return name in (called, operations("numpy").get(called)) or called in _OURS.get(name, ())
 
 
-OTHER_NAMES = {
-    "abs": {"absolute", "fabs"},
-    "concat": {"concatenate", "hstack", "vstack"},
-    "pow": {"power"},
-    "divide": {"true_divide"},
-    "remainder": {"mod"},
-    "matmul": {"dot"},
+_OURS = {
+    "abs": {"fabs"},
     "vecdot": {"dot", "inner"},
-    "max": {"amax"},
-    "min": {"amin"},
     "clip": {"clamp"},
-    "asin": {"arcsin"},
-    "acos": {"arccos"},
-    "atan": {"arctan"},
-    "atan2": {"arctan2"},
     "cumulative_sum": {"cumsum"},
     "cumulative_prod": {"cumprod"},
-    "bitwise_invert": {"invert"},
-    "vector_norm": {"norm"},
     "matrix_norm": {"norm"},
 }
-"""From an operation to what functions and methods of it are called besides."""
+"""From an operation to what functions and methods of it are called besides, where NumPy's of that
+name are others."""
 
 MAKERS = frozenset(
     ("arange", "array", "asarray", "empty", "eye", "full", "linspace", "logspace", "ones", "zeros")

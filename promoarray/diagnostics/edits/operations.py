@@ -14,6 +14,7 @@ from promoarray.diagnostics.edits.occurrences import DTYPE, REFUSED, fits
 from promoarray.diagnostics.edits.operands import (
     called_name,
     is_simple,
+    is_sum,
     method_of,
     number_text,
     symbol_of,
@@ -35,7 +36,8 @@ from promoarray.promotion.plan import Rank
 
 def operation(place: SourceOperation) -> Found:
     """Numbers that fit, casts of operands, or of the result."""
-    if (found := _of_bools(place)) is not None:
+    found = _of_bools(place) or _summed(place)
+    if found is not None:
         return found
     port, first = place.port, place.concerned[0]
     shared = place.source.shared(place.node, first)
@@ -110,6 +112,23 @@ def _of_bools(place: SourceOperation) -> Found | None:
     if not all(holds(place.port, asked._replace(name=name)) for asked in place.every):
         return None
     return (place.wrap(node, place.needing[0].wanted, "operator", text=symbol),), ""
+
+
+def _summed(place: SourceOperation) -> Found | None:
+    """``sum(x, np.int64(0))``: what is summed so far has the dtype from the start on."""
+    node, wanted = place.node, place.wanted
+    if place.needing[0].name != "add" or not (place.words.scalars and is_sum(node)):
+        return None
+    if len(wanted) != 1:  # of the first pass and the others
+        return None
+    if any(number_text(start) is None for start in node.args[1:]) or node.keywords:
+        return None
+    if any(isinstance(each, ast.Starred) for each in node.args):  # which may give the start, too
+        raise Unedited("a starred argument stands for several")
+    casts = Casts(operands={0: next(iter(wanted))})
+    if not all(holds(place.port, asked, casts) for asked in place.every):
+        return None
+    return (place.wrap(node, casts.operands[0], "start", operand=0),), ""
 
 
 _OF_BOOLS = {"multiply": ("bitwise_and", "&"), "add": ("bitwise_or", "|")}

@@ -23,8 +23,8 @@ class Wrap(NamedTuple):
     dtype: DType
     # of ``Spelling.template``, or ``dtype`` for a keyword, ``retyped`` for a dtype that is
     # named already, ``literal`` for ``2.0``, ``stored`` for a constructor, ``operator`` for
-    # ``a & b``; ``result`` and ``target`` of an augmented assignment, which becomes a plain
-    # one
+    # ``a & b``, ``start`` for that of a sum; ``result`` and ``target`` of an augmented
+    # assignment, which becomes a plain one
     how: str = "astype"
     text: str = ""  # what is written for the dtype; "" for its name
     name: str = ""  # the name of the namespace there
@@ -189,7 +189,9 @@ def _types(asked: Asked) -> Types:
 
 
 def _rule(index: int, rows: list[_Row]) -> Rule | None:
-    first = next(row.wanted for row in rows if row.wanted is not row.own)
+    first = next((row.wanted for row in rows if row.wanted is not row.own), None)
+    if first is None:  # it has the dtype in the run, and another under the policy
+        return None
     own = () if index == RESULT else (index,)
     others = [i for i in range(len(rows[0].types)) if i != index]
     if own and (cases := _cases(rows, own)) is not None:

@@ -129,14 +129,33 @@ class Writer:
 
     def _asks(self, wrap: Wrap) -> Iterator[Piece]:
         """``f(x, dtype=...)``."""
-        call, extent = wrap.node, self.source.extent(wrap.node)
+        yield self._argument(wrap.node, f"dtype={self._dtype(wrap)}")
+
+    def _start(self, wrap: Wrap) -> Iterator[Piece]:
+        """``sum(x, np.int64(0))`` for ``sum(x)``."""
+        call = wrap.node
+        first, *given = call.args
+        start = self.source.quoted(given[0]) if given else "0"
+        number = f"{self._dtype(wrap)}({start})"
+        within, whole = self.source.extent(first), self.source.extent(call)
+        if given:
+            yield self._replaced(self.source.extent(given[0]), number)
+        elif isinstance(first, ast.GeneratorExp) and within[1] == whole[1]:  # in the call's own ()
+            yield Piece(within[0], within[0], "(", within, True)
+            yield Piece(within[1], within[1], f", {number})", within)
+        else:
+            yield self._argument(call, number)
+
+    def _argument(self, call: ast.Call, text: str) -> Piece:
+        """A last argument of a call."""
+        extent = self.source.extent(call)
         given = [*call.args, *(word.value for word in call.keywords)]
         at = max((self.source.extent(each)[1] for each in given), default=extent[1] - 1)
         while given and (outer := self.source.text.find(")", at, extent[1] - 1)) >= 0:
             if self.source.text[at:outer].strip():
                 break
             at = outer + 1
-        yield Piece(at, at, f"{', ' if given else ''}dtype={self._dtype(wrap)}", extent)
+        return Piece(at, at, f"{', ' if given else ''}{text}", extent)
 
     def _retyped(self, wrap: Wrap) -> Iterator[Piece]:
         """Another dtype where one is named; ``node`` is that."""
@@ -200,6 +219,7 @@ class Writer:
 
 _INSIDE: dict[str, Callable[[Writer, Wrap], Iterator[Piece]]] = {
     "dtype": Writer._asks,
+    "start": Writer._start,
     "retyped": Writer._retyped,
     "literal": Writer._literal,
     "stored": Writer._stored,

@@ -15,6 +15,7 @@ from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.casts import Answer
+from promoarray.diagnostics.explain.numpys import enter
 from promoarray.diagnostics.explain.report import Cast, Explanation, other_policies
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.kernels.float_state import in_default_float_state
@@ -73,11 +74,12 @@ class Case:
         *,
         supposed: bool = False,
     ) -> None:
-        self.name, self.form, self.entered, self.policy = name, form, entered, policy
-        self.supposed = supposed
-        self.seen = tuple(map(self._see, entered))
-        self.plan = self._planned(form)
-        self.decided = policy.decided(name, self.plan, self.seen, entered)
+        self.name, self.form, self.policy, self.supposed = name, form, policy, supposed
+        self.given = entered
+        self.entered, self.decider, refusal = enter(policy, name, form, entered)
+        self.seen = tuple(map(self._see, self.entered))
+        self.plan = refusal or self._planned(form)
+        self.decided = refusal or self.decider.decide(name, self.seen, self.entered, form)
 
     def explanation(self) -> Explanation:
         """Return the answer with its reasons, and every other policy's."""
@@ -98,7 +100,7 @@ class Case:
         )
 
     def _ask(self, policy: str) -> Answer:
-        return Case(self.name, self.form, self.entered, as_policy(policy), supposed=True).answer
+        return Case(self.name, self.form, self.given, as_policy(policy), supposed=True).answer
 
     # -- what is asked ----------------------------------------------------------------------------
 
@@ -114,8 +116,8 @@ class Case:
         return operand._replace(type=policy.canonical.get(operand.type, operand.type))
 
     def _planned(self, form: Form) -> Plan | Refusal:
-        counted = self.policy.squared(self.name, self.seen, self.entered, form)
-        return self.policy.plan(self.name, counted, form)
+        counted = self.decider.squared(self.name, self.seen, self.entered, form)
+        return self.decider.plan(self.name, counted, form)
 
     @cached_property
     def by_value(self) -> tuple[Operand, ...]:

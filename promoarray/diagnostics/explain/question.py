@@ -7,12 +7,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import OF_UFUNC  # users ask about NumPy's ufuncs
 from promoarray.core.array_base import storage_dtype
 from promoarray.core.operands import array_class, as_operand
 from promoarray.diagnostics.explain.case import explain_operation
 from promoarray.diagnostics.explain.cast import explain_cast
+from promoarray.diagnostics.explain.numpys import NumPyArray, NumPyScalar
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.errors import quoted
@@ -161,10 +164,13 @@ def _entered(x: Any) -> Any:
 def _stands_for(x: Any) -> Any:
     """An operand as the dispatcher takes it; of another library's array, the Operand it is."""
     entered = _entered(x)
-    if entered is x or isinstance(entered, Operand):
+    if entered is x or isinstance(entered, Operand) or type(entered) in WEAK:
         return entered
     dtype = storage_dtype(entered)
-    return Operand(dtype) if entered.ndim else Operand(dtype, Rank.ZERO_D, entered.item())
+    stands = Operand(dtype) if entered.ndim else Operand(dtype, Rank.ZERO_D, entered.item())
+    if isinstance(x, np.generic):
+        return NumPyScalar(*stands)
+    return NumPyArray(*stands) if isinstance(x, np.ndarray) else stands
 
 
 def _asked(entered: tuple[Any, ...]) -> Policy:

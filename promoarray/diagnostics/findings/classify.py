@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from promoarray.console import counted
+from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.findings.results import Finding, Results, findings
 from promoarray.diagnostics.model.kinds import NAMES, selected
+from promoarray.diagnostics.model.lost import CHECKS
 from promoarray.diagnostics.spans import relative
-from promoarray.diagnostics.whole_file import write_whole
+from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.errors import UnknownPolicyError, quoted
 from promoarray.promotion.registry import as_policy, families
 
@@ -92,6 +94,30 @@ class Baseline:
         write_whole(self.path, f'{{"promoarray_baseline": {VERSION},\n "findings": {held}}}\n')
 
 
+def asked_baseline(file: str | None, update: bool) -> Baseline | None:
+    """Return the baseline that a command line names; an empty one that is about to be written.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or it is none.
+    OSError
+        If it cannot be read or written.
+    """
+    if not file:
+        if update:
+            raise UsageError("--update-baseline needs --baseline FILE, which it writes")
+        return None
+    path = Path(file)
+    if update:
+        require_place(path)
+        if not path.exists():
+            return Baseline(path)
+    elif not path.exists():
+        raise UsageError(f"no such baseline: {path}; --update-baseline writes it")
+    return read(path)
+
+
 def read(path: Path) -> Baseline:
     """Read a baseline.
 
@@ -99,20 +125,20 @@ def read(path: Path) -> Baseline:
     ------
     OSError
         If it cannot be read.
-    ValueError
+    UsageError
         If it is none.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         version = data["promoarray_baseline"]
         if version != VERSION:
-            raise ValueError(
+            raise UsageError(
                 f"{path} is a baseline of version {version!r}, and this promoarray reads version "
                 f"{VERSION}; write it anew with --update-baseline"
             )
         return Baseline(path, Counter(dict(map(_entry, data["findings"]))))
     except (KeyError, TypeError, RecursionError, UnicodeError, json.JSONDecodeError) as error:
-        raise ValueError(
+        raise UsageError(
             f"{path} is no baseline ({type(error).__name__}: {error}); write it with "
             "--update-baseline"
         ) from error
@@ -177,15 +203,18 @@ def comments_in(files: Collection[str]) -> list[Comment]:
 
 
 def told(
-    comments: Collection[Comment], used: Collection[Comment], policies: Collection[str]
+    comments: Collection[Comment],
+    used: Collection[Comment],
+    policies: Collection[str],
+    kinds: Collection[str] = NAMES,
 ) -> list[Notice]:
     """Return what is wrong with comments: names that nothing has, and those that ignore nothing."""
     notices = []
     for each in comments:
         for name in each.unknown:
-            meant = difflib.get_close_matches(name, [*NAMES, *families()], n=1)
+            meant = difflib.get_close_matches(name, [*NAMES, *CHECKS, *families()], n=1)
             near = f" Did you mean: {meant[0]}?" if meant else ""
-            names = ", ".join(NAMES)
+            names = ", ".join(kinds)
             what = f"names {quoted(name)}, which is neither a policy nor one of {names}."
             notices.append(Notice(each.file, each.line, f"{each.text} {what}{near}"))
         if each not in used and not each.unknown and each.about(policies):
@@ -229,8 +258,8 @@ def _comment(file: str, token: tokenize.TokenInfo, first: int, last: int) -> Com
         first = last = line
     names, closed = match[1], match[2]
     words = [] if names is None else [word.strip() for word in names.split(",")]
-    kinds = tuple(word for word in words if word in NAMES)
-    policies = tuple(word for word in words if word not in NAMES and _known(word))
+    kinds = tuple(word for word in words if word in NAMES or word in CHECKS)
+    policies = tuple(word for word in words if word not in kinds and _known(word))
     unknown = tuple(word for word in words if word not in (*kinds, *policies))
     if names is not None and not closed:
         kinds, policies, unknown = (), (), (f"[{names}",)
@@ -324,19 +353,34 @@ def judge(
     whole : bool
         Whether the program ran to its end; else nothing is told of what was not found.
     """
-    every = findings(report)
+    policies = [policy.name for policy in report.policies]
+    return judged(findings(report), files, baseline, fail_on, policies, whole=whole)
+
+
+def judged(
+    every: Collection[Finding],
+    files: Collection[str],
+    baseline: Baseline | None,
+    fail_on: tuple[str, ...],
+    policies: Collection[str] = (),
+    *,
+    whole: bool,
+    kinds: Collection[str] = NAMES,
+) -> Judged:
+    """Say which findings are new; see ``judge``. Comments that name none of the kinds are others'
+    to use."""
     comments = comments_in({*files, *(each.place.file for each in every)})
     holding = {each: [c for c in comments if c.covers(each)] for each in every}
     used = {comment for found in holding.values() for comment in found}
+    used |= {c for c in comments if c.kinds and not {*c.kinds} & {*kinds}}
     left = [each for each, found in holding.items() if not found]
     known = baseline.known(left) if baseline else set()
     states = {each: IGNORED if found else NEW for each, found in holding.items()}
     states |= dict.fromkeys(known, KNOWN)
-    policies = [policy.name for policy in report.policies]
     return Judged(
         states,
         fail_on,
-        tuple(told(comments, used if whole else comments, policies)),
+        tuple(told(comments, used if whole else comments, policies, kinds)),
         baseline.gone(left, policies) if baseline and whole else Counter(),
         str(baseline.path) if baseline else "",
     )

@@ -23,7 +23,7 @@ from promoarray.diagnostics.model.divergence import (
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.flow import Flow
 from promoarray.diagnostics.model.kinds import ROOT, UNKNOWN
-from promoarray.diagnostics.model.noted import Call, Decided, Refused, Stopped, Unanswered
+from promoarray.diagnostics.model.noted import Call, Decided, NotExamined, Refused, Stopped
 from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import Policy
@@ -75,8 +75,10 @@ class Results:
         others names them.
     agreed : Operations
         The operations at which all policies agree.
+    unexamined : Counter
+        From each NotExamined that was noted as the program ran to how often it was met.
     unanswered : Counter
-        The calls of which policies of other frameworks were not asked.
+        The same of calls of which policies of other frameworks were not asked.
     flows : list of Flow
         The operations of the processes of a recorded run, of which policies are asked when somebody
         reads the report.
@@ -100,7 +102,8 @@ class Results:
     assumed: set[str] = field(default_factory=set)
     script: str = ""
     agreed: Operations = field(default_factory=Operations)
-    unanswered: Counter[Unanswered] = field(default_factory=Counter)
+    unexamined: Counter[NotExamined] = field(default_factory=Counter)
+    unanswered: Counter[NotExamined] = field(default_factory=Counter)
     flows: list[Flow] = field(default_factory=list)
     _planned: tuple[Any, Any] = None, None
 
@@ -141,6 +144,7 @@ class Results:
         for divergence in other._found.values():
             self.record(divergence)
         self.agreed.merge(other.agreed)
+        self.unexamined.update(other.unexamined)
         self.unanswered.update(other.unanswered)
         for change in other.value_changes.found.values():
             self.record_values(change)

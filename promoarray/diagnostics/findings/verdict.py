@@ -7,7 +7,7 @@ was examined. Whatever was not examined leaves the answer incomplete, by name an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from os.path import realpath
 from typing import Any, NamedTuple
 
@@ -18,33 +18,13 @@ from promoarray.diagnostics.findings.results import Results, findings
 from promoarray.diagnostics.model.divergence import Divergence, settled_finals
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.kinds import DIFFERENCES
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.spans import name_of
 
 DIFFERS, AGREES, INCOMPLETE = "differs", "agrees", "incomplete"
 
 MOST_NAMED = 8
 """So many things that were not examined are named in a sentence; the data has all."""
-
-
-@dataclass(frozen=True)
-class NotExamined:
-    """Something of a run that no policy was asked about."""
-
-    what: str  # its name
-    why: str
-    where: str = ""  # file and line; "" where they are not known
-    count: int = 1
-    policies: tuple[str, ...] = ()  # whose answer it leaves open; () for all
-
-    def __str__(self) -> str:
-        times = f" ×{self.count}" if self.count > 1 else ""
-        at = f" at {self.where}" if self.where else ""
-        return f"{self.what}{at}{times}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as data."""
-        said = {"what": self.what, "why": self.why, "where": self.where or None}
-        return said | {"count": self.count}
 
 
 class Verdict(NamedTuple):
@@ -94,36 +74,36 @@ def _verdict(name: str, differs: bool, examined: int, every: tuple[NotExamined, 
 def not_examined(report: Results) -> Iterator[NotExamined]:
     """Yield what the program did, or may have done, that no policy was asked about."""
     if report.stopped:
-        at = name_of(report.stopped.site) if report.stopped.site else ""
-        yield NotExamined("what follows the stop", "the program did not run further", at)
-    for each, count in sorted(getattr(report, "unexamined", {}).items(), key=_by_place):
-        yield NotExamined(each.what, each.why, name_of(each.program), count)
-    named = {each.what.rpartition(".")[2] for each in getattr(report, "unexamined", {})}
+        at = None, report.stopped.site
+        yield NotExamined("what follows the stop", "the program did not run further", *at)
+    for each, count in sorted(report.unexamined.items(), key=_by_place):
+        yield replace(each, count=count)
+    named = {each.what.rpartition(".")[2] for each in report.unexamined}
     for (kind, name), count in sorted(getattr(report, "calls", {}).items()):
         if kind in OPEN_CALLS and name.rpartition(".")[2] not in named:
-            yield NotExamined(name, OPEN_CALLS[kind], "", count)
+            yield NotExamined(name, OPEN_CALLS[kind], count=count)
     yield from _unanswered(report)
     for escape, count in sorted([*report.escapes.items()]):
         if not escape.scalar:
             to = f" to {escape.consumer}" if escape.consumer else ""
-            yield NotExamined(f"{escape.dtype} array{to}", _LEFT, name_of(escape.site), count)
+            what = f"{escape.dtype} array{to}", _LEFT
+            yield NotExamined(*what, escape.inside, escape.site, count=count)
     if report.uncomputed:
-        yield NotExamined("values of lazy arrays", _LAZY, "", report.uncomputed)
+        yield NotExamined("values of lazy arrays", _LAZY, count=report.uncomputed)
     if report.assumed:
         names = tuple(sorted(report.assumed))
-        yield NotExamined("the value of a lazy 0-d array", _LAZY, "", 1, names)
+        yield NotExamined("the value of a lazy 0-d array", _LAZY, policies=names)
     if report.max_sites_reached:
         yield NotExamined(f"places beyond the limit of {report.max_sites}", "the limit was reached")
 
 
 def _unanswered(report: Results) -> Iterator[NotExamined]:
     """Yield the calls of which frameworks were not asked, each with the policies."""
-    policies: dict[tuple[str, str, Site], list[str]] = {}
+    policies: dict[tuple[str, str, Site | None], list[str]] = {}
     for each in report.unanswered:
-        at = each.name, each.why, each.program
-        policies.setdefault(at, []).append(each.policy)
-    for (name, why, program), names in sorted(policies.items(), key=lambda item: str(item[0])):
-        yield NotExamined(name, why, name_of(program), 1, tuple(sorted(names)))
+        policies.setdefault((each.what, each.why, each.program), []).extend(each.policies)
+    for (what, why, program), names in sorted(policies.items(), key=lambda item: str(item[0])):
+        yield NotExamined(what, why, None, program, tuple(sorted({*names})))
 
 
 OPEN_CALLS = {
@@ -137,9 +117,9 @@ _LEFT = "another library's rules decide from there on"
 _LAZY = "they are not computed for a report"
 
 
-def _by_place(item: tuple[Any, int]) -> tuple[str, ...]:
+def _by_place(item: tuple[NotExamined, int]) -> tuple[str, ...]:
     each = item[0]
-    return name_of(each.program), each.what, each.why
+    return each.where, each.what, each.why
 
 
 def open_in_words(every: tuple[NotExamined, ...] | list[NotExamined], *, most: int = 0) -> str:

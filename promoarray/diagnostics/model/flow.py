@@ -19,10 +19,13 @@ OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY, CALL = (
     *("operation", "default", "cast", "assignment"),
     *("made", "entry", "call"),
 )
+"""Kinds of what is recorded."""
+
 COMPARED = frozenset({OPERATION, DEFAULT, CAST, ASSIGNMENT})
 """Those that count as operations that were compared."""
 
-"""Kinds of what is recorded."""
+COMPARISONS = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})
+"""Operations of which bools are made in whatever dtype they compare."""
 
 Source = tuple[int, int]
 """What made an array, as ``RecordedOperation.makes`` has it, and which of its results it is."""
@@ -78,6 +81,8 @@ class Flow:
     """The operations of one process of a run, in the order in which they were met first."""
 
     operations: list[RecordedOperation] = field(default_factory=list)
+    # by what they make, the first of each
+    makers: dict[int, RecordedOperation] = field(default_factory=dict, repr=False, compare=False)
     # from the names of the program's globals to the results that they are
     finals: dict[str, Source] = field(default_factory=dict)
     # places at which the program read a dtype from an array: what is made of it is the run's
@@ -89,112 +94,3 @@ class Flow:
     def record_values(self, change: ValueChange) -> None:
         """Add a place at which the values of a cast differ, or what differs in one more pass."""
         self.values.add(change)
-
-
-# -- as data --------------------------------------------------------------------------------------
-
-
-def as_data(flow: Flow) -> dict[str, Any]:
-    """Return a flow as data for JSON: sites and places once, each by its number after that."""
-    sites: dict[Site, int] = {}
-    places: dict[Place, int] = {}
-
-    def number(site: Site) -> int:
-        return sites.setdefault(site, len(sites))
-
-    def at(place: Place) -> int:
-        return places.setdefault(place, len(places))
-
-    operations = [_operation_data(each, at(each.place)) for each in flow.operations]
-    rows = [
-        [number(p.site), number(p.program), p.part, list(p.names), p.part_of, p.edited]
-        for p in places
-    ]
-    return {
-        "operations": operations,
-        "places": rows,
-        "sites": [
-            [s.file, s.line, s.column, s.text, s.expression, list(s.extent), s.stores]
-            for s in sites
-        ],
-        "finals": {name: list(source) for name, source in flow.finals.items()},
-    }
-
-
-def _operation_data(each: RecordedOperation, place: int) -> dict[str, Any]:
-    return vars(each) | {
-        "form": each.form.name,
-        "operands": [[g.code, g.flat, value_data(g.value)] for g in each.operands],
-        "results": list(each.results),
-        "place": place,
-        "sources": [sorted(map(list, found)) for found in each.sources],
-    }
-
-
-def from_data(data: dict[str, Any]) -> Flow:
-    """Return a flow from data.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError
-        If it is no such data.
-    """
-    sites = [
-        Site(file, line, column, text, expression, tuple(extent), stores)
-        for file, line, column, text, expression, extent, stores in data["sites"]
-    ]
-    places = [
-        Place(sites[row[0]], sites[row[1]], row[2], tuple(row[3]), row[4], row[5])
-        for row in data["places"]
-    ]
-    operations = [_operation(row, places) for row in data["operations"]]
-    finals = {name: (number, which) for name, (number, which) in data["finals"].items()}
-    flow = Flow(operations, finals)
-    _check(flow)
-    return flow
-
-
-def _operation(row: dict[str, Any], places: list[Place]) -> RecordedOperation:
-    read = {
-        "form": Form[row["form"]],
-        "operands": tuple(Given(code, flat, value_of(x)) for code, flat, x in row["operands"]),
-        "results": tuple(row["results"]),
-        "options": dict(row["options"]),
-        "place": places[row["place"]],
-        "sources": [{(number, which) for number, which in found} for found in row["sources"]],
-    }
-    return RecordedOperation(**row | read)
-
-
-def _check(flow: Flow) -> None:
-    """Raise ValueError where a source is no result."""
-    every = [found for each in flow.operations for found in each.sources]
-    made = {(each.makes, n) for each in flow.operations for n in range(len(each.results))}
-    for number, which in {*flow.finals.values()}.union(*every) - made:
-        raise ValueError(f"nothing makes {number}, or it has no result {which}")
-
-
-def value_data(value: Any) -> Any:
-    """Return a number as data that keeps it exactly."""
-    match value:
-        case None | bool():
-            return value
-        case int():
-            return {"int": str(value)}
-        case float():
-            return {"float": value.hex()}
-    return {"complex": [value.real.hex(), value.imag.hex()]}
-
-
-def value_of(data: Any) -> Any:
-    """Return the number that data stand for."""
-    match data:
-        case None | bool():
-            return data
-        case {"int": str(digits)}:
-            return int(digits)
-        case {"float": str(digits)}:
-            return float.fromhex(digits)
-        case {"complex": [str(real), str(imag)]}:
-            return complex(float.fromhex(real), float.fromhex(imag))
-    raise ValueError(f"{data!r} is no number")

@@ -11,6 +11,7 @@ from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.divergence import Answer, Divergence
+from promoarray.diagnostics.spans import name_of
 
 
 class Call(NamedTuple):
@@ -24,13 +25,31 @@ class Call(NamedTuple):
     reason: str
 
 
-class Unanswered(NamedTuple):
-    """A call of which a policy has no answer, as its framework was not asked."""
+@dataclass(frozen=True, slots=True)
+class NotExamined:
+    """Something of a run that no policy was asked about, or of which some have no answer."""
 
-    name: str  # the function
+    what: str  # its name
     why: str
-    program: Site  # the program's line
-    policy: str
+    site: Site | None = None  # where it stands, if that was noted
+    program: Site | None = None  # the program's line; None where it is not known
+    policies: tuple[str, ...] = ()  # whose answer it leaves open; () for all
+    count: int = 1
+
+    @property
+    def where(self) -> str:
+        """File and line; "" where they are not known."""
+        return name_of(self.program) if self.program else ""
+
+    def __str__(self) -> str:
+        times = f" ×{self.count}" if self.count > 1 else ""
+        at = f" at {self.where}" if self.where else ""
+        return f"{self.what}{at}{times}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        said = {"what": self.what, "why": self.why, "where": self.where or None}
+        return said | {"count": self.count}
 
 
 class Decided(NamedTuple):

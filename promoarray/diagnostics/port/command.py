@@ -14,7 +14,14 @@ from typing import Any
 
 from promoarray.console import visible
 from promoarray.diagnostics.edits.planner import Port
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
+from promoarray.diagnostics.exit_codes import (
+    FAILED,
+    FINDINGS,
+    INCOMPLETE,
+    NOTHING,
+    USAGE,
+    UsageError,
+)
 from promoarray.diagnostics.port import real_numpy
 from promoarray.diagnostics.port.ported import Recordings, Runner, Stopped
 from promoarray.diagnostics.port.porting import Work
@@ -24,7 +31,6 @@ from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
 from promoarray.diagnostics.run.frameworks import OWN, framework_of, named
 from promoarray.diagnostics.run.program import (
     StandardInput,
-    UsageError,
     as_module,
     missing,
     policy_named,
@@ -57,8 +63,7 @@ def main(args: argparse.Namespace) -> int:
         _say(str(why))
         return USAGE
     except Stopped as stopped:
-        for bug in stopped.ran.bugs:
-            print(*map(visible, bug.splitlines()), sep="\n", file=sys.stderr)
+        stopped.ran.ended.say_bugs("port")
         policy = stopped.ran.policy
         when = f"under {policy}" if policy else f"before it imported {framework}"
         _say(f"the program stopped {when}: {stopped}{as_module(args.script)}")
@@ -122,14 +127,14 @@ def _port(
         )
         under = run.name if run and not recorded else None
         first = runner(under, tuple(policy.name for policy in policies))
-        late = next((name for name in RECORDED if name in first.imported), "")
+        late = next((name for name in RECORDED if name in first.ended.imported), "")
         if late and not recorded and not first.computed:  # its source does not tell
             run = _written_for(late, policies, run)
             runner = replace(runner, recorded=Recordings(late, _wanted(late, run)))
             first, recorded = runner(None, tuple(p.name for p in policies)), runner.recorded
-        if first.interrupted:
+        if first.ended.interrupted:
             raise KeyboardInterrupt
-        if first.stopped or first.bugs:
+        if first.stopped or first.ended.bugs:
             raise Stopped(first)
         real = None
         if args.python1 and recorded and recorded.wanted:

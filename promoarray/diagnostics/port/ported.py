@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from promoarray.console import counted, listed
 from promoarray.diagnostics.edits.occurrences import Occurrence, Span, occurrences
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port
-from promoarray.diagnostics.findings.verdict import NotExamined, open_in_words
+from promoarray.diagnostics.findings.verdict import open_in_words
 from promoarray.diagnostics.model.final import Final, final_values
 from promoarray.diagnostics.model.final_difference import Unequal
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.port.sources import Source
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended, Program, StandardInput, Texts, policy_named
@@ -38,12 +39,14 @@ class Ran(NamedTuple):
     policy: str  # what it ran under
     seen: list[Occurrence]  # of all its processes
     final: dict[str, Final]  # the globals of the program itself
-    output: str
-    stopped: str  # what stopped it, and where; "" if it ran to its end
+    ended: Ended
     report: Report | None = None  # what the other policies would have done, where some were asked
-    interrupted: bool = False
-    bugs: list[str] = []  # noqa: RUF012 - read alone
-    imported: tuple[str, ...] = ()  # the array libraries that the program itself imported
+
+    @property
+    def stopped(self) -> str:
+        """What stopped it, and where; "" if it ran to its end."""
+        ended = self.ended
+        return f"{ended.why} at {ended.where}" if ended.where else ended.why
 
     @property
     def computed(self) -> bool:
@@ -77,34 +80,26 @@ class Runner:
         self.step(f"run {self.count}: the program{casts}" + (f" under {policy}" if policy else ""))
         if self.recorded is None:
             named = dict.fromkeys((policy, *asked) if policy and asked else asked)
-            task = Task(tuple(named), policy, names=(), probes=(Ends(),))
+            task = Task(tuple(named), policy, probes=(Ends(),))
         else:
             framework, wanted = self.recorded
             named = dict.fromkeys((wanted, *asked) if wanted else asked)
             past = bool(wanted)
-            task = Task(tuple(named), names=(), probes=(Ends(),), framework=framework, past=past)
+            task = Task(tuple(named), probes=(Ends(),), framework=framework, past=past)
         return self._ran(self.program.run(task, self.given, quiet=True, texts=texts), asked)
 
     def _ran(self, ended: Ended, asked: tuple[str, ...]) -> Ran:
         own = ended.findings[0] if ended.findings else None
-        reports = ended.reports
-        report, run = reports[0] if reports else None, own.run if own else ""
-        if report is not None:
-            for other in reports[1:]:
-                report.merge(other)
-            if self.recorded is None:
-                report.run = policy_named(run)
+        report, run = None, own.run if own else ""
+        if ended.reports:
+            report = ended.report(policy_named(run), ended.reports[0].policies)
             run = report.run.name
         return Ran(
             run,
             seen(report, asked, self.recorded.wanted if self.recorded else ""),
             own.probed[0] if own and own.probed else {},
-            ended.output,
-            f"{ended.why} at {ended.where}" if ended.where else ended.why,
+            ended,
             report,
-            ended.interrupted,
-            ended.bugs,
-            ended.imported,
         )
 
 

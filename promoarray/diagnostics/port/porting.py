@@ -31,8 +31,9 @@ from promoarray.diagnostics.edits.place import SPELLINGS, Wrap
 from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan, read
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype, position_of
 from promoarray.diagnostics.edits.writing import Rewritten, Unkept, rewritten
-from promoarray.diagnostics.findings.verdict import NotExamined, not_examined
+from promoarray.diagnostics.findings.verdict import not_examined
 from promoarray.diagnostics.model.final_difference import Unequal, unequal
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.port.ported import NOTHING_RECORDED, Checked, Ported, Ran, Runner
 from promoarray.diagnostics.port.real_numpy import Real
 from promoarray.diagnostics.port.sources import Source
@@ -203,7 +204,7 @@ class Work:
             runner = replace(runner, recorded=recorded._replace(wanted=""))
         ran = runner(policy, asked, text.data)
         self.runner.count = runner.count
-        if ran.interrupted:
+        if ran.ended.interrupted:
             raise KeyboardInterrupt
         return ran
 
@@ -265,7 +266,7 @@ class Work:
         if found and self._again is None and self.runner.count < RUNS:
             self._again = self._run(self.named, EditedText())
             self._varying = {each.name for each in unequal(self.first.final, self._again.final)}
-            self._prints = self.first.output == self._again.output
+            self._prints = self.first.ended.output == self._again.ended.output
             found = self._unequal(ran)
         return found
 
@@ -275,7 +276,8 @@ class Work:
             for each in (self.first, ran)
         )
         found = unequal(mine, its, self.tolerance)
-        if self._prints and self.runner.recorded and self.first.output != ran.output:
+        prints = self.first.ended.output != ran.ended.output
+        if self._prints and self.runner.recorded and prints:
             found.append(Unequal("standard output", False, "it prints something else"))
         return tuple(found)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from operator import attrgetter
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -56,6 +58,8 @@ class Call:
     """From the framework's names of parameters to those of the tables."""
     augments: ClassVar[bool] = True
     """Whether ``x.add_(y)`` is what ``x += y`` does."""
+    kind_of: Callable[[Any], Hashable] = staticmethod(attrgetter("dtype"))
+    """What tensors that are alike have in common, besides being 0-d or not."""
 
     def __init__(
         self,
@@ -88,12 +92,6 @@ class Call:
         return self.dtypes.get(x.dtype)
 
     @staticmethod
-    def kind_of(x: Any) -> Hashable:
-        """What tensors that are alike have in common, besides being 0-d or not."""
-        dtype: Hashable = x.dtype
-        return dtype
-
-    @staticmethod
     def buffer_of(x: Any) -> Any:
         """The values of a tensor as a NumPy array of any dtype of their width."""
         return np.asarray(x)
@@ -105,9 +103,44 @@ class Call:
             return None
         try:
             raw = self.buffer_of(x)
-            return raw.view(dtype.storage) if raw.dtype != dtype.storage else raw
+            same = dtype.weak or raw.dtype == dtype.storage
+            return raw if same else raw.view(dtype.storage)
         except Exception:  # such as of what a transformation traces
             return None
+
+    @staticmethod
+    def copy(x: Any, dtype: DType | None) -> Any:
+        """A copy of a tensor in a dtype, if the framework has it."""
+        return x.astype(dtype.storage if dtype else x.dtype)
+
+    @staticmethod
+    def of_array(x: Any) -> Any:
+        """A tensor of a NumPy array's values."""
+        return x
+
+    @staticmethod
+    def once_more(name: str, function: Any) -> tuple[Any, bool]:
+        """What carries out a function of integers again, and whether it takes Python's ints."""
+        return function, False
+
+    @staticmethod
+    def eager() -> AbstractContextManager[Any]:
+        """Has functions compute at once that are compiled else, so that values can be read."""
+        return nullcontext()
+
+    @classmethod
+    def gradients(cls, checks: Any, met: Any, args: Any, made: Sequence[Any]) -> None:
+        """Have the gradients of what was made checked, where the framework tells of them."""
+
+    @staticmethod
+    def undisturbed() -> AbstractContextManager[Any]:
+        """Carries out calls of which the program notices nothing."""
+        return nullcontext()
+
+    @property
+    def looked_at(self) -> tuple[AbstractArray, ...]:
+        """The arrays that it was given, as far as they were looked at."""
+        return tuple(self._arrays.values())
 
     @staticmethod
     def is_at_hand(x: Any) -> bool:
@@ -174,6 +207,11 @@ class Call:
     def plain(self) -> str:
         """Its name without what says that it is in place."""
         return plain(self.name, self.words.operations)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes into what it is given first."""
+        return self.plain != self.name or self.name == "__setitem__"
 
     @property
     def says_nothing(self) -> bool:
@@ -287,7 +325,10 @@ class Call:
         if results:
             self.count(kind)
         for result in results:
-            self.recorder.made(result)
+            if self.named:
+                self.recorder.named(result, self.frame)
+            else:
+                self.recorder.made(result)
 
 
 NAMED = frozenset({OPERATION, APPROXIMATE, MOVE, MAKE})

@@ -27,6 +27,7 @@ from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
     CAST,
+    COMPARISONS,
     DEFAULT,
     ENTRY,
     MADE,
@@ -63,16 +64,18 @@ class Produced:
         What made it (``RecordedOperation.makes``), and which of the results it is.
     context : tuple of int
         Stands for the operation, for that and what feeds it, and so on.
+    flow : Flow
+        That the operation is one of.
     """
 
-    __slots__ = ("__weakref__", "_flow", "context", "dtype", "source")
+    __slots__ = ("__weakref__", "context", "dtype", "flow", "source")
 
     def __init__(self, dtype: DType, source: tuple[int, int], context: Context, flow: Flow) -> None:
-        self.dtype, self.source, self.context, self._flow = dtype, source, context, flow
+        self.dtype, self.source, self.context, self.flow = dtype, source, context, flow
 
     def read(self, dtype: DType) -> DType:
         """Return what a program reads, which nothing tells from a dtype that it names."""
-        self._flow.unread[sites()] += 1
+        self.flow.unread[sites()] += 1
         return dtype
 
 
@@ -91,6 +94,8 @@ class Heard(threading.local):
         Whether calls that are alike tell the same.
     within : tuple of int, optional
         Between which all values of the array that is cast have to be for that.
+    call : Call or None
+        The call itself.
     """
 
     def __init__(self) -> None:
@@ -103,6 +108,7 @@ class Heard(threading.local):
         self.arrays: set[int] = set()
         self.lasting = True
         self.within: tuple[int, int] | None = None
+        self.call: Any = None
 
 
 class FlowRecorder(Observer):
@@ -125,7 +131,7 @@ class FlowRecorder(Observer):
         self.flow = Flow()
         report.flows.append(self.flow)
         self._by_value = [policy for policy in report.policies if policy.by_value is not None]
-        self._values = ComparedValues(report.policies, self.flow)
+        self.compared = ComparedValues(report.policies, self.flow)
         self._written: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Hashable] = {}
         self._known: dict[Hashable, RecordedOperation] = {}
@@ -155,7 +161,7 @@ class FlowRecorder(Observer):
         what = ASSIGNMENT, "setitem", policy, (target, value), (), False
         self.record(*what, form=Form.INPLACE)
         if source is not dtype and isinstance(value, Array) and dt.string not in (source, dtype):
-            self._values.stored(assignment)
+            self.compared.stored(assignment)
 
     def on_cast(self, cast: CastEvent) -> None:
         """Record an explicit cast, and compare its values."""
@@ -164,7 +170,7 @@ class FlowRecorder(Observer):
         result = cast.result
         given = (cast.array,), (cast.target,), not result.ndim
         (slot,) = self.record(CAST, "astype", cast.policy, *given)
-        self._values.cast(cast)
+        self.compared.cast(cast)
         result._type = slot
 
     def on_made(self, made: MadeEvent) -> None:
@@ -196,15 +202,7 @@ class FlowRecorder(Observer):
         options = {"source": source.code, "data": len(data), "operands": places}
         self._give(ENTRY, "", policy, (), result, options)
         keep = tuple(p.name for p in self.report.policies if held(p, source) is source)
-        self._values.narrowed(data, policy, source, dtype, keep, kept=True)
-
-    def may_cast_otherwise(self, run: Policy, array: Array, target: DType) -> bool:
-        """Whether some policy may make other values of an array's cast than the run's."""
-        return dt.string is not target and self._values.may_differ(run, array, target)
-
-    def alike_within(self, run: Policy, array: Array, target: DType) -> tuple[int, int] | None:
-        """Between which values all policies cast an array as the run does, if that is known."""
-        return self._values.alike_within(run, array, target)
+        self.compared.narrowed(data, policy, source, dtype, keep, kept=True)
 
     def begin_again(self, report: Report) -> None:
         """Fill another report, with what arrays carry, and nothing counted."""
@@ -292,6 +290,7 @@ class FlowRecorder(Observer):
                 makes=self._made.setdefault(context, len(self._made)),
             )
             self.flow.operations.append(operation)
+            self.flow.makers.setdefault(operation.makes, operation)
             for which, dtype in enumerate(results):
                 source = operation.makes, which
                 self._slots.setdefault(source, Produced(dtype, source, context, self.flow))
@@ -335,10 +334,10 @@ class FlowRecorder(Observer):
     def _given(self, name: str, operands: tuple[Any, ...]) -> tuple[Given, ...]:
         """The operands; 0-d arrays with their values, where a policy looks at them.
 
-        None does where all are 0-d, but at an exponent.
+        None does where all are 0-d, but at an exponent; comparisons may answer otherwise.
         """
         beside = name == "pow" or any(type(x) not in WEAK and x._buffer.ndim for x in operands)
-        looks = bool(self._by_value) and beside
+        looks = bool(self._by_value) and (beside or name in COMPARISONS)
         return tuple(_given(x, looks) for x in operands)
 
 

@@ -181,7 +181,11 @@ def move(call: Call) -> None:
     # Of several tensors each may have its own result: so ``broadcast_tensors``.
     each = [x.dtype for x in results] == [call.dtype_of(x) for x in sources]
     for number, result in enumerate(results):
-        call.recorder.moved(sources[number if each else 0], result)
+        source = sources[number if each else 0]
+        if call.dtype_of(source) is result.dtype:
+            call.recorder.moved(source, result)
+        else:  # places and counts, as of ``unique``
+            call.recorder.named(result, call.frame)
     return None
 
 
@@ -222,6 +226,8 @@ def default(call: Call) -> None:
     if number is None and all(type(x) in WEAK for x in given):
         number = max(given, key=lambda x: _ORDER[type(x)], default=None)
     named = call.named or (type(number) in (float, complex) and call.recorder.default_named)
+    if call.named:
+        return call.recorder.named(results[0], call.frame)
     if number is None or named:
         return call.recorder.made(results[0])
     how: Any = {"lone": call.is_lone(results[0]), "of_any": call.name in OF_ANY}

@@ -27,7 +27,8 @@ from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.divergence import DefaultMade
-from promoarray.diagnostics.model.flow import CALL, DEFAULT, OPERATION
+from promoarray.diagnostics.model.flow import CALL, DEFAULT, MADE, OPERATION
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record._seen import Carried
 from promoarray.diagnostics.record.flow import FlowRecorder, Heard
 from promoarray.diagnostics.record.report import (
@@ -35,17 +36,18 @@ from promoarray.diagnostics.record.report import (
     REFUSES,
     Drift,
     RecordedReport,
-    Unexamined,
     Warned,
 )
 from promoarray.diagnostics.record.written import cast_at_once, ends_alike
-from promoarray.dtypes import BY_NAME, WEAK, DType, float32
+from promoarray.dtypes import BY_NAME, WEAK, DType, float32, string
 from promoarray.operations import Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
+    from promoarray.diagnostics.record.checks import Checks
+    from promoarray.diagnostics.record.origins import Origins
 
 
 class Result(NamedTuple):
@@ -104,6 +106,15 @@ class Recorder:
         What is known of calls, by all that it hangs on (``watcher.py``).
     forgetting : list of callable
         What forgets what is known of them elsewhere.
+    guarded : callable
+        Calls what looks at the program's own calls. Where a program must go on whatever goes wrong
+        here, it answers None then.
+    heard_again : callable
+        Hears that the program goes on: of NumPy's calls once in some thousand that are alike.
+    origins : Origins or None
+        Keeps what made every array, if that is asked for.
+    checks : Checks or None
+        Look at the values of every operation, if that is asked for.
     """
 
     def __init__(
@@ -113,8 +124,13 @@ class Recorder:
         *,
         framework: str = "",
         max_sites: int = MAX_SITES,
+        guarded: Callable[..., Any] = lambda function, *given: function(*given),
+        heard_again: Callable[[], object] = lambda: None,
+        origins: Origins | None = None,
+        checks: Checks | None = None,
     ) -> None:
-        self.home, self.heard = home, Heard()
+        self.guarded, self.heard_again = guarded, heard_again
+        self.home, self.heard, self.origins, self.checks = home, Heard(), origins, checks
         self.carried = Carried(DType)
         self.known: dict[Hashable, Any] = {}
         self.forgetting: list[Callable[[], object]] = []
@@ -126,7 +142,7 @@ class Recorder:
 
     def begin_again(self, report: RecordedReport) -> None:
         """Fill another report from here on."""
-        self._forget_calls()  # whose counts belong to the report before
+        self.forget_calls()  # whose counts belong to the report before
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
         self.flow = FlowRecorder(report, self.framework, self.heard)
@@ -151,27 +167,20 @@ class Recorder:
         """
         if home is not self.home and not self.report.calls:
             self.home = self.report.run = home
-            self._forget_calls()
+            self.forget_calls()
             self._abstract_array = abstract_arrays_of(home)
         return home is self.home
 
     def names_default(self) -> None:
         """Note that the program sets the default dtype, which it names by that."""
         self.default_named = True
-        self._forget_calls()
+        self.forget_calls()
 
-    def _forget_calls(self) -> None:
+    def forget_calls(self) -> None:
         """Forget what is known of calls, as what they are told has changed."""
         self.known.clear()
         for forget in self.forgetting:
             forget()
-
-    def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call what looks at the program's own calls.
-
-        A recorder of a program that must go on whatever goes wrong here answers None then.
-        """
-        return function(*given)
 
     def ended(self, values: Mapping[str, Any]) -> None:
         """Note which results a program's globals are."""
@@ -201,7 +210,11 @@ class Recorder:
 
     def count_again(self, known: Any) -> None:
         """Count a call that is like another at the same place (``Known``)."""
-        self.counted_again(known, 1)
+        with notify_lock:
+            if known.kind:
+                self.report.calls[known.kind, known.name] += 1
+            for operation in known.operations:
+                operation.count += 1
         for tell in known.tells:
             tell()
         self.heard_again()
@@ -218,21 +231,26 @@ class Recorder:
         """Count so many parts and views of arrays."""
         self.count(MOVE, name, times)
 
-    def heard_again(self) -> None:
-        """Hear that the program goes on: of NumPy's calls once in some thousand that are alike."""
-
-    def unexamined(self, what: str, why: str, frame: FrameType, *, called: bool = False) -> None:
-        """Note what was computed, or may have been, and that no policy is asked about.
+    def unexamined(
+        self,
+        what: str,
+        why: str,
+        frame: FrameType,
+        *,
+        called: bool = False,
+        policies: tuple[str, ...] = (),
+    ) -> None:
+        """Note what was computed, or may have been, and that no policy is asked about, or not some.
 
         If it is the call in hand (``called``), those that are like it count, too.
         """
         with standing_at(frame):
-            left = Unexamined(what, why, *sites())
+            left = NotExamined(what, why, *sites(), policies)
         if called:
             self.heard.tells.append(partial(self._left_open, left))
         self._left_open(left)
 
-    def _left_open(self, left: Unexamined) -> None:
+    def _left_open(self, left: NotExamined) -> None:
         with notify_lock:
             self.report.unexamined[left] += 1
 
@@ -259,7 +277,25 @@ class Recorder:
 
     def made(self, result: Result) -> None:
         """Record an array whose dtype the program named, or that it has from elsewhere."""
-        self._put(result.array, result.dtype)
+        call = self.heard.call
+        if self.origins is None or call is None:
+            return self._put(result.array, result.dtype)
+        options = {"named": call.named, "kind": call.kind}
+        what: Any = MADE, call.name, self.home, call.looked_at, (result.dtype,), not result.ndim
+        with notify_lock, standing_at(call.frame):
+            (slot,) = self.flow.record(*what, options=options)
+        return self._put(result.array, slot)
+
+    def failed(self, call: Any, error: Exception, function: Any, args: Any, kwargs: Any) -> None:
+        """Note a call that failed, if origins are kept."""
+        if self.origins is not None and call is not None:
+            self.origins.failed(call, error, function, args, kwargs)
+
+    def named(self, result: Result, frame: FrameType) -> None:
+        """Record an array that is made in a dtype the program names, which some policies narrow."""
+        self.made(result)
+        if any(result.dtype in policy.canonical for policy in self.report.policies):
+            self.asked(result.dtype, (result,), frame)
 
     def _put(self, array: Any, slot: DType | TypeRecord) -> None:
         """Note what an array carries."""
@@ -337,7 +373,7 @@ class Recorder:
         for each, slot in zip(more, others, strict=False):
             self._put(each.array, slot)
         for each in more[len(others) :]:  # which follows from no promotion, as counts and indices
-            self.made(each)
+            self.named(each, frame)
         return made
 
     def refused(
@@ -447,8 +483,9 @@ class Recorder:
         self, operand: AbstractArray, target: DType, values: Callable[[], Any] | None
     ) -> AbstractArray:
         """An operand of a cast: with its values, where policies may make others of them."""
-        if values is not None and self.flow.may_cast_otherwise(self.home, operand, target):
-            self.heard.within = self.flow.alike_within(self.home, operand, target)
+        compared, cast = self.flow.compared, (self.home, operand, target)
+        if values is not None and target is not string and compared.may_differ(*cast):
+            self.heard.within = compared.alike_within(*cast)
             if self.heard.within is None:
                 self.heard.lasting = False  # the next pass has other values
             data = values()
@@ -534,7 +571,7 @@ class Recorder:
         operands: tuple[int, ...] | None,
         frame: FrameType,
     ) -> DType | TypeRecord:
-        made = self._abstract_array.of(self.home.canonical[source], ndim)
+        made = self._abstract_array.of(self.home.canonical.get(source, source), ndim)
         with notify_lock, standing_at(frame):
             self.flow.entered(self.home, made, source, data, operands)
         return made._type

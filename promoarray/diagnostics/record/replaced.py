@@ -46,6 +46,13 @@ class Replaced:
             self._users += 1
         return self
 
+    def add(self, place: Place) -> None:
+        """Replace another attribute, until nobody records any more."""
+        with self._lock:
+            if self._users and not any(x[:2] == place[:2] for x in self._places):
+                setattr(place.owner, place.name, place.after)
+                self._places.append(place)
+
     def __exit__(self, *raised: object) -> None:
         with self._lock:
             self._users -= 1

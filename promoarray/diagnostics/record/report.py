@@ -12,8 +12,10 @@ from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.ask.replay import replay
 from promoarray.diagnostics.findings.results import Results
+from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.model.flow import COMPARED
-from promoarray.diagnostics.model.noted import Unanswered
+from promoarray.diagnostics.model.lost import LostPlace
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.report import Report
 from promoarray.operations import Form
 
@@ -68,33 +70,6 @@ class Drift(NamedTuple):
         )
 
 
-class Unexamined(NamedTuple):
-    """Something that was computed, or may have been, and that no policy was asked about.
-
-    Attributes
-    ----------
-    what, why : str
-    site : Site
-        Where it stands.
-    program : Site
-        The program's own line that led there.
-    """
-
-    what: str
-    why: str
-    site: Site
-    program: Site
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as data."""
-        return {
-            "what": self.what,
-            "why": self.why,
-            "file": self.program.file,
-            "line": self.program.line,
-        }
-
-
 class Warned(NamedTuple):
     """A warning of the framework's own, of numbers that were lost in the run.
 
@@ -132,20 +107,29 @@ class RecordedReport(Report):
         From each Drift to how often it was met.
     framework : str
         The framework with its version: "torch 2.13.0".
-    unexamined : Counter
-        From each Unexamined to how often it was met.
     warned : Counter
         From each Warned to how often it was shown.
-    uncompared : set of Unanswered
+    uncompared : set of NotExamined
         Of a run that was read from a file: the casts whose values were not compared then.
+    failed : Failed or None
+        The call at which the program stopped, of a run that keeps origins.
+    lost : list of LostPlace
+        What its values lost, of a run that is checked.
+    checked : int
+        Operations whose values were looked at then.
+    unread : Counter of NotExamined
+        Those whose values could not be read.
     """
 
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     drift: Counter[Drift] = field(default_factory=Counter)
     framework: str = ""
-    unexamined: Counter[Unexamined] = field(default_factory=Counter)
     warned: Counter[Warned] = field(default_factory=Counter)
-    uncompared: set[Unanswered] = field(default_factory=set)
+    uncompared: set[NotExamined] = field(default_factory=set)
+    failed: Failed | None = None
+    lost: list[LostPlace] = field(default_factory=list)
+    checked: int = 0
+    unread: Counter[NotExamined] = field(default_factory=Counter)
     _version: object = None
     _states: dict[Any, Any] = field(default_factory=dict)
 
@@ -172,13 +156,13 @@ class RecordedReport(Report):
         answered.unanswered.update(self._read_dtypes())
         vars(self).update({name: vars(answered)[name] for name in _ASKED})
 
-    def _read_dtypes(self) -> Iterator[Unanswered]:
+    def _read_dtypes(self) -> Iterator[NotExamined]:
         """Yield the places where the program reads a dtype: what it makes of it is the run's."""
         for flow in self.flows:
-            for _, program in flow.unread:
+            for at in flow.unread:
                 for policy in self.policies:
                     if policy is not self.run:
-                        yield Unanswered("a dtype that is read", _THE_RUNS, program, policy.name)
+                        yield NotExamined("a dtype that is read", _THE_RUNS, *at, (policy.name,))
 
     @property
     def size(self) -> int:
@@ -223,9 +207,12 @@ class RecordedReport(Report):
             self.flows += other.flows
             self.calls.update(other.calls)
             self.drift.update(other.drift)
-            self.unexamined.update(other.unexamined)
             self.warned.update(other.warned)
             self.framework = self.framework or other.framework
+            self.failed = self.failed or other.failed
+            self.lost += other.lost
+            self.checked += other.checked
+            self.unread.update(other.unread)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""
@@ -240,7 +227,12 @@ class RecordedReport(Report):
                 each._asdict() | {"form": _FORMS[each.form], "count": n}
                 for each, n in self.drift.most_common()
             ],
-            "unexamined": [each.to_dict() | {"count": n} for each, n in self.unexamined.items()],
+            "unexamined": [
+                {"what": e.what, "why": e.why, "file": e.program.file, "line": e.program.line}
+                | {"count": n}
+                for e, n in self.unexamined.items()
+                if e.program
+            ],
             "warned": [each.to_dict() | {"count": n} for each, n in self.warned.items()],
         }
 

@@ -7,13 +7,15 @@ them, whether they are 0-d, and by the class of Python scalars. One that is like
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from types import FrameType
+from contextlib import nullcontext
+from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, Self
 
 from promoarray.core.call_site import instructions_of
 from promoarray.diagnostics.model.flow import RecordedOperation
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record.call import Call, flat
+from promoarray.diagnostics.record.checked import Checked
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.replaced import Watched
@@ -43,6 +45,8 @@ class Known(NamedTuple):
         Whether it is looked whether it made these.
     held : object
         What has to live as long, for the call is known by its address.
+    passes : list of int, optional
+        Where it is counted if its values need not be looked at; None if they have to be.
     """
 
     made: tuple[tuple[Hashable, Any], ...]
@@ -53,6 +57,7 @@ class Known(NamedTuple):
     operations: tuple[RecordedOperation, ...]
     checked: bool
     held: object
+    passes: list[int] | None = None
 
     @classmethod
     def of(
@@ -79,14 +84,6 @@ class Known(NamedTuple):
         checked = bool(operations or tells or any(slot for _, slot in both))
         return cls(both, tells, heard.within, *counted, operations, checked, held)
 
-    def carried_on(self, recorder: Recorder, made: Sequence[Any], kind_of: KindOf) -> bool:
-        """Have arrays carry what those carried; False if they are no such arrays."""
-        if [kind_of(x) for x in made] != [kind for kind, _ in self.made]:
-            return False
-        for x, (_, slot) in zip(made, self.made, strict=True):
-            recorder.carried.put(x, slot)
-        return True
-
 
 MOST = 1 << 14
 """So many calls are known."""
@@ -111,12 +108,16 @@ class Watcher:
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self.recorder = recorder
+        checks = recorder.checks
+        self._checked = None if checks is None else Checked(checks, recorder, self.kind)
+        self._eager = self.kind.eager() if checks is not None else nullcontext()
 
     def state(self) -> Hashable:
         """What calls depend on besides their arguments, such as the default dtype."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
+        self._eager.__enter__()
         self.replaced.__enter__()
         self.replaced.watchers += (self,)
         return self
@@ -124,6 +125,7 @@ class Watcher:
     def __exit__(self, *raised: object) -> None:
         self.replaced.watchers = tuple(x for x in self.replaced.watchers if x is not self)
         self.replaced.__exit__(*raised)
+        self._eager.__exit__(None, None, None)
 
     def watch(
         self,
@@ -137,35 +139,71 @@ class Watcher:
         **kwargs: Any,
     ) -> Any:
         """Carry out a call of a function, and record what it was."""
-        guarded, kind = self.recorder.guarded, self.kind
+        recorder, kind, checked = self.recorder, self.kind, self._checked
         frame = kind.standing(frame, func)
         place, codes = instructions_of(frame)
         key = self._key(func, args, kwargs, place)
-        known = self.recorder.known.get(key) if key is not None else None
+        known = recorder.known.get(key)
         if known is _BY_SIDE:
-            known = self.recorder.known.get((key, number_first(frame, kind.tensor)))
+            known = recorder.known.get((key, number_first(frame, kind.tensor)))
         looked = name, func, args, kwargs, frame
-        call = None if known is not None else guarded(self._looked_at, *looked)
+        call = before = None
+        if known is None:
+            call = recorder.guarded(self._looked_at, *looked)
+        if checked is not None and (known is None or known.passes is None):
+            before = recorder.guarded(checked.before, name, args, kwargs)
         try:
             result = carry_out(*args, **kwargs)
         except Exception as error:
-            if handler is compute:
-                call = call or guarded(self._looked_at, *looked)
-                guarded(refused, call, error)
+            self._failed(call, looked, handler, carry_out, error)
             raise
         if result is NotImplemented:  # Python asks the other operand of an operator
             return result
-        if known is not None:
-            if not known.checked:
-                self.recorder.count(known.kind, name)
-                return result
-            if guarded(self._again, known, result):
-                return result
-            call = guarded(self._looked_at, *looked)  # it made others than those that are alike
-        if call is not None:
-            call.result = result
-            guarded(self._record, call, handler, key, codes)
+        if known is None or not self._again(known, result):
+            if known is not None:  # it made others than those that are alike
+                call = recorder.guarded(self._looked_at, *looked)
+            if call is not None:
+                call.result = result
+                recorder.guarded(self._record, call, handler, key, codes)
+        if checked is not None and before is not None:
+            told = (name, carry_out, args, kwargs), (frame, place, codes)
+            self._unheard(checked.after, before, *told, result)
         return result
+
+    def _failed(
+        self,
+        call: Call | None,
+        looked: tuple[Any, ...],
+        handler: Handler,
+        carry_out: Callable[..., Any],
+        error: Exception,
+    ) -> None:
+        """Note a call that failed."""
+        guarded, (_, _, args, kwargs, _) = self.recorder.guarded, looked
+        if handler is compute or self.recorder.origins is not None:
+            call = call or guarded(self._looked_at, *looked)
+        if handler is compute:
+            guarded(refused, call, error)
+        guarded(self.recorder.failed, call, error, carry_out, args, kwargs)
+
+    def _unheard(self, function: Callable[..., Any], *given: Any) -> Any:
+        """Call what calls the framework itself, of which nobody is to hear."""
+        before = self.replaced.watchers
+        self.replaced.watchers = ()
+        try:
+            return self.recorder.guarded(function, *given)
+        finally:
+            self.replaced.watchers = before
+
+    def asked(self, func: Any, name: str, frame: FrameType, args: Any, kwargs: Any) -> Any:
+        """Carry out a call of a function that makes no array, of which an error alone is noted."""
+        try:
+            return func(*args, **kwargs)
+        except Exception as error:
+            if self.recorder.origins is not None:
+                call = self.recorder.guarded(self._looked_at, name, func, args, kwargs, frame)
+                self.recorder.guarded(self.recorder.failed, call, error, func, args, kwargs)
+            raise
 
     def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
         """A call that is about to be carried out, with what its tensors carry until then."""
@@ -174,28 +212,48 @@ class Watcher:
         return call
 
     def _again(self, known: Known, result: Any) -> bool:
-        """Count a call that is like another, if it made the same."""
-        kind = self.kind
-        made = (result,) if isinstance(result, kind.tensor) else self._tensors(result)
-        if not known.carried_on(self.recorder, made, kind.kind_of):
+        """Count a call that is like another, if it made the same, which carries the same then."""
+        if known.passes is not None:
+            known.passes[0] += 1
+        if not known.checked:
+            self.recorder.count(known.kind, known.name)
+            return True
+        kind_of, put = self.kind.kind_of, self.recorder.carried.put
+        made = (result,) if isinstance(result, self.kind.tensor) else self._tensors(result)
+        if len(made) != len(known.made):
             return False
-        self.recorder.count_again(known)
+        try:
+            for x, (kind, slot) in zip(made, known.made):  # noqa: B905  # which are as many
+                if kind_of(x) != kind:
+                    return False
+                put(x, slot)
+            self.recorder.count_again(known)
+        except Exception:  # which is met again, guarded, where the call is recorded
+            return False
         return True
 
     def _tensors(self, result: Any) -> tuple[Any, ...]:
         return tuple([x for x in flat((result,)) if isinstance(x, self.kind.tensor)])
 
-    def _record(self, call: Call, handler: Handler, key: Hashable | None, held: object) -> None:
+    def _record(
+        self, call: Call, handler: Handler, key: tuple[Any, ...] | None, held: tuple[CodeType, ...]
+    ) -> None:
         """Record a call that was carried out."""
         known = self.recorder.known
         self.recorder.heard.begin()
-        handler(call)
+        self.recorder.heard.call = call
+        try:
+            handler(call)
+        finally:
+            self.recorder.heard.call = None  # its arrays are the program's
         if key is None:
             return
         result = self._tensors(call.result)
         made = Known.of(self.recorder, (call.kind, call.name), result, self.kind.kind_of, held)
         if made is None:
             return
+        if self._checked is not None:
+            made = made._replace(passes=self._checked.passes(call.name, key[1], held, result))
         if len(known) >= MOST:
             known.clear()
         if made.checked and call.read:
@@ -203,24 +261,26 @@ class Watcher:
             key = key, call.number_first
         known[key] = made if call.kind else made._replace(checked=True)
 
-    def _key(self, func: Any, args: Any, kwargs: Any, place: Hashable) -> Hashable | None:
+    def _key(
+        self, func: Any, args: Any, kwargs: Any, place: tuple[int, ...]
+    ) -> tuple[Any, ...] | None:
         """What calls that are alike have in common; None where one stands for itself alone."""
         parts: list[Any] = [func, place, self.state()]
         if not self._add(parts, args):
             return None
-        for name, x in kwargs.items():
-            parts.append(name)
-            if not self._add(parts, (x,)):
+        if kwargs:
+            parts += kwargs
+            if not self._add(parts, kwargs.values()):
                 return None
         return tuple(parts)
 
     def _add(self, parts: list[Any], values: Any) -> bool:
-        tensor, slot = self.kind.tensor, self.recorder.carried.slot
+        tensor, kind_of, slot = self.kind.tensor, self.kind.kind_of, self.recorder.carried.slot
         for x in values:
             kind: Any = type(x)
             if isinstance(x, tensor):
-                flat = x.ndim == 0
-                parts += (self.kind.kind_of(x), flat, slot(x))
+                flat = not x.ndim
+                parts += (kind_of(x), flat, slot(x))
                 if flat and self.recorder.by_value and not self._add_value(parts, x):
                     return False
             elif kind in WEAK:

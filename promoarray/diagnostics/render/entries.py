@@ -22,7 +22,6 @@ from promoarray.diagnostics.findings.results import (
 )
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.kinds import KINDS, UNKNOWN
-from promoarray.diagnostics.render.words import TITLES
 from promoarray.diagnostics.spans import text_at
 
 RANK = {kind: rank for rank, kind in enumerate([*KINDS, UNKNOWN])}
@@ -126,11 +125,13 @@ def lines_of(report: Results, *, everything: bool = False) -> list[Line]:
 
 
 def titled(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
-    """Yield lines with what stands above them: the title of a kind above its first line."""
+    """Yield lines with what stands above them: the heading of a kind that is only noted above its
+    first line."""
     before = ""
     for line in lines:
         kind = line.kinds[0]
-        yield TITLES.get(kind, "") if kind != before else "", line
+        noted = kind != before and kind in KINDS and KINDS[kind].level == "note"
+        yield KINDS[kind].heading if noted else "", line
         before = kind
 
 

@@ -19,11 +19,8 @@ from promoarray.diagnostics.findings.verdict import not_examined, open_in_words
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.render.entries import Entry, Line, Row, entry_of, lines_of, titled
 from promoarray.diagnostics.render.text import policies_in_words
-from promoarray.diagnostics.render.words import TITLES, legend, remedies, summary
+from promoarray.diagnostics.render.words import legend, remedies, summary
 from promoarray.diagnostics.spans import name_of, path_of
-
-LABELS = {"refuse": "Refused", "bits": "Other values", "dtype": "Other dtypes", **TITLES}
-"""Of the boxes that choose what is shown."""
 
 AROUND = 3
 """Lines that are shown before and after one at which something was found."""
@@ -165,9 +162,9 @@ def _filters(lines: list[Line]) -> str:
     names = dict.fromkeys(name.removesuffix(_RUN) for row in rows for name in row.policies)
     options = "".join(f"<option>{escape(name)}</option>" for name in names)
     boxes = []
-    for kind in KINDS:
+    for kind, words in KINDS.items():
         of_kind = (any(row.kind == kind for row in e.rows) for e in entries if not e.inherited)
-        box = f'name="kind" value="{kind}" checked> {LABELS[kind]}'
+        box = f'name="kind" value="{kind}" checked> {words.heading}'
         boxes.append((box, sum(of_kind)))
     inherited = sum(each.inherited for each in entries)
     boxes.append(('id="inherited"> places that only inherit', inherited))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import metadata, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from urllib.parse import quote
 from promoarray.console import visible
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged
 from promoarray.diagnostics.findings.results import edits_in
-from promoarray.diagnostics.model.kinds import KINDS
+from promoarray.diagnostics.model.kinds import KINDS, Kind
+from promoarray.diagnostics.model.lost import CHECKS
 from promoarray.diagnostics.render.words import Place, by_place, message, title
 from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
 
@@ -154,45 +155,29 @@ def _region(span: Span) -> dict[str, int]:
 # -- findings of promoarray compare ---------------------------------------------------------------
 
 
-RULES = tuple(
-    Rule(
-        *(kind, name, f"{KINDS[kind][0].upper()}{KINDS[kind][1:]}", full, level),
-        "ci.md#what-is-found",
+def _rules(kinds: Mapping[str, Kind], page: str) -> tuple[Rule, ...]:
+    return tuple(
+        Rule(
+            *(name, kind.rule, f"{kind.words[0].upper()}{kind.words[1:]}"),
+            *(kind.meaning, kind.level, page),
+        )
+        for name, kind in kinds.items()
     )
-    for kind, name, level, full in (
-        (
-            *("refuse", "RefusedOperation", "error"),
-            "In that framework the program stops here with an error.",
-        ),
-        (
-            *("dtype", "OtherDtype", "warning"),
-            "For the operands of the run the policy answers with another dtype: in that framework "
-            "the program goes on with another precision or kind from here.",
-        ),
-        (
-            *("bits", "OtherValues", "warning"),
-            "The dtypes are the same, and the values of some elements are not: they overflow, "
-            "saturate, wrap or round otherwise in that framework.",
-        ),
-        (
-            *("escape", "DataLeavesPolicy", "note"),
-            "Another library takes the numbers; from here its rules decide and no policy.",
-        ),
-        (
-            *("signature", "CallNotTaken", "note"),
-            "No dtype changes, and the call has to be written otherwise in that framework.",
-        ),
-        (
-            *("decision", "DecidedByDtype", "note"),
-            "The run went the way of its own dtype. In that framework the program may take "
-            "another branch here, of which this report says nothing.",
-        ),
-    )
-)
+
+
+RULES = _rules(KINDS, "ci.md#what-is-found")
 """By kind, what matters most first."""
 
+CHECK_RULES = _rules(CHECKS, "check.md#what-is-found")
+"""The same of ``promoarray check``."""
 
-def as_sarif(judged: Judged, exit_code: int = 0, errors: Sequence[str] = ()) -> Data:
+
+def as_sarif(
+    judged: Judged,
+    exit_code: int = 0,
+    errors: Sequence[str] = (),
+    rules: Sequence[Rule] = RULES,
+) -> Data:
     """Return the findings that are not ignored as a SARIF document; ``errors`` kept the program
     from its end, or promoarray from watching it."""
     left = judged.of(NEW, KNOWN)
@@ -204,7 +189,7 @@ def as_sarif(judged: Judged, exit_code: int = 0, errors: Sequence[str] = ()) -> 
             note("warning", each.text, Span(each.file, each.line)) for each in judged.notices
         ],
     }
-    return document(RULES, (_result(judged, each) for each in by_place(left)), invocation)
+    return document(rules, (_result(judged, each) for each in by_place(left)), invocation)
 
 
 def _result(judged: Judged, place: Place) -> Data:
@@ -239,7 +224,9 @@ def _fixes(place: Place, span: Span) -> Iterator[Data]:
         }
 
 
-_LEVELS = {rule.id: "notice" if rule.level == "note" else rule.level for rule in RULES}
+_LEVELS = {
+    rule.id: "notice" if rule.level == "note" else rule.level for rule in (*RULES, *CHECK_RULES)
+}
 
 
 def as_commands(judged: Judged) -> list[str]:

@@ -27,6 +27,7 @@ from promoarray.diagnostics.findings.verdict import (
     open_in_words,
     verdicts,
 )
+from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.model.noted import Stopped
 from promoarray.diagnostics.render.entries import Entry, Line, entry_of, lines_of, titled
 from promoarray.diagnostics.render.words import legend, remedies, summary
@@ -90,21 +91,11 @@ def _fitting(blocks: list[list[Text]], room: int) -> int:
     return shown
 
 
-LEFT_OUT = {
-    "refuse": "refused",
-    "bits": "with other values",
-    "dtype": "with other dtypes",
-    "signature": "with calls that a framework does not take",
-    "decision": "decided by a dtype",
-    "escape": "at which data leaves the policy",
-    "unknown": "unknown after a refusal",
-}
-"""Lines of each kind, in words behind their number."""
-
-
 def _more(lines: list[Line]) -> str:
     kinds = Counter(each.kinds[0] for each in lines)
-    of = [f"{n} {LEFT_OUT[kind]}" for kind, n in kinds.items()]
+    unknown = "unknown after a refusal"
+    words = {kind: KINDS[kind].left_out if kind in KINDS else unknown for kind in kinds}
+    of = [f"{n} {words[kind]}" for kind, n in kinds.items()]
     verb = "is" if len(lines) == 1 else "are"
     return f"{counted(len(lines), 'more line')} {verb} not shown: {listed(of)} (--all shows them)."
 

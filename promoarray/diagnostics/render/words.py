@@ -16,8 +16,12 @@ from promoarray.diagnostics.findings.verdict import (
     verdicts,
 )
 from promoarray.diagnostics.model.divergence import DEFAULT_DTYPE, Divergence
+from promoarray.diagnostics.model.kinds import KINDS
+from promoarray.diagnostics.model.lost import CHECKS
 from promoarray.diagnostics.model.noted import Stopped, summary_of
 from promoarray.diagnostics.spans import name_of
+
+ALL_KINDS = {**KINDS, **CHECKS}
 
 Place = tuple[Finding, ...]
 """The findings of one kind at one place, of one operation."""
@@ -37,7 +41,7 @@ def message(place: Place) -> str:
     first = place[0]
     answers: dict[tuple[str, str], list[str]] = {}
     for each in place:
-        says = _SAYS.get(each.kind, each.answer)
+        says = ALL_KINDS[each.kind].says or each.answer
         answers.setdefault((says, each.reason), []).append(each.policy)
     said = [_said(*answer, policies) for answer, policies in answers.items()]
     if first.kind in ("dtype", "refuse", "decision"):
@@ -49,14 +53,6 @@ def message(place: Place) -> str:
     return visible(" ".join([f"{first.what}: {'; '.join(said)}.", *wanted]))
 
 
-_SAYS = {
-    "refuse": "refused",
-    "bits": "other values",
-    "escape": "leaves the policy",
-    "signature": "not taken",
-}
-
-
 def _said(says: str, reason: str, policies: list[str]) -> str:
     under = f" under {listed(policies)}" if any(policies) else ""
     return f"{says}{under}: {reason}" if reason else f"{says}{under}"
@@ -65,24 +61,7 @@ def _said(says: str, reason: str, policies: list[str]) -> str:
 def title(place: Place) -> str:
     """Say what a place is about, in a few words."""
     names = ", ".join(dict.fromkeys(each.policy for each in place))
-    return visible(_TITLES[place[0].kind].format(names))
-
-
-_TITLES = {
-    "dtype": "other dtype under {}",
-    "refuse": "refused under {}",
-    "bits": "other values under {}",
-    "escape": "data leaves the policy",
-    "signature": "not taken by {}",
-    "decision": "decided by a dtype that is another under {}",
-}
-
-TITLES = {
-    "signature": "Calls that a framework's own function does not take",
-    "decision": "Decided by the run's dtype: other policies may take another branch",
-    "escape": "Where data left the policy",
-}
-"""What stands above the lines of a kind that is no difference in dtypes or values."""
+    return visible(ALL_KINDS[place[0].kind].title.format(names))
 
 
 # -- all of a report ------------------------------------------------------------------------------

@@ -24,10 +24,11 @@ from promoarray.core.events import (
     Repeat,
     Repeats,
 )
-from promoarray.core.recovery import recovery, worded
 from promoarray.core.refusals import spelled
-from promoarray.diagnostics.model.final import said
+from promoarray.diagnostics.edits.recovery import recovery, worded
+from promoarray.diagnostics.model.final import Final, finals, said
 from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.run.task import Probe
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Refusal
@@ -112,6 +113,18 @@ def _entries(error: BaseException) -> list[TracebackType]:
         entries.append(entry)
         entry = entry.tb_next
     return entries
+
+
+@dataclass(eq=False)
+class Shown(Probe):
+    """Keeps the globals of a program at its end, by which two runs are compared."""
+
+    observes = False
+    names: list[str] | None  # those that are asked for; None for its arrays and numbers
+
+    def ended(self, names: dict[str, Any]) -> dict[str, Final]:
+        """Return them, with texts."""
+        return finals(names, self.names)
 
 
 # -- going on after a refusal ------------------------------------------------------------------

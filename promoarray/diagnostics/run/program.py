@@ -16,11 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run import launch, notebook
 from promoarray.diagnostics.run.task import Findings, Task, found, imported, texts_in
@@ -31,8 +32,6 @@ from promoarray.promotion.registry import as_policy
 
 STOPPED = "interrupted"
 """What stopped a program that its user stopped."""
-
-AnyReport = TypeVar("AnyReport", bound=Report)
 
 Texts = Mapping[Path, bytes]
 """From the path of each edited file to its text."""
@@ -150,18 +149,28 @@ class Ended:
         """What the processes of a run that compares have found."""
         return [each.report for each in self.findings if each.report is not None]
 
-    def merged_into(self, report: AnyReport) -> AnyReport:
-        """Add to a report what all processes have found; return it."""
+    def report(
+        self, run: Policy, policies: tuple[Policy, ...], *, recorded: bool = False, **more: Any
+    ) -> Report:
+        """Put together what all processes of a run that compares have found.
+
+        Of a program that was recorded the run's policy is that of the recording: JAX chooses as
+        it begins.
+        """
+        made = [each for each in self.reports if isinstance(each, RecordedReport)]
+        run = next((each.run for each in made if each.calls), run)
+        found = (RecordedReport if recorded or made else Report)(run, policies, **more)
         for each in self.reports:
-            report.merge(each)
-        return report
+            found.merge(each)
+        return found
 
     def stopped_under(self, run: str) -> str:
-        """Say where the program stopped, and why, with its own exit status."""
-        at = f" at {self.where}" if self.where else ""
+        """Say where the program stopped, and why, with its own exit status; under no policy if it
+        had not come to promoarray."""
+        at = f" under {run}{f' at {self.where}' if self.where else ''}" if run else ""
         why, status = self.why, f"exit status {self.status}"
         own = f" ({status})" if self.status > 0 and why != status else ""
-        return f"the program stopped under {run}{at}: {why}{own}"
+        return f"the program stopped{at}: {why}{own}"
 
     def say_bugs(self, command: str) -> None:
         """Tell on standard error what went wrong in promoarray itself."""
@@ -185,10 +194,6 @@ class Ended:
             return f"killed by {signal.Signals(-self.status).name}"
         except ValueError:
             return f"killed by signal {-self.status}"
-
-
-class UsageError(Exception):
-    """Wrong arguments of a command; the message is all the user needs."""
 
 
 def say(command: str, what: str) -> None:

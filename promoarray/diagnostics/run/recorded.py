@@ -16,7 +16,9 @@ from importlib import import_module
 from typing import Any
 
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, recording
+from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, failed_in, recording
+from promoarray.diagnostics.record.checks import Checks
+from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
@@ -50,7 +52,11 @@ class RecordingWatch(Watch):
         self._home = RECORDED[task.framework].home(version)
         self._framework = f"{task.framework} {version}"
         self._ending = False
-        self.recorder: Recorder = _Unfailing(self, task)
+        asked = tuple(as_policy(name) for name in task.policies)
+        told: Any = {"guarded": self.heard, "heard_again": self.heard_again}
+        told["origins"] = Origins() if task.origins else None
+        told["checks"] = self._checks = None if task.checks is None else Checks(task.checks)
+        self.recorder = Recorder(self._home, asked, **told)
         super().__init__(task, folder)
 
     def _new_report(self, policies: tuple[Policy, ...]) -> RecordedReport:
@@ -98,6 +104,7 @@ class RecordingWatch(Watch):
 
     def _ended(self) -> Findings:
         self._ending = True
+        self.recorder.forget_calls()  # those that are known are counted without being heard
         return super()._ended()
 
     def _tell_finals(self, names: dict[str, Any]) -> None:
@@ -105,6 +112,8 @@ class RecordingWatch(Watch):
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
         super()._tell_stopped(error, findings)
+        if self.recorder.origins is not None:
+            self.recorder.report.failed = self._guarded(failed_in, self.recorder, error)
         stopped = self._report.stopped
         if stopped is None or stopped.refused is None or stopped.site is None:
             return
@@ -115,24 +124,19 @@ class RecordingWatch(Watch):
         if (place.program.file, place.program.line) == (at.file, at.line) and whole:
             place.site = place.program = at
 
+    def _findings(self) -> Findings:
+        if (checks := self._checks) is not None:
+            report = self.recorder.report
+            report.lost, report.checked, report.unread = (
+                *(checks.found(), checks.examined),
+                checks.unread,
+            )
+        return super()._findings()
+
     def begin_again(self) -> None:
         """Go on with what arrays carry, and nothing counted, in a process that was forked."""
         before = self.recorder.flow
         super().begin_again()
+        if self._checks is not None:
+            self._checks.begin_again()
         self.recorder.go_on(before)
-
-
-class _Unfailing(Recorder):
-    """A recorder of a program that goes on whatever goes wrong in recording it."""
-
-    def __init__(self, watch: RecordingWatch, task: Task) -> None:
-        super().__init__(watch.run, tuple(as_policy(name) for name in task.policies))
-        self._watch = watch
-
-    def guarded(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call it; answer None if that goes wrong."""
-        return self._watch.heard(function, *given)
-
-    def heard_again(self) -> None:
-        """Write down the counts from time to time."""
-        self._watch.heard_again()

@@ -13,7 +13,6 @@ from typing import Any
 from promoarray.core.call_site import Site
 from promoarray.core.events import Observer
 from promoarray.diagnostics.findings.results import MAX_SITES
-from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.report import Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
@@ -55,7 +54,6 @@ class Task:
     # what it runs under, whatever policy it sets; None leaves that to the program
     policy: str | None = None
     casts: bool = False  # whether refusals are answered with the casts that they propose
-    names: tuple[str, ...] | None = None  # the globals to show; None for its arrays and floats
     all_frames: bool = False  # whether tracebacks show promoarray's own frames
     max_sites: int = MAX_SITES  # at most so many places are kept
     command: int = field(default_factory=os.getpid)  # the process of the command
@@ -69,6 +67,10 @@ class Task:
     past: bool = False  # whether what the framework stops at is done as the other policy does it
     # whether a program of promoarray is recorded, to be asked about afterwards
     recorded: bool = False
+    # whether it is noted what made each array, and at which call the program stops
+    origins: bool = False
+    # what its values are checked for, as ``checks.Asked`` has it; None if they are not
+    checks: Any = None
 
     def write(self, folder: str) -> dict[str, str]:
         """Put it where the program finds it; return what its environment has to have besides."""
@@ -95,8 +97,6 @@ class Findings:
     report: Report | None = None  # of a run that compares
     # from each place and operation refused to the cast applied there, in words
     refusals: dict[tuple[Site, str], str] = field(default_factory=dict)
-    # the globals asked for at the end, by their names
-    finals: dict[str, Final] = field(default_factory=dict)
     # what stopped it, if that was an error: as a traceback ends, and in words for a table
     error: str = ""
     message: str = ""

@@ -26,7 +26,7 @@ from promoarray.core.events import Observer, OperationEvent, Repeat
 from promoarray.core.observers import notify_lock, observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.ask.refusals import stopped_of
-from promoarray.diagnostics.model.final import final_dtypes, finals
+from promoarray.diagnostics.model.final import final_dtypes
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
@@ -359,8 +359,6 @@ class Watch(Observer):
             self._tell_stopped(error, findings)
         if self.task.policies:
             self._tell_finals(names)
-        else:
-            findings.finals = finals(names, self.task.names)
         findings.probed = tuple(probe.ended(names) for probe in self.task.probes)
         return findings
 

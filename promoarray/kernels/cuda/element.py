@@ -10,8 +10,7 @@ from functools import cache
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import dtype_args
-from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.kernels.relevant_mode import relevant
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, relevant
 
 __all__ = [
     "code_bits",

@@ -16,11 +16,14 @@ from promoarray.kernels.cuda.element import code_bits, stored
 from promoarray.kernels.cuda.kernel_source import (
     KernelSource,
     block,
+    declared,
     digest,
     fused_preamble,
+    loaded,
     of_library,
+    saved,
+    statements,
 )
-from promoarray.kernels.cuda.statements import declared, loaded, saved, statements
 from promoarray.kernels.cuda.symbolic import CodeTransform
 
 __all__ = ["answer", "fused_kernel"]

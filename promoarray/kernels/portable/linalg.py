@@ -163,6 +163,28 @@ def _half(name: str) -> Kernel:
     return kernel
 
 
+def _over_any(name: str) -> Kernel:
+    """A transform over any number of axes, complex over none of them, too."""
+    transform = _of("fft", name)
+
+    def kernel(xp: Any, x: Buffer, **options: Any) -> Any:
+        made = transform(xp, x, **options)
+        return made if made.dtype.kind == "c" else made.astype(xp.result_type(made, xp.complex64))
+
+    return kernel
+
+
+def _shifted(name: str) -> Kernel:
+    """A shift of the frequency zero, which NumPy has none of along no axis."""
+    shift = _of("fft", name)
+
+    def kernel(xp: Any, x: Buffer, *, axes: Any) -> Buffer:
+        none = not x.ndim if axes is None else not np.size(axes)
+        return x.copy() if none else shift(xp, x, axes=axes)
+
+    return kernel
+
+
 KERNELS: dict[str, Kernel] = {
     **{
         name: _of("linalg", name)
@@ -178,17 +200,15 @@ KERNELS: dict[str, Kernel] = {
     "matrix_norm": _of_nothing(_of("linalg", "matrix_norm")),
     "vector_norm": _vector_norm,
     "pinv": _pinv,
-    **{
-        name: _of("fft", name)
-        for name in ("fft", "ifft", "fftn", "ifftn", "rfft", "rfftn", "ihfft")
-    },
+    **{name: _of("fft", name) for name in ("fft", "ifft", "rfft", "rfftn", "ihfft")},
+    **{name: _over_any(name) for name in ("fftn", "ifftn")},
     **{name: _half(name) for name in ("irfft", "irfftn", "hfft")},
 }
 
 MOVES: dict[str, Kernel] = {
     "diagonal": lambda xp, x, **options: xp.linalg.diagonal(x, **options).copy(),  # else a view
-    "fftshift": _of("fft", "fftshift"),
-    "ifftshift": _of("fft", "ifftshift"),
+    "fftshift": _shifted("fftshift"),
+    "ifftshift": _shifted("ifftshift"),
 }
 
 
@@ -233,13 +253,25 @@ _ALIKE = frozenset({Kind.BOOL, Kind.INT, Kind.UINT})
 
 
 def _sort(
-    backend: Any, x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool
+    backend: Any,
+    x: Buffer,
+    dtype: DType,
+    *,
+    axis: int = -1,
+    descending: bool = False,
+    stable: bool = True,
 ) -> Results:
     return ((_sorted(backend, x, dtype, axis, descending), dtype),)
 
 
 def _argsort(
-    backend: Any, x: Buffer, dtype: DType, *, axis: int, descending: bool, stable: bool
+    backend: Any,
+    x: Buffer,
+    dtype: DType,
+    *,
+    axis: int = -1,
+    descending: bool = False,
+    stable: bool = True,
 ) -> Results:
     order = _order(backend, x, dtype, axis, descending)
     return ((order, backend.dtype_of(order)),)

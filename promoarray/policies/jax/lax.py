@@ -21,9 +21,8 @@ from promoarray.policies.jax.operations import TINY, floating, higher_precision,
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.scalars import WIDE
-from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Source
-from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
+from promoarray.promotion.type_rules import Arrays, TypeRule, refuse, same, to_bool
 from promoarray.promotion.type_steps import always, component
 
 if TYPE_CHECKING:

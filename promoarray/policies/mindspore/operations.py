@@ -40,10 +40,9 @@ from promoarray.promotion.scalars import (
     NARROW,
     Scalars,
 )
-from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import PROMOTING, TypeRule, same, to_bool
+from promoarray.promotion.type_rules import PROMOTING, Arrays, TypeRule, same, to_bool, with_arrays
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,

@@ -264,7 +264,7 @@ NUMPY_1 = NUMPY_2.derive(
     by_value=ByValue(),
     squares=frozenset(),  # which `shortcut` knows
     ranks=True,
-    one_element=CONVERSIONS - {"index"},
+    one_element=CONVERSIONS - {"index"} | {"setitem"},
     scalars=Scalars(fit=fit_64_bits, fit_compared=exactly, fit_family={Family.POSITION: exactly}),
     fixed={**NUMPY_2.fixed, "quantile": dt.float64},
     stored=stored.NUMPY_1,

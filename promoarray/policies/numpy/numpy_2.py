@@ -334,6 +334,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {"pow": by_loop(POWER)}
 
 NUMPY_2 = Policy(
     name="numpy@2",
+    weak_subclasses=False,
     title="NumPy 2",
     principle=(
         "The smallest dtype both operands cast to safely; a Python scalar only chooses a kind "

@@ -33,6 +33,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.paddle.casts import PADDLE
+from promoarray.policies.paddle.foreign import FOREIGN
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
@@ -310,10 +311,11 @@ DOCUMENT = Policy(
     ),
     promote=TENSORS,
     dtypes=TENSORS.dtypes,
+    foreign=FOREIGN,
     operations=OPERATIONS,
     operand_types=OPEN,
     ranks=True,
-    one_element=CONVERSIONS,
+    one_element=CONVERSIONS | {"setitem"},
     scalars=Scalars(
         fit=through(single=False),
         fit_compared=low_bits,

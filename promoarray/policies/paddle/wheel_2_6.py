@@ -45,10 +45,9 @@ from promoarray.promotion.linalg_rules import LAPACK
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative, of_int64, passing
-from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import TypeRule, refuse, same, to_bool
+from promoarray.promotion.type_rules import Arrays, TypeRule, refuse, same, to_bool, with_arrays
 from promoarray.promotion.type_steps import (
     agreed,
     always,
@@ -285,6 +284,7 @@ V2_6 = DOCUMENT.derive(
         "dtype of its left operand."
     ),
     promote=floats,
+    foreign=None,
     operations=_OPERATIONS,
     functions=FUNCTIONS,
     signatures=SIGNATURES,

@@ -59,10 +59,9 @@ from promoarray.promotion.scalars import (
     within_64_bits,
     wrap,
 )
-from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, Arrays, TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     agreed,
     always,

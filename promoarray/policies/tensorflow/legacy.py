@@ -17,6 +17,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.casts import CASTS
+from promoarray.policies.tensorflow.foreign import FOREIGN
 from promoarray.policies.tensorflow.scalars import (
     DEFAULTS,
     HELD,
@@ -27,7 +28,7 @@ from promoarray.policies.tensorflow.scalars import (
 )
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import BRANCHES, Policy
 from promoarray.promotion.scalars import Scalars
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeRule, same, to_bool
@@ -268,6 +269,8 @@ LEGACY = Policy(
     defaults=DEFAULTS,
     counts=dt.int64,
     stored=STORED,
+    foreign=FOREIGN,
+    one_element=BRANCHES | {"setitem"},
     refuses={
         "meshgrid": of_one_dtype,
         "take": indices_of(dt.int16, dt.int32, dt.int64),

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType
 from promoarray.operations import Family
+from promoarray.policies.tensorflow.foreign import FOREIGN_IN_MODES
 from promoarray.policies.tensorflow.legacy import (
     LEGACY,
     LISTED,
@@ -49,9 +50,8 @@ from promoarray.policies.tensorflow.scalars import (
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import Scalars
-from promoarray.promotion.signatures import Arrays, with_arrays
 from promoarray.promotion.source import Source
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import Arrays, TypeRule, to_bool, with_arrays
 from promoarray.promotion.type_steps import supported_types, with_bools
 
 if TYPE_CHECKING:
@@ -204,6 +204,7 @@ MODES = {
             "JAX's lattice, weak types included, for arithmetic, equal, where and concat; the "
             "others promote nothing."
         ),
+        foreign=FOREIGN_IN_MODES,
         promote=promote_all,
         operations=MODE_OPERATIONS,
         functions=MODE_FUNCTIONS,

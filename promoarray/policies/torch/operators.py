@@ -23,6 +23,7 @@ from promoarray.dtypes import (
 )
 from promoarray.operations import Family
 from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_11_CUDA, TORCH_2_13
+from promoarray.policies.torch.foreign import FOREIGN
 from promoarray.policies.torch.promotion import (
     DTYPES,
     FLOATS,
@@ -48,10 +49,9 @@ from promoarray.promotion.linalg_rules import LAPACK, linear
 from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
 from promoarray.promotion.scalars import NARROW, Scalars, not_negative
-from promoarray.promotion.signatures import Arrays
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, any_array
-from promoarray.promotion.type_rules import PROMOTING, TypeRule, to_bool
+from promoarray.promotion.type_rules import PROMOTING, Arrays, TypeRule, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -306,6 +306,7 @@ V2_13 = Policy(
     promote=promote,
     dtypes=DTYPES,
     operations=OPERATIONS,
+    foreign=FOREIGN,
     functions=FUNCTIONS,
     signatures=SIGNATURES,
     operand_types=by_ranks,
@@ -347,7 +348,7 @@ V2_13 = Policy(
         "setitem": of_one_dtype,
     },
     copies=frozenset({"flip"}),
-    one_element=CONVERSIONS,
+    one_element=CONVERSIONS | {"setitem"},
     composed=frozenset({"einsum"}),
     answers=Answers(__file__, "functions.txt", "torch@2.13"),
     cast=TORCH_2_13,

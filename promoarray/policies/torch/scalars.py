@@ -61,7 +61,7 @@ def assigned(value: Any, dtype: DType) -> Any:
     """Convert the value of ``x[key] = value``, of which an int has to be an int64 first."""
     if not within_int64(value):
         raise OverflowError(f"Python int {shown(value)} is no int64, as which ints are assigned")
-    unchecked = dtype.kind is Kind.FLOAT and dtype.bits < 16  # a float8, by the cast
+    unchecked = dtype.kind is Kind.FLOAT and dtype.bits <= 16  # which the cast makes infinite
     return converted(value, dt.float64 if unchecked else dtype)
 
 

@@ -34,7 +34,8 @@ from promoarray.promotion.registry import as_policy
 FLOAT64, ESCAPE = "float64", "escape"
 """What is seen of the run alone; the rest is what other policies would do."""
 
-KINDS = {FLOAT64: "a cast to float64 or complex128 that nobody wrote", **kinds.KINDS}
+KINDS = {FLOAT64: "a cast to float64 or complex128 that nobody wrote"}
+KINDS |= {name: kind.words for name, kind in kinds.KINDS.items()}
 """What can be found, in words."""
 
 SELECTORS = (FLOAT64, *kinds.SELECTORS)

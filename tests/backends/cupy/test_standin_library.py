@@ -124,6 +124,7 @@ def test_linear_algebra_and_transforms() -> None:
     assert cases.different(pa.linalg.det(x), pa.linalg.det(there), places=8) == ""
     assert cases.different(pa.fft.fft(x), pa.fft.fft(there), places=8) == ""
     same(pa.linalg.diagonal(x), pa.linalg.diagonal(there))
+    same(pa.diag(x[0], -1), pa.diag(there[0], -1))
     same(pa.linalg.trace(x), pa.linalg.trace(there))
     same(pa.linalg.matrix_rank(x), pa.linalg.matrix_rank(there))
     assert cases.different(pa.linalg.pinv(x), pa.linalg.pinv(there), places=64) == ""

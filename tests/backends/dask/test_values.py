@@ -141,3 +141,22 @@ def test_shapes_that_do_not_broadcast_are_told_alike() -> None:
     x, there = pair(pa.float32)
     y = pa.ones(5)
     assert bits(answer(operator.add, x, y)) == bits(answer(operator.add, there, lazy(y)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float64", "bfloat16", "float8_e8m0fnu"])
+@pytest.mark.parametrize("k", [-2, 0, 3])
+def test_a_diagonal_of_blocks(dtype: str, k: int) -> None:
+    for length in (0, 1, 5):
+        x = pa.ones(length, dtype=dtype)
+        found = pa.diag(x.to_device("dask").rechunk(max(1, length // 2)), k)
+        assert found.device == "dask"
+        assert bits(found.compute()) == bits(pa.diag(x, k))
+    with pytest.raises(ValueError, match=r"unknown length: write x.compute_chunk_sizes\(\)"):
+        pa.diag(found[0, found[0] > 0], k)
+
+
+def test_numpys_unique_of_floats_with_a_nan() -> None:
+    x = pa.asarray([2.0, np.nan, 1.0, 2.0])
+    values, counts = np.unique(x.to_device("dask"), return_counts=True)
+    assert repr(values.compute().tolist()) == "[1.0, 2.0, nan]"
+    assert counts.compute().tolist() == [1, 2, 1]

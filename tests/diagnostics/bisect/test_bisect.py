@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import Command
 
 import promoarray as pa
-from promoarray import cli
 from promoarray import dtypes as dt
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
@@ -301,18 +301,14 @@ def test_what_cannot_be_searched_is_said(
         ([], "--expr"),
     ],
 )
-def test_usage_errors(arguments: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_usage_errors(arguments: list[str], said: str, command: Command) -> None:
     given = ["bisect", "--from", "numpy", "--to", "torch", *arguments, __file__]
-    assert cli.main(given) == 2
-    assert said in capfd.readouterr().err
+    assert said in command(*given, status=2).err
 
 
 @pytest.mark.slow
-def test_the_command_runs_the_program_as_python_does(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    script = tmp_path / "program.py"
-    script.write_text(
+def test_the_command_runs_the_program_as_python_does(command: Command) -> None:
+    command.write(
         "import sys, threading\nimport promoarray as xp\n"
         "def work():\n"
         "    global y\n"
@@ -322,29 +318,27 @@ def test_the_command_runs_the_program_as_python_does(
         "x = y + xp.asarray(True)\n"
         "try: xp.mean(xp.asarray([True]))\n"
         "except TypeError: pass\n",
-        encoding="utf-8",
     )
-    given = ["bisect", "--from", "numpy", "--to", "torch", "--expr", "float(x[0])", str(script)]
-    assert cli.main([*given, "--json", "--", "one", "two"]) == 1
-    data = json.loads(capfd.readouterr().out)
+    given = "bisect --from numpy --to torch --expr float(x[0]) program.py"
+    data = command(f"{given} --json -- one two", status=1).data
     assert [line["line"] for line in data["lines"]] == [5]
     assert [rule["rule"] for rule in data["rules"]] == ["divide"]
     assert data["refusals"] == []
-    assert cli.main([*given, "--tolerance", "1e-6"]) == 0
     said = "is the same under numpy@2 and torch@2.13 (within 1e-06): 1.142"
-    assert said in capfd.readouterr().out
+    assert said in command(f"{given} --tolerance 1e-6", status=0).out
 
 
 @pytest.mark.slow
 def test_the_page_shows_what_the_command_prints(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: Command,
 ) -> None:
     page = (Path(__file__).parents[3] / "docs" / "diff.md").read_text(encoding="utf-8")
     program = page.partition("program = '''\\\n")[2].partition("... '''")[0]
     lines = [line.removeprefix("...").removeprefix(" ") for line in program.splitlines()]
-    monkeypatch.chdir(tmp_path)
     text = "\n".join(lines).replace("image + 300", "image + 30")
     Path("image.py").write_text(f"{text}\n", encoding="utf-8")
-    command, _, shown = page.partition("$ promoarray bisect ")[2].partition("\n")
-    assert cli.main(["bisect", *shlex.split(command)]) == 1
-    assert capfd.readouterr().out.split() == shown.partition("```")[0].split()
+    line, _, shown = page.partition("$ promoarray bisect ")[2].partition("\n")
+    assert (
+        command("bisect", *shlex.split(line), status=1).out.split()
+        == shown.partition("```")[0].split()
+    )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command import Command
 
 import promoarray as pa
-from promoarray import cli
 from promoarray.core.observers import observing
 from promoarray.diagnostics.ask.observer import ShadowObserver
 from promoarray.diagnostics.diff.command import Difference, difference
@@ -52,18 +51,9 @@ FOUND_BY_NUMPY = {
 is a refusal. Of the last line it is the first element."""
 
 
-def _written(tmp_path: Path, text: str, name: str = "program.py") -> str:
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def test_what_changes_from_numpy_1_to_2_is_what_the_real_ones_change(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    script = _written(tmp_path, PROGRAM)
-    assert cli.main(["diff", "--from", "numpy@1", "--to", "numpy@2", script, "--json"]) == 1
-    data = json.loads(capfd.readouterr().out)
+def test_what_changes_from_numpy_1_to_2_is_what_the_real_ones_change(command: Command) -> None:
+    command.write(PROGRAM)
+    data = command("diff --from numpy@1 --to numpy@2 program.py --json", status=1).data
     changes = {c["line"]: (c["before"], c["after"]) for c in data["changes"]}
     assert changes == FOUND_BY_NUMPY
     kinds = {c["line"]: c["kind"] for c in data["changes"]}
@@ -81,10 +71,9 @@ def test_what_changes_from_numpy_1_to_2_is_what_the_real_ones_change(
     assert data["program"] == {"exit_status": 0, "error": None, "stopped_at": None}
 
 
-def test_a_numpy_program_as_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    _written(tmp_path, "import numpy as np\nHALF = np.float64(0.5)\n", "beside.py")
-    program = _written(
-        tmp_path,
+def test_a_numpy_program_as_it_is(command: Command) -> None:
+    command.write("import numpy as np\nHALF = np.float64(0.5)\n", "beside.py")
+    command.write(
         "import sys\nimport numpy as np\nfrom beside import HALF\n"
         "pixels = np.array([1, 2], np.uint8)\n"
         "brighter = pixels + 300\n"
@@ -92,9 +81,7 @@ def test_a_numpy_program_as_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[s
         "scaled = np.ones(2, np.float32) * HALF\n"
         "print(sys.argv[1:], brighter, pixels, __name__)\n",
     )
-    command = ["diff", "--from", "numpy@1", "--to", "numpy@2", "--json", program, "--", "one"]
-    assert cli.main(command) == 1
-    out, err = capfd.readouterr()
+    _, out, err = command("diff --from numpy@1 --to numpy@2 --json program.py -- one", status=1)
     # What NumPy 1.26 prints, which does not stop.
     assert err.splitlines()[-1] == "['one'] [301 302] [0 2] __main__"
     changes = {c["line"]: c for c in json.loads(out)["changes"]}
@@ -106,26 +93,37 @@ def test_a_numpy_program_as_it_is(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert changes[5]["edit"] == "pixels.astype(np.uint16) + 300"
 
 
-def test_nothing_changes(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    script = _written(tmp_path, "import promoarray as xp\nxp.asarray([1.0]) + 1\n")
-    assert cli.main(["diff", "--from", "numpy@1", "--to", "jax", script]) == 0
-    assert "2 operations: nothing changes from numpy@1 to jax@x64." in capfd.readouterr().out
+def test_nothing_changes(command: Command) -> None:
+    command.write("import promoarray as xp\nxp.asarray([1.0]) + 1\n")
+    assert (
+        "2 operations: nothing changes from numpy@1 to jax@x64."
+        in command("diff --from numpy@1 --to jax program.py", status=0).out
+    )
 
 
-def test_what_the_run_refuses_is_a_change_too(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_run_refuses_is_a_change_too(command: Command) -> None:
     text = (
         "import promoarray as xp\nx = xp.asarray([True])\nx - xp.asarray([1.0], dtype=xp.float32)\n"
     )
-    script = _written(tmp_path, text)
-    assert cli.main(["diff", "--from", "torch", "--to", "numpy", script, "--json"]) == 3
-    out, err = capfd.readouterr()
+    command.write(text)
+    _, out, err = command("diff --from torch --to numpy program.py --json", status=3)
     (change,) = (c for c in json.loads(out)["changes"] if c["line"] == 3 and c["kind"] == "refusal")
     assert (change["before"], change["after"]) == ("refuses", "float32")
     assert "bool" in change["refusal"]
     assert "the program stopped under torch@2.13 at program.py:3" in err
     assert "bug" not in err
+
+
+def test_a_program_that_is_not_promoarrays_is_not_said_to_have_run_under_a_policy(
+    command: Command,
+) -> None:
+    text = "import numpy as np\nx = np.ones(2, np.uint8) + 1\n"
+    asked = f"diff --from numpy@1 --to torch {command.write(text)}"
+    assert "promoarray compare" in command(asked, status=3).err
+    command.write(text + "raise SystemExit(7)\n")
+    err = command(asked, status=3).err
+    assert "the program stopped: exit status 7" in err
+    assert "under" not in err
 
 
 @pytest.mark.parametrize(
@@ -136,9 +134,8 @@ def test_what_the_run_refuses_is_a_change_too(
         (["--to", "torch", __file__], "--from"),
     ],
 )
-def test_usage_errors(arguments: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["diff", *arguments]) == 2
-    assert said in capfd.readouterr().err
+def test_usage_errors(arguments: list[str], said: str, command: Command) -> None:
+    assert said in command("diff", *arguments, status=2).err
 
 
 # -- in this process ------------------------------------------------------------------------------
@@ -296,18 +293,15 @@ def test_as_text_data_and_page() -> None:
 
 
 def test_lines_fit_the_screen_and_have_no_blanks_at_their_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     total = " + ".join(["x"] * 20)
-    _written(
-        tmp_path,
+    command.write(
         "import promoarray as xp\nx = xp.asarray([1], dtype=xp.int8)\nfor _ in range(3):\n"
         f"    (({total}) + 300)\n    x[:1] = 300\n",
     )
-    assert cli.main(["diff", "--from", "numpy@1", "--to", "numpy@2", "program.py"]) == 1
-    lines = capfd.readouterr().out.splitlines()
+    lines = command("diff --from numpy@1 --to numpy@2 program.py", status=1).out.splitlines()
     assert any("×3" in line for line in lines)
     assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
 
@@ -334,11 +328,8 @@ def test_operations_that_cannot_differ_are_heard_once() -> None:
     assert heard.count("add") < 4 + 4 + 4
 
 
-def test_operations_that_are_alike_are_counted(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    program = _written(
-        tmp_path,
+def test_operations_that_are_alike_are_counted(command: Command) -> None:
+    command.write(
         "import promoarray as xp\n"
         "x = xp.asarray([1.5, 2.5], dtype=xp.float32)\n"
         "y = xp.asarray([1, 300], dtype=xp.int16)\n"
@@ -347,8 +338,7 @@ def test_operations_that_are_alike_are_counted(
         "    y / 2\n"
         "    y.astype(xp.float8_e4m3fn) + y.astype(xp.float8_e4m3fn)\n",
     )
-    assert cli.main(["diff", program, "--from", "numpy", "--to", "torch", "--json"]) == 1
-    data = json.loads(capfd.readouterr().out)
+    data = command("diff program.py --from numpy --to torch --json", status=1).data
     assert data["operations"] == 5 * 20
     (division,) = [each for each in data["changes"] if each["operation"] == "int16 / Python int"]
     assert division["count"] == 20

@@ -24,7 +24,6 @@ from promoarray.dtypes import BY_NAME
 SOURCE = (
     "import promoarray as xp  # é\nx = xp.asarray([1], dtype=xp.int8)\nif True:\n\ty = (x\n\t\t/ 2)"
 )
-AFTER = SOURCE.replace("(x\n", "(xp.astype(x, xp.float64)\n")
 
 FILES = {
     "plain": SOURCE.encode(),

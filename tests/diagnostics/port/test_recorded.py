@@ -6,9 +6,9 @@ import ast
 from pathlib import Path
 
 import pytest
+from command import Command
 from ported import recorded, text
 
-from promoarray import cli
 from promoarray.diagnostics.port.ported import Ported
 
 PROGRAMS = Path(__file__).parent.parent / "record"
@@ -53,6 +53,16 @@ def test_what_stands_in_two_comparisons_is_not_cast(
     assert left
     for each in left:
         assert apart in each.why
+
+
+def test_a_starred_sum_leaves_the_other_edits(tmp_path: Path) -> None:
+    source = (
+        "import numpy as np\nx = np.array([100, 101], np.int8)\nargs = x, 3\n"
+        "a = sum(*args)\nb = sum(x)\n"
+    )
+    done = recorded(write(tmp_path, source), "numpy", "numpy@1")
+    assert len(done.edits) == 1
+    assert [each.why for each in done.left] == ["a starred argument stands for several"]
 
 
 def from_torch(tmp_path: Path, source: str, *to: str) -> Ported:
@@ -162,7 +172,11 @@ def test_what_a_library_does_is_left_and_told(tmp_path: Path) -> None:
         ("y = (x / np.float32(2)).sum()", None),
         ("y = f / np.prod(np.array([2, 3]))", "y = f / int(np.prod(np.array([2, 3])))"),
         ("y = np.float32(0.1) * 2.0", "y = np.float32(0.1).astype(np.float64) * 2.0"),
-        ("y = sum(x) & 0xFFFF", "y = sum(np.asarray(x, dtype=np.int64)) & 0xFFFF"),
+        ("y = sum(x) & 0xFFFF", "y = sum(x, np.int64(0)) & 0xFFFF"),
+        ("y = sum(v for v in x)", "y = sum((v for v in x), np.int64(0))"),
+        ("y = sum( (v for v in x), 5)", "y = sum( (v for v in x), np.int64(5))"),
+        ("y = sum({x[0]: 1, x[1]: 2},)", "y = sum({x[0]: 1, x[1]: 2}, np.int64(0),)"),
+        ("y = sum(f) / 2", "y = sum(f, np.float64(0)) / 2"),
         ("y = f[0] ** 2.0", "y = f[0].astype(np.float64) ** 2.0"),
         ("x.fill(-1)", "x.fill(np.asarray(-1).astype(x.dtype))"),
         ("y = np.full_like(x, -1)", "y = np.full_like(x, np.asarray(-1).astype(x.dtype))"),
@@ -260,21 +274,20 @@ def test_a_list_that_cannot_be_cast_stays_as_it_is(tmp_path: Path) -> None:
 )
 def test_from_is_for_numpy_programs(
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    command: Command,
     imports: str,
     arguments: list[str],
     words: str,
 ) -> None:
     path = write(tmp_path, f"import {imports}\n")
-    assert cli.main(["port", str(path), *arguments]) == 2
-    assert words in capsys.readouterr().err
+    assert words in command("port", str(path), *arguments, status=2).err
 
 
 @pytest.mark.slow
 def test_a_module_of_numpy_1_is_ported(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    command: Command,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "package").mkdir()
     write(
         tmp_path / "package",
@@ -283,33 +296,30 @@ def test_a_module_of_numpy_1_is_ported(
     (tmp_path / "package" / "__init__.py").touch()
     (tmp_path / "package" / "old.py").write_text(NUMPY + "y = x + 300\n", encoding="utf-8")
     arguments = ["port", "-m", "package.program", "--from", "numpy@1", "--to", "numpy@2"]
-    assert cli.main(arguments) == 0
-    printed = capfd.readouterr()
+    printed = command(*arguments, status=0)
     assert "+y = x.astype(np.uint16) + 300\n" in printed.out
     assert "old.py\n" in printed.out
     assert "agree: numpy@2" in printed.err
 
 
 def test_of_what_was_not_recorded_nothing_is_proved(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    command: Command,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "program.py").write_text("import numpy as np\nx = 1 + 1\n")
-    assert cli.main(["port", "program.py", "--from", "numpy@1", "--to", "numpy@2"]) == 4
-    err = capfd.readouterr().err
+    err = command("port program.py --from numpy@1 --to numpy@2", status=4).err
     assert "agree" not in err
     assert "not examined: the program (no operation of it was recorded).\nnot proved" in err
 
 
 @pytest.mark.slow
 def test_the_command_writes_a_patch_and_says_what_is_proved(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    command: Command,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     write(tmp_path, NUMPY + "y = x + 300\nprint(y)\n")
     arguments = ["port", "program.py", "--from", "numpy@1", "--to", "numpy@2"]
-    assert cli.main([*arguments, "--patch", "p.patch"]) == 0
-    err = capfd.readouterr().err
+    err = command(*arguments, "--patch", "p.patch", status=0).err
     assert "program.py, from numpy@1 to numpy@2: 1 cast in 1 line" in err
     assert "agree: numpy@2: every operation recorded has the dtype of numpy@1" in err
     assert "+y = x.astype(np.uint16) + 300\n" in Path("p.patch").read_text()

@@ -135,9 +135,13 @@ whole = np.uint8(1) == 257
 """
 
 
-def test_a_comparison_with_a_number_that_is_another_one_there_is_named(tmp_path: Path) -> None:
-    (verdict,) = _compared(tmp_path, COMPARED, "numpy@1")["verdicts"]
-    assert [each["where"] for each in verdict["not_examined"]] == ["program.py:2"]
+def test_a_comparison_with_a_number_that_is_another_one_there_is_decided(tmp_path: Path) -> None:
+    report = _compared(tmp_path, COMPARED, "numpy@1")
+    (change,) = report["value_changes"]
+    (difference,) = change["differences"]
+    assert (change["line"], difference["policies"]) == (2, ["numpy@1"])
+    assert (difference["run"], difference["becomes"]) == ("True", "False")
+    assert not report["verdicts"][0]["not_examined"]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +153,12 @@ def test_a_comparison_with_a_number_that_is_another_one_there_is_named(tmp_path:
 )
 def test_each_number_of_a_loop_is_looked_at(tmp_path: Path, compared: str) -> None:
     program = f"import numpy as np\nfound = [{compared}]\n"
+    report = _compared(tmp_path, program, "numpy@1")
+    assert [each["line"] for each in report["value_changes"]] == [2]
+
+
+def test_one_of_many_numbers_decides_nothing_of_the_others(tmp_path: Path) -> None:
+    program = "import numpy as np\nfound = [np.float32(0.1) == x for x in (0.3, 0.1)]\n"
     (verdict,) = _compared(tmp_path, program, "numpy@1")["verdicts"]
     assert [each["where"] for each in verdict["not_examined"]] == ["program.py:2"]
 
@@ -233,6 +243,66 @@ d = np.cumsum(x)
         "jax@x64": {5: "int32", 6: "int32"},
         "jax@x32": dict.fromkeys((3, 4, 5, 6), "int32"),
     }
+
+
+def test_a_line_whose_operands_alone_differ_in_some_passes_has_its_findings(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("torch")
+    program = """\
+import torch
+def mean(total, count):
+    return total + count * 3
+a = mean(0, torch.tensor(0.5))
+b = mean(torch.tensor(1.5), torch.tensor(2))
+c = mean(a, torch.tensor(2))
+"""
+    report = _compared(tmp_path, program, "jax@x64,jax@x32,paddle@3.3")
+    assert report["program"]["exit_status"] == 0
+    assert {each["line"] for each in report["findings"]} >= {4}
+
+
+NAMED = {
+    "numpy": """\
+import numpy as np
+a = np.eye(2, dtype=np.int64)
+b = np.zeros(2, np.float64)
+x, c = np.unique(np.array([1, 2], np.float32), return_counts=True)
+d = np.zeros_like(x, dtype=np.int64)
+e = np.asarray([1, 2], dtype=np.int64)
+f = np.eye(2, dtype=np.float32)
+""",
+    "torch": """\
+import torch
+a = torch.eye(2, dtype=torch.int64)
+b = torch.zeros(2, dtype=torch.float64)
+x, c = torch.tensor([1, 2], dtype=torch.float32).max(0)
+d = torch.zeros_like(x, dtype=torch.int64)
+e = torch.tensor([1, 2], dtype=torch.int64)
+f = torch.eye(2, dtype=torch.float32)
+""",
+    "paddle": """\
+import paddle
+a = paddle.eye(2, dtype="int64")
+b = paddle.zeros([2], "float64")
+x, c = paddle.unique(paddle.to_tensor([1, 2], dtype="float32"), return_counts=True)
+d = paddle.zeros_like(x, dtype="int64")
+e = paddle.to_tensor([1, 2], dtype="int64")
+f = paddle.eye(2, dtype="float32")
+""",
+}
+
+
+@pytest.mark.parametrize("framework", NAMED)
+def test_a_dtype_that_is_named_is_another_where_there_is_no_such(
+    tmp_path: Path, framework: str
+) -> None:
+    """JAX without x64 makes int32 and float32, of counts and places, too."""
+    pytest.importorskip(framework)
+    report = _compared(tmp_path, NAMED[framework], "jax@x32,numpy@2")
+    found = {each["line"]: each["answers"]["jax@x32"]["dtype"] for each in report["divergences"]}
+    assert found == {2: "int32", 3: "float32", 4: "int32", 5: "int32", 6: "int32"}
+    assert {each["policy"] for each in report["findings"]} == {"jax@x32"}
 
 
 def test_a_histogram_counts_in_the_dtype_of_each_framework(tmp_path: Path) -> None:

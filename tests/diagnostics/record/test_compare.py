@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Command
 
 from promoarray import cli
-from promoarray.diagnostics.compare import command
+from promoarray.diagnostics.compare import command as compare_command
 from promoarray.diagnostics.run.frameworks import framework_of
 from promoarray.diagnostics.run.program import Ended, Program
 from promoarray.policies import as_policy
@@ -179,12 +180,11 @@ def test_a_baseline_and_the_other_formats(compared: Any, ran: tuple[Path, Ended,
     ],
 )
 def test_what_does_not_go_together(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
+    tmp_path: Path, command: Command, options: tuple[str, ...], message: str
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text("import torch\n")
-    assert cli.main(["compare", str(script), *options]) == 2
-    assert message in capsys.readouterr().err
+    assert message in command("compare", str(script), *options, status=2).err
 
 
 @pytest.mark.parametrize(
@@ -216,14 +216,13 @@ def test_auto_goes_by_what_the_program_imports(
 
 @pytest.mark.parametrize("more", ["", "import numpy as np\n"])
 def test_what_else_a_program_imports_is_named_where_it_computes_nothing(
-    tmp_path: Path, more: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, more: str, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     script = tmp_path / "program.py"
     script.write_text(f"import torch\n{more}")
     monkeypatch.setattr(Program, "run", lambda *_, **__: Ended(0, (), ""))
-    monkeypatch.setattr(command, "policy_named", lambda _: as_policy("torch@2.13"))
-    assert cli.main(["compare", str(script)]) == 0
-    said = capsys.readouterr().err
+    monkeypatch.setattr(compare_command, "policy_named", lambda _: as_policy("torch@2.13"))
+    said = command("compare", str(script), status=0).err
     assert "the program called nothing that computes under torch@2.13" in said
     assert ("it imports numpy, too: write --framework numpy" in said) is bool(more)
 
@@ -244,16 +243,12 @@ def test_auto_of_a_notebook_and_of_a_package(
     assert framework_of(None, "package.missing") == "promoarray"
 
 
-def test_the_summary_names_the_policy_that_jax_chose_as_it_began(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_summary_names_the_policy_that_jax_chose_as_it_began(command: Command) -> None:
     pytest.importorskip("jax", reason="needs JAX: pip install 'promoarray[test-jax]'")
-    monkeypatch.chdir(tmp_path)
     Path("wide.py").write_text(
         "import jax\nimport jax.numpy as jnp\n"
         'jax.config.update("jax_enable_x64", True)\ny = jnp.ones(3) * 2\n'
     )
-    assert cli.main(["compare", "wide.py", "--policies", "jax@x32"]) == 1
-    out = capfd.readouterr().out
+    out = command("compare wide.py --policies jax@x32", status=1).out
     assert " under jax@x64; " in out
     assert " under jax@x32; " not in out

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import Command
 
-from promoarray import cli
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import difference, framework_recorded
 from promoarray.diagnostics.record.block import REWRITTEN
@@ -197,13 +197,9 @@ os.waitpid(child, 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on Unix")
-def test_what_a_forked_process_repeats_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_a_forked_process_repeats_is_counted(command: Command) -> None:
     Path("program.py").write_text(FORKS)
-    cli.main(["compare", "program.py", "--json", "--policies", "numpy@1"])
-    report = json.loads(capfd.readouterr().out)
+    report = command("compare program.py --json --policies numpy@1").data
     assert [d["count"] for d in report["divergences"]] == [13]
     assert report["operations"] == 26
 
@@ -222,13 +218,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed on Unix")
-def test_counts_are_written_down_while_nothing_new_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_counts_are_written_down_while_nothing_new_is_found(command: Command) -> None:
     Path("program.py").write_text(KILLED)
-    cli.main(["compare", "program.py", "--json", "--policies", "numpy@1"])
-    (found,) = json.loads(capfd.readouterr().out)["divergences"]
+    (found,) = command("compare program.py --json --policies numpy@1").data["divergences"]
     assert found["count"] > 100
 
 
@@ -237,18 +229,15 @@ def test_counts_are_written_down_while_nothing_new_is_found(
 def test_a_program_is_run_as_python_runs_it(
     given: list[str],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "folder" if given == ["folder"] else tmp_path
     folder.mkdir(exist_ok=True)
     (folder / ("__main__.py" if given == ["folder"] else "program.py")).write_text(PROGRAM)
     (folder / "beside.py").write_text(BESIDE)
     bare = subprocess.run([sys.executable, *given, "a"], capture_output=True, text=True)
     out = ("--output", "told.json", "--json", "--policies", "numpy@1")
-    assert cli.main(["compare", *out, *given, "--", "a"]) == 3
-    told, said = capfd.readouterr()
+    _, told, said = command("compare", *out, *given, "--", "a", status=3)
     assert told.removesuffix("Written: told.json\n") == bare.stdout
     assert said.startswith(bare.stderr)
     report = json.loads(Path("told.json").read_text())
@@ -260,24 +249,22 @@ def test_a_program_is_run_as_python_runs_it(
 
 
 @pytest.mark.slow
-def test_a_notebook_is_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_notebook_is_recorded(tmp_path: Path, command: Command) -> None:
     cells = [
         "import numpy as np\nsum = np.sum",
         "await __import__('asyncio').sleep(0)\nsum(np.ones(2, np.uint8) + 300)",
     ]
     kept = {"cells": [{"cell_type": "code", "source": cell} for cell in cells]}
     (tmp_path / "book.ipynb").write_text(json.dumps(kept))
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["diff", "--from", "numpy@1", "--to", "numpy@2", "book.ipynb"]) == 1
-    told = capfd.readouterr().out
+    told = command("diff --from numpy@1 --to numpy@2 book.ipynb", status=1).out
     assert "book.ipynb[2]:2  np.ones(2, np.uint8) + 300  [uint8 + Python int]" in told
     assert "write    np.ones(2, np.uint8).astype(np.uint16) + 300" in told
 
 
-def test_packages_go_with_numpy_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_packages_go_with_numpy_alone(command: Command, tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text("import promoarray")
-    assert cli.main(["compare", str(script), "--packages", "scipy"]) == 2
-    assert "Write --framework numpy" in capsys.readouterr().err
+    assert (
+        "Write --framework numpy"
+        in command("compare", str(script), "--packages", "scipy", status=2).err
+    )

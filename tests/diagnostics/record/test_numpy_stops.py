@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from promoarray import __main__ as cli
+from command import Command
 
 STOPS = {
     "ne[0] + ne[1] * 256": ("ne[1] * 256", "int64"),
@@ -22,31 +19,22 @@ STOPS = {
 
 
 @pytest.mark.parametrize("line", STOPS)
-def test_what_numpy_1_does_where_the_program_stops(
-    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_numpy_1_does_where_the_program_stops(line: str, command: Command) -> None:
     Path("program.py").write_text(f"import numpy as np\nne = np.array([1, 2], np.uint8)\n{line}\n")
-    assert cli.main(["compare", "program.py", "--policies", "numpy@1", "--json"]) == 3
-    data: dict[str, Any] = json.loads(capfd.readouterr().out)
+    data = command("compare program.py --policies numpy@1 --json", status=3).data
     stopped, (expression, dtype) = data["stopped"]["refused"], STOPS[line]
     assert (stopped["line"], stopped["expression"]) == (3, expression)
     assert stopped["answers"]["numpy@2"]["dtype"] is None
     assert stopped["answers"]["numpy@1"]["dtype"] == dtype
-    assert cli.main(["compare", "program.py", "--policies", "numpy@1"]) == 3
-    said = " ".join(capfd.readouterr().out.split())
+    said = " ".join(command("compare program.py --policies numpy@1", status=3).out.split())
     assert "promoarray port program.py, which tries" in said
 
 
-def test_a_refusal_that_the_program_catches_does_not_stop_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_refusal_that_the_program_catches_does_not_stop_it(command: Command) -> None:
     Path("program.py").write_text(
         "import numpy as np\ntry:\n    np.uint8(2) * 300\nexcept OverflowError:\n    1 / 0\n"
     )
-    assert cli.main(["compare", "program.py", "--policies", "numpy@1", "--json"]) == 3
-    stopped = json.loads(capfd.readouterr().out)["stopped"]
+    stopped = command("compare program.py --policies numpy@1 --json", status=3).data["stopped"]
     assert stopped["error"].startswith("ZeroDivisionError")
 
 
@@ -59,13 +47,11 @@ def test_a_refusal_that_the_program_catches_does_not_stop_it(
         "np.array([1, 300], dtype=3)",
     ],
 )
-def test_other_errors_are_numpys_own(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_other_errors_are_numpys_own(tmp_path: Path, command: Command, line: str) -> None:
     source = f"import numpy as np\ntry:\n    {line}\nexcept Exception as error:\n    said = error\n"
     names: dict[str, object] = {}
     exec(source, names)  # the same, as it is
     (tmp_path / "program.py").write_text(source + "print(repr(said))\n")
-    cli.main(["compare", "program.py", "--policies", "numpy@1"])
-    assert capfd.readouterr().out.splitlines()[0] == repr(names["said"])
+    assert command("compare program.py --policies numpy@1").out.splitlines()[0] == repr(
+        names["said"]
+    )

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from command import Command
 
 from promoarray import __main__ as cli
 
@@ -80,10 +81,9 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_what_numpy_2_refuses_to_store_is_found_and_nothing_else(
-    program: Path, capfd: pytest.CaptureFixture[str]
+    program: Path, command: Command
 ) -> None:
-    cli.main(["diff", "--json", "--from", "numpy@1", "--to", "numpy@2", str(program)])
-    out = capfd.readouterr().out
+    out = command("diff --json --from numpy@1 --to numpy@2", str(program)).out
     data = json.loads(out[out.index("{") :])
     first = START.count("\n") + 1
     assert [each["line"] for each in data["changes"]] == [*range(first, first + len(REFUSED))]

@@ -380,3 +380,18 @@ def test_the_edit_of_a_number_keeps_the_graph_of_a_tensor_in_another_pass() -> N
         made = eval(edit, {"torch": torch, "x": torch.ones(3), "z": each})
         assert made.dtype is torch.float32
         assert made.requires_grad is (each is z)
+
+
+def test_what_is_compiled_runs_op_by_op_and_gives_what_it_did() -> None:
+    def inner(x: Any) -> Any:
+        return x * 2 + 1
+
+    before = torch.compile(lambda x: inner(x) - 1, backend="eager", fullgraph=True)
+    x = torch.ones(3, dtype=torch.int32)
+    with pa.record("torch", "numpy@2") as report:
+        compiled = torch.compile(lambda x: inner(x) / 2, backend="eager", fullgraph=True)
+        values = [compiled(x).tolist(), compiled(x).tolist(), before(x).tolist()]
+    assert values == [[1.5] * 3, [1.5] * 3, [2] * 3]
+    assert {str(d.answers["numpy@2"]) for d in report.divergences} == {"float64"}
+    assert torch._dynamo.eval_frame._stance.stance == "default"
+    assert [before(x).tolist(), compiled(x).tolist()] == [[2] * 3, [1.5] * 3]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-
-from promoarray import cli
+from command import Command
 
 pytestmark = pytest.mark.slow  # each is a process of its own, which imports the framework
 
@@ -43,14 +41,15 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_the_framework_refuses_has_the_edit(
-    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, command: Command
 ) -> None:
     framework, source, edit, others = PROGRAMS[name]
     pytest.importorskip(framework)
     program = tmp_path / "program.py"
     program.write_text(source)
-    cli.main(["compare", str(program), "--policies", "jax,paddle@3.3", "--json"])
-    stopped = json.loads(capfd.readouterr().out)["stopped"]
+    stopped = command("compare", str(program), "--policies", "jax,paddle@3.3", "--json").data[
+        "stopped"
+    ]
     assert (stopped["edit"], stopped["remedy"]) == (edit, None)
     assert set(others) <= {*stopped["goes_on"], *stopped["refuses"]}
     if edit is None:
@@ -61,7 +60,7 @@ def test_what_the_framework_refuses_has_the_edit(
 
 
 def test_an_error_that_the_program_catches_is_not_what_stopped_it(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, command: Command
 ) -> None:
     pytest.importorskip("torch")
     program = tmp_path / "program.py"
@@ -69,6 +68,5 @@ def test_an_error_that_the_program_catches_is_not_what_stopped_it(
         "import torch\nx = torch.tensor([True])\ntry:\n    x.mean()\n"
         "except RuntimeError:\n    pass\nraise RuntimeError('another')\n"
     )
-    cli.main(["compare", str(program), "--policies", "jax", "--json"])
-    stopped = json.loads(capfd.readouterr().out)["stopped"]
+    stopped = command("compare", str(program), "--policies", "jax", "--json").data["stopped"]
     assert (stopped["line"], stopped["refused"]) == (7, None)

@@ -42,13 +42,6 @@ PROGRAMS = {
         "y = f(torch.ones(2)) + traced(torch.ones(2))\n",
         {"torch.jit.script": COMPILED, "torch.jit.trace": COMPILED},
     ),
-    "torch.compile": (
-        TORCH,
-        "import torch\n"
-        "f = torch.compile(lambda x: x / 2, backend='eager')\n"
-        "z = f(torch.tensor([1, 2]))\n",
-        {"torch.compile": COMPILED},
-    ),
     "an array read by NumPy": (
         JAX,
         "import jax.numpy as jnp, numpy as np\n"

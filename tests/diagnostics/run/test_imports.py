@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command import Command
 
 import promoarray as pa
-from promoarray import cli
 from promoarray.core.observers import observing
 from promoarray.diagnostics.record.block import FRAMEWORKS
 from promoarray.diagnostics.run.ending import AutoCast
@@ -123,19 +122,19 @@ def test_a_framework_that_no_source_tells_is_recorded_once_it_is_imported(
     files: Files,
     texts: dict[str, str],
     found: list[tuple[str, int]],
-    capfd: pytest.CaptureFixture[str],
+    command: Command,
 ) -> None:
-    assert cli.main(["compare", files(texts), "--policies", "paddle@3.3", "--json"]) == 1
-    data = json.loads(capfd.readouterr().out)
+    data = command("compare", files(texts), "--policies", "paddle@3.3", "--json", status=1).data
     assert data["framework"].startswith("torch")
     assert [(Path(d["file"]).name, d["line"]) for d in data["divergences"]] == found
 
 
 @torch_only
-def test_a_program_of_promoarray_stays_one(files: Files, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_program_of_promoarray_stays_one(files: Files, command: Command) -> None:
     text = "import promoarray as xp\nx = xp.asarray([1, 2]) / 2\n" + BY_NAME
-    assert cli.main(["compare", files({"main.py": text}), "--policies", "torch", "--json"]) == 1
-    data = json.loads(capfd.readouterr().out)
+    data = command(
+        "compare", files({"main.py": text}), "--policies", "torch", "--json", status=1
+    ).data
     assert [d["line"] for d in data["divergences"]] == [2]
 
 
@@ -149,29 +148,24 @@ def test_refusals_go_on_with_casts_each_time() -> None:
 
 @torch_only
 def test_the_policies_are_those_of_the_framework_that_came_up(
-    files: Files, capfd: pytest.CaptureFixture[str]
+    files: Files, command: Command
 ) -> None:
-    assert cli.main(["compare", files({"main.py": BY_NAME}), "--json"]) == 1
-    data = json.loads(capfd.readouterr().out)
+    data = command("compare", files({"main.py": BY_NAME}), "--json", status=1).data
     assert data["policies"] == ["paddle@3.3", "jax@x32", "aclnn@8.5"]
 
 
 @torch_only
-def test_port_records_a_framework_that_no_source_tells(
-    files: Files, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_port_records_a_framework_that_no_source_tells(files: Files, command: Command) -> None:
     program = files({"main.py": BY_NAME})
-    assert cli.main(["port", program, "--to", "paddle@3.3"]) == 0
-    said = capfd.readouterr()
+    said = command("port", program, "--to", "paddle@3.3", status=0)
     assert "from torch@2.13 to paddle@3.3: 1 cast in 1 line" in said.err
     assert "+x = torch.tensor([1, 2]).to(torch.float32) * torch.ones(2)" in said.out
 
 
 def test_port_proves_nothing_of_a_program_that_computes_nothing(
-    files: Files, capfd: pytest.CaptureFixture[str]
+    files: Files, command: Command
 ) -> None:
     program = files({"main.py": "print(sum([1, 2]))\n"})
-    assert cli.main(["port", program, "--to", "paddle@3.3"]) == 4
-    said = capfd.readouterr().err
+    said = command("port", program, "--to", "paddle@3.3", status=4).err
     assert "not examined: the program (no operation of it was recorded)" in said
     assert "agree" not in said

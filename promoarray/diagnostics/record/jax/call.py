@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
@@ -25,6 +27,18 @@ from promoarray.promotion.registry import as_policy
 _WEAK_OF = {Kind.INT: dt.weak_int, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
 
 
+class _Open(threading.local):
+    """The calls of this thread that are being carried out."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []  # what crosses each, the innermost last
+        self.trying = False  # whether what is called is no part of the program
+        self.probes: Any = None  # what looks at the cotangents meanwhile
+
+
+OPEN = _Open()
+
+
 def settled(recorder: Recorder) -> bool:
     """Whether what is recorded is in the mode that JAX is in, which the first call decides.
 
@@ -44,10 +58,15 @@ def dtype_of(x: Any, home: Policy) -> DType | None:
 
     NumPy's arrays are what JAX makes of them.
     """
-    dtype = BY_NAME.get(x.dtype.name)
+    dtype = _of_that_name(x.dtype)
     if dtype is None or isinstance(x, (np.ndarray, np.generic)):
         return home.canonical.get(dtype, dtype) if dtype else None
     return _WEAK_OF.get(dtype.kind, dtype) if getattr(x, "weak_type", False) else dtype
+
+
+@cache
+def _of_that_name(dtype: Any) -> DType | None:
+    return BY_NAME.get(dtype.name)  # of which NumPy makes a new text each time
 
 
 def results_of(home: Policy, made: Any) -> Iterator[Result]:
@@ -78,6 +97,30 @@ class Call(call.Call):
         """What arrays that are alike have in common: tracers are told from arrays."""
         return type(x), x.dtype, getattr(x, "weak_type", False)
 
+    @staticmethod
+    def buffer_of(x: Any) -> Any:
+        """The values of an array; of one that is differentiated those that it has meanwhile."""
+        while isinstance(x, jax.core.Tracer):
+            x = x.primal  # of a tracer that has none the error says so
+        return np.asarray(x)
+
+    @staticmethod
+    def once_more(name: str, function: Any) -> tuple[Any, bool]:
+        """What carries out a function of integers again: NumPy's, as JAX may have no 64 bits."""
+        found = getattr(np, name, None) or getattr(np.linalg, name, None)
+        return found or _refuse, True
+
+    @staticmethod
+    def eager() -> AbstractContextManager[Any]:
+        """Has functions compute at once that are compiled else, so that values can be read."""
+        manager: AbstractContextManager[Any] = jax.disable_jit()
+        return manager
+
+    @staticmethod
+    def copy(x: Any, dtype: DType | None) -> Any:
+        """A copy of an array in a dtype; of one that stays weak itself, which JAX never changes."""
+        return x if dtype is not None and dtype.weak else call.Call.copy(x, dtype)
+
     @property
     def joined(self) -> Sequence[Any]:
         """The operands of ``concat`` and ``stack``: those of ``append`` come one by one."""
@@ -103,6 +146,11 @@ class Call(call.Call):
         made = self.results()  # nothing, where JAX refuses
         whole = made and self.recorder.home.strong(made[0].dtype).kind not in INEXACT
         return "floor_divide" if whole else operation, given, True
+
+
+def _refuse(*args: Any, **kwargs: Any) -> Any:
+    """Stands for a function of JAX's alone."""
+    raise NotImplementedError
 
 
 @cache

@@ -9,9 +9,10 @@ function once for arguments that are alike, and so do later calls go on with wha
 from __future__ import annotations
 
 import inspect
+import io
 import sys
-import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import redirect_stdout
 from functools import partial, update_wrapper, wraps
 from types import FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -19,11 +20,14 @@ from weakref import WeakKeyDictionary
 
 from jax.tree_util import tree_leaves
 
-from promoarray.diagnostics.record.jax.call import into_function, settled
+from promoarray.diagnostics.record.jax.call import OPEN, Call, into_function, settled
+from promoarray.diagnostics.record.jax.gradients import Probes, are_lost
+from promoarray.diagnostics.record.jax.loops import BEYOND, LOOPS, as_one, stepwise
 from promoarray.diagnostics.record.recorder import Recorder
 
 if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
+    from promoarray.diagnostics.record.checks import Checks
 
     Slots = tuple[TypeRecord | None, ...]
     Gives = Callable[[Sequence[Any], dict[str, Any], "Crossing", Sequence[Any], Slots], Slots]
@@ -113,14 +117,6 @@ class Crossing:
                     self._carried.put(x, slot)
 
 
-class _Open(threading.local):
-    """The calls of this thread that are being carried out, the innermost last."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Crossing, ...]] = []
-
-
-_OPEN = _Open()
 _INNER = "__promoarray_traced__"
 
 
@@ -133,10 +129,13 @@ def _crossed(
     gives: Sequence[Function],
     asks: Sequence[Function],
     given: Any,
-    call: Callable[[], Any],
+    call: partial[Any],
     frame: FrameType,
+    carry_out: Callable[[], Any] | None = None,
 ) -> tuple[Any, tuple[Crossing, ...]]:
     """Carry out a call, at a frame, that may have functions traced; see ``Crossing``.
+
+    Where something else is carried out in its place, ``carry_out`` does that.
 
     Returns
     -------
@@ -147,11 +146,31 @@ def _crossed(
     for recorder in recorders:
         recorder.guarded(_enter, recorder, given, frame)
     crossings = tuple(Crossing(recorder, given, gives, asks) for recorder in recorders)
-    _OPEN.calls.append(crossings)
+    OPEN.calls.append(crossings)
     try:
-        return call(), crossings
+        return (carry_out or call)(), crossings
+    except Exception as error:
+        for recorder, crossing in zip(recorders, crossings, strict=True):
+            recorder.guarded(_failed, recorder, crossing.made or (), call, error, frame)
+        raise
     finally:
-        _OPEN.calls.remove(crossings)
+        OPEN.calls.remove(crossings)
+
+
+def _failed(recorder: Recorder, made: Slots, call: Any, error: Exception, frame: FrameType) -> None:
+    """Note what failed, such as a loop whose carry changes its dtype, if origins are kept."""
+    if recorder.origins is None or OPEN.trying:
+        return
+    name = getattr(call.func, "__name__", "function")
+    name = f"lax.{name}" if name in CONTROL else f"transformed {name}"
+    told = Call(recorder, name, call.func, call.args, call.keywords, frame)
+    OPEN.trying = True
+    try:
+        recorder.failed(told, error, call.func, call.args, call.keywords)
+        if call.func.__name__ in CONTROL:
+            recorder.origins.gave(error, made)
+    finally:
+        OPEN.trying = False
 
 
 def _enter(recorder: Recorder, given: Any, frame: FrameType) -> None:
@@ -176,7 +195,7 @@ def _traced(function: Any) -> Any:
 
     @wraps(function)
     def inner(*args: Any, **kwargs: Any) -> Any:
-        found = next((c for c in reversed(_OPEN.calls) if c and c[0].traces(inner)), ())
+        found = next((c for c in reversed(OPEN.calls) if c and c[0].traces(inner)), ())
         for crossing in found:
             crossing.put((args, kwargs), crossing.given)
         result = function(*args, **kwargs)
@@ -241,6 +260,8 @@ class _Transformed(Wrapper):
         kinds = tuple(_kind(x) for x in tree_leaves(given))
         result, crossings = _crossed(recorders, (self._inner,), (), given, call, sys._getframe(1))
         for recorder, crossing in zip(recorders, crossings, strict=True):
+            if recorder.checks is not None and self._gives.func in _GRADIENTS:
+                recorder.guarded(_differentiated, recorder.checks, call, given, result)
             known = self._made.setdefault(recorder, {})
             made = crossing.made
             if made is None:  # JAX traces it no second time
@@ -249,6 +270,18 @@ class _Transformed(Wrapper):
                 known[kinds] = made
                 crossing.put(result, self._gives(crossing, args, made))
         return result
+
+
+def _differentiated(checks: Checks, call: Function, given: Any, result: Any) -> None:
+    """Look for the line at which a gradient is lost, by differentiating once more."""
+    if OPEN.trying or not are_lost(given, result):
+        return
+    OPEN.trying, OPEN.probes = True, Probes(checks)
+    try:
+        with redirect_stdout(io.StringIO()):  # of the program's function, which is called again
+            call()
+    finally:
+        OPEN.trying, OPEN.probes = False, None
 
 
 def _kind(x: Any) -> Hashable:
@@ -280,6 +313,8 @@ TRANSFORMS: dict[str, Gives] = {
     "value_and_grad": _value_and_gradient,
 }
 
+_GRADIENTS = _gradient, _value_and_gradient
+
 # -- loops ----------------------------------------------------------------------------------------
 
 
@@ -300,18 +335,30 @@ class Control(Wrapper):
         self._signature = inspect.signature(func)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        recorders = self._recorders()
-        if not recorders:
+        recorders, frame = self._recorders(), sys._getframe(1)
+        is_probed = OPEN.probes is not None and self.__name__ in LOOPS
+        if not recorders and not is_probed:
             return self.__wrapped__(*args, **kwargs)
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError:  # which JAX says in its own words
             return self.__wrapped__(*args, **kwargs)
+        if is_probed:
+            return as_one(self.__wrapped__, bound.arguments, OPEN.probes, frame)
         arguments, names = bound.arguments, self._parameters
         gives, asks = _all_traced(arguments, names.giving), _all_traced(arguments, names.asking)
         given = [arguments.get(name) for name in names.values]
         call = partial(self.__wrapped__, *bound.args, **bound.kwargs)
-        result, crossings = _crossed(recorders, gives, asks, given, call, sys._getframe(1))
+        checks = [r.checks for r in recorders if r.checks is not None]
+
+        def left_open(looked_at: str) -> None:
+            for each in checks:
+                each.unreadable(f"lax.{self.__name__} but for {looked_at}", BEYOND, frame)
+
+        by_steps = None
+        if checks and self.__name__ in LOOPS:
+            by_steps = partial(stepwise, self.__wrapped__, arguments, left_open)
+        result, crossings = _crossed(recorders, gives, asks, given, call, frame, by_steps)
         for crossing in crossings:
             crossing.put(result, crossing.made)
         return result

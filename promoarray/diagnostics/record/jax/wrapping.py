@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Hashable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -34,6 +34,7 @@ from promoarray.diagnostics.calls.jax import (
 )
 from promoarray.diagnostics.record.handlers import LEFT, Handler
 from promoarray.diagnostics.record.jax.call import (
+    OPEN,
     Arguments,
     Call,
     asked_for,
@@ -91,11 +92,15 @@ def _carried_out(
 ) -> Any:
     # JAX tells functions by identity: a sum's, ``lax.reduce(x, 0.0, lax.add, (0,))``, from others.
     args = tuple(vars(x)["__wrapped__"] if type(x) is Heard else x for x in args)
-    bare, watchers = bare or func, REPLACED.watchers
+    bare, watchers = bare or func, () if OPEN.trying else REPLACED.watchers
     if not watchers or frame.f_code.co_filename.startswith(_OWN):
+        if OPEN.probes is not None and not frame.f_code.co_filename.startswith(_JAX):
+            return OPEN.probes.call(name, bare, args, kwargs, frame)
         return bare(*args, **kwargs)
     handler, given = handler_of(name), (args, kwargs)
     recorders = [watcher.recorder for watcher in watchers]
+    if any(recorder.checks is not None for recorder in recorders):
+        bare = partial(_as_ever, bare)
     narrowing = [r for r in recorders if settled(r) and may_narrow(r.home, given)]
     for recorder in narrowing:
         recorder.guarded(_before, recorder, name, handler, given, frame)
@@ -103,6 +108,13 @@ def _carried_out(
     for recorder in narrowing:
         recorder.guarded(_after, recorder, given, made, frame)
     return made
+
+
+def _as_ever(bare: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Carry out a function of JAX's as it is compiled; the program's own are not while checks look
+    at them."""
+    with jax.disable_jit(False):
+        return bare(*args, **kwargs)
 
 
 def _before(
@@ -193,7 +205,7 @@ class Recording(Watcher):
 
 def _recorders() -> tuple[Recorder, ...]:
     """Who records the calls of this thread."""
-    return tuple(watcher.recorder for watcher in REPLACED.watchers)
+    return () if OPEN.trying else tuple(watcher.recorder for watcher in REPLACED.watchers)
 
 
 def _method(name: str, func: Any) -> Callable[..., Any]:

@@ -162,11 +162,11 @@ bool is_such(const FastHook *self, PyObject *array, const Told::Made &made) {
 }
 
 // Have the arrays that a call made, one or those in a tuple or list, carry what those did.
-bool carry(const FastHook *self, const Told &told, PyObject *x) {
+bool carry(const FastHook *self, const std::vector<Told::Made> &told, PyObject *x) {
     std::vector<PyObject *> made;
     if (!PyList_Check(x) && !PyTuple_Check(x)) {
-        if (told.made.size() == 1)
-            return is_such(self, x, told.made[0]) && put_slot(self->carried, x, told.made[0].slot.get());
+        if (told.size() == 1)
+            return is_such(self, x, told[0]) && put_slot(self->carried, x, told[0].slot.get());
         if (is_array(self, x)) made.push_back(x);
     } else {
         for (Py_ssize_t i = 0; i < PySequence_Size(x); ++i) {
@@ -174,11 +174,11 @@ bool carry(const FastHook *self, const Told &told, PyObject *x) {
             if (each && is_array(self, each.get())) made.push_back(each.get());  // which the list holds
         }
     }
-    if (made.size() != told.made.size()) return false;
+    if (made.size() != told.size()) return false;
     for (std::size_t i = 0; i < made.size(); ++i)
-        if (!is_such(self, made[i], told.made[i])) return false;
+        if (!is_such(self, made[i], told[i])) return false;
     for (std::size_t i = 0; i < made.size(); ++i)
-        if (!put_slot(self->carried, made[i], told.made[i].slot.get())) return false;
+        if (!put_slot(self->carried, made[i], told[i].slot.get())) return false;
     return true;
 }
 
@@ -209,6 +209,7 @@ std::unique_ptr<Told> read_known(PyObject *known) {
     PyObject *tells = made != nullptr ? PyTuple_GetItem(known, TELLS) : nullptr;
     if (tells == nullptr || !PyTuple_Check(made) || !PyTuple_Check(tells)) return nullptr;
     auto told = std::make_unique<Told>();
+    std::vector<Told::Made> results;
     told->known = Ref::to(known);
     told->tells = Ref::to(tells);
     PyObject *within = PyTuple_GetItem(known, WITHIN);
@@ -218,8 +219,9 @@ std::unique_ptr<Told> read_known(PyObject *known) {
         PyObject *dtype, *slot;
         Py_ssize_t ndim;
         if (!PyArg_ParseTuple(PyTuple_GetItem(made, i), "(On)O", &dtype, &ndim, &slot)) return nullptr;
-        told->made.push_back({Ref::to(dtype), Ref::to(slot), ndim});
+        results.push_back({Ref::to(dtype), Ref::to(slot), ndim});
     }
+    told->made = std::make_shared<const std::vector<Told::Made>>(std::move(results));
     return told;
 }
 
@@ -227,11 +229,78 @@ bool counted_again(FastHook *self, const char *method, PyObject *what, long long
     return static_cast<bool>(Ref(PyObject_CallMethod(self->recorder, method, "OL", what, times)));
 }
 
+void let_go(const Where &where) {
+    Py_DECREF(where.name);
+    Py_XDECREF(where.code);
+}
+
+// Tell the session how often nothing was lost.
+bool flush_clean(FastHook *self) {
+    std::unordered_map<Where, long long, Where::Hash> clean;
+    clean.swap(self->cache->clean);
+    bool went_well = true;
+    for (const auto &each : clean) {
+        const Ref where = told_where(each.first);
+        if (each.second != 0 && went_well && self->session != Py_None)
+            went_well = where && Ref(PyObject_CallMethod(self->session, "passed", "OOL", each.first.name, where.get(),
+                                                         each.second));
+        let_go(each.first);
+    }
+    return went_well;
+}
+
 }  // namespace
 
 Cache::~Cache() {
     for (const auto &each : is_library) Py_DECREF(each.first);
     for (const auto &each : moved) Py_DECREF(each.first);
+    for (const auto &each : looks) Py_DECREF(each.first);
+    for (const auto &each : clean) let_go(each.first);
+}
+
+bool where_of(const FastHook *self, long place, PyObject *name, Where *where) {
+    *where = Where{place, name};
+    if (place >= 0) return true;
+    Ref frame(Py_XNewRef(frame_here()));
+    for (int deep = 0; frame && frame.get() != Py_None && deep < HIGHEST; ++deep) {
+        Ref code(reinterpret_cast<PyObject *>(PyFrame_GetCode(reinterpret_cast<PyFrameObject *>(frame.get()))));
+        const int library = is_library(self, code);
+        if (library < 0) return false;
+        if (!library) {
+            const Ref at = attribute(self, frame.get(), INSTRUCTION);
+            where->code = code.get();  // which its frame holds
+            where->at = at ? PyLong_AsLong(at.get()) : -1;
+            return static_cast<bool>(at);
+        }
+        frame = attribute(self, frame.get(), BACK);
+    }
+    return static_cast<bool>(frame);
+}
+
+Ref told_where(const Where &where) {
+    if (where.code == nullptr) return Ref(Py_BuildValue("(l)", where.place));
+    return Ref(Py_BuildValue("(lNl)", where.place, PyLong_FromVoidPtr(where.code), where.at));
+}
+
+bool count_clean(FastHook *self, const Where &where) {
+    if (!KNOWS_CALLS) {  // threads share the table, which has no lock
+        const Ref at = told_where(where);
+        return at && Ref(PyObject_CallMethod(self->session, "passed", "OOi", where.name, at.get(), 1));
+    }
+    if (self->cache->clean.size() >= MOST && !flush(self)) return false;
+    const auto counted = self->cache->clean.try_emplace(where, 0);
+    if (counted.second) {
+        Py_INCREF(where.name);
+        Py_XINCREF(where.code);
+    }
+    ++counted.first->second;
+    return true;
+}
+
+long long taken_clean(FastHook *self, const Where &where) {
+    if (!KNOWS_CALLS) return 0;
+    const auto found = self->cache->clean.find(where);
+    return found != self->cache->clean.end() ? std::exchange(found->second, 0) : 0;
 }
 
 bool have_values(const Told &told, PyObject *cast) {
@@ -335,10 +404,11 @@ bool keep(FastHook *self, long place, Told *before, Key *key, PyObject *known, R
 }
 
 bool count_again(FastHook *self, Told *told, PyObject *made) {
-    if (!carry(self, *told, made)) {
-        PyErr_Clear();
-        return false;
-    }
+    const unsigned turn = self->cache->turn;
+    const std::shared_ptr<const std::vector<Told::Made>> results = told->made;
+    const bool carries = carry(self, *results, made);  // Python code may run: of finalizers, too
+    if (!carries) PyErr_Clear();
+    if (!carries || turn != self->cache->turn) return false;
     ++told->again;
     const Ref tells = Ref::to(told->tells.get());  // which may forget the rest
     for (Py_ssize_t i = 0; i < PyTuple_Size(tells.get()); ++i)
@@ -353,7 +423,7 @@ bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part) 
     if (!slot) return true;
     const Ref before = dtype_of(self, source, class_of(self, source)), after = dtype_of(self, part, class_of(self, part));
     if (!before || before.get() != after.get()) return false;
-    const auto counted = self->cache->moved.emplace(name, 0);
+    const auto counted = self->cache->moved.try_emplace(name, 0);
     if (counted.second) Py_INCREF(name);
     ++counted.first->second;
     return put_slot(self->carried, part, slot.get());
@@ -372,7 +442,7 @@ bool flush(FastHook *self) {
         if (!counted_again(self, "counted_again", each.first.get(), each.second)) return false;
     for (const auto &each : moved)
         if (!counted_again(self, "moved_again", each.first.get(), each.second)) return false;
-    return true;
+    return flush_clean(self);
 }
 
 void forget_calls(FastHook *self) {
@@ -386,6 +456,9 @@ void forget_calls(FastHook *self) {
     std::unordered_map<PyObject *, bool> codes;
     codes.swap(cache.is_library);
     for (const auto &each : codes) Py_DECREF(each.first);
+    std::unordered_map<PyObject *, long> looks;
+    looks.swap(cache.looks);
+    for (const auto &each : looks) Py_DECREF(each.first);
 }
 
 }  // namespace promoarray

@@ -64,7 +64,8 @@ struct Told {
     };
     Ref known{nullptr}, tells{nullptr};
     Ref dtypes{nullptr};  // what the past casts the operands to; None if to nothing
-    std::vector<Made> made;
+    // Shared, as what a call made may be looked at when its entry is forgotten.
+    std::shared_ptr<const std::vector<Made>> made;
     long long again = 0;
     bool by_values = false;  // whether what is cast has to be whole within these
     double least = 0, most = 0;
@@ -89,6 +90,23 @@ struct Entry {
     ~Entry() { Key::let_go(key.data(), key.size()); }
 };
 
+// A place, of one in a library where in the program it was called; and the name of what is done there.
+struct Where {
+    long place = 0;
+    PyObject *name = nullptr, *code = nullptr;  // held where it is kept
+    long at = -1;
+    bool operator==(const Where &other) const {
+        return place == other.place && name == other.name && code == other.code && at == other.at;
+    }
+    struct Hash {
+        std::size_t operator()(const Where &x) const {
+            const auto mixed = static_cast<std::size_t>(x.place) * 31 + static_cast<std::size_t>(x.at);
+            return mixed * 0x9E3779B97F4A7C15u ^ reinterpret_cast<std::uintptr_t>(x.name) >> 4U ^
+                   reinterpret_cast<std::uintptr_t>(x.code);
+        }
+    };
+};
+
 struct Cache {
     std::vector<std::vector<Entry>> places[2];  // by number: of the program, and of libraries
     std::size_t size = 0;
@@ -99,6 +117,8 @@ struct Cache {
         Class known;
     } classes[256] = {};  // by the address, each in the place of one before
     std::unordered_map<PyObject *, long long> moved;     // how often by each name, which is held
+    std::unordered_map<PyObject *, long> looks;          // how values of a function's are looked at, which is held
+    std::unordered_map<Where, long long, Where::Hash> clean;  // how often nothing was lost at a place
     // Between two of these numbers no policy tells values apart: the nearest from below and above.
     std::vector<double> floats_below, floats_above;
     std::vector<std::uint64_t> ints_below, ints_above;
@@ -119,6 +139,15 @@ bool add_operand(const FastHook *self, Key *key, PyObject *x, const Class &known
 
 // Add where the program stands, of a place in a library the calls that led to it.
 bool add_place(const FastHook *self, Key *key, long place);
+
+// Where the program stands, to count what is done there; false with the error.
+bool where_of(const FastHook *self, long place, PyObject *name, Where *where);
+// The same for the session: numbers in a tuple.
+Ref told_where(const Where &where);
+// Count that nothing was lost there; false with the error.
+bool count_clean(FastHook *self, const Where &where);
+// How often that was since this was asked last.
+long long taken_clean(FastHook *self, const Where &where);
 
 // The calls that are known at a place; in a row that is as long as it has to be.
 std::vector<Entry> *known_at(Cache &cache, long place, bool grows);

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "glance.h"
 #include "hook.h"
 
 namespace promoarray {
@@ -43,7 +44,8 @@ PyObject *owner_of(const FastHook *self, PyObject *function) {
 
 // What functions have in common that are called alike: the name of a method, beside what it is of;
 // the code of a function in Python; a function of a module, one of NumPy's or a class itself; and of
-// what else is called its class, or its owner's. Null with the error.
+// what else is called its class, or its owner's, in a tuple: calls of the class itself are others. Null
+// with the error.
 Ref kind_of(const FastHook *self, PyObject *function, PyObject *owner) {
     const PyTypeObject *type = Py_TYPE(function);
     if (owner != nullptr) {
@@ -62,7 +64,7 @@ Ref kind_of(const FastHook *self, PyObject *function, PyObject *owner) {
                             : PyType_Check(function) || type == type_in(self, FUNCTION_TYPE) ||
                                   type == type_in(self, UFUNC) || type == type_in(self, DISPATCHER);
     if (is_one) return Ref::to(function);
-    return Ref::to(reinterpret_cast<PyObject *>(Py_TYPE(of != nullptr ? of : function)));
+    return Ref(PyTuple_Pack(1, Py_TYPE(of != nullptr ? of : function)));  // no call of the class itself
 }
 
 // Find out what of NumPy's is called, or what makes the stand-in of another function. False with the
@@ -175,6 +177,12 @@ bool add_call(const FastHook *self, const Call &call, Key *key) {
     return add_place(self, key, call.place);
 }
 
+// The operands of a call, of a method the array first; null with the error.
+Ref operands_of(const Call &call) {
+    const Ref given = arguments_of(call), own(call.owner ? PyTuple_Pack(1, call.owner.get()) : PyTuple_New(0));
+    return Ref(given && own ? PySequence_Concat(own.get(), given.get()) : nullptr);
+}
+
 // Tell of a call that was carried out.
 bool tell_of(FastHook *self, const Call &call, Asked *asked, bool answered, PyObject *x) {
     PyObject *first = call.first();
@@ -183,13 +191,91 @@ bool tell_of(FastHook *self, const Call &call, Asked *asked, bool answered, PyOb
     const Ref session = Ref::to(self->session);
     Ref asks = Ref::to(answered ? Py_True : Py_False);
     return asked->tell(self, call.place, first, x, std::move(asks), [&] {
-        const Ref given = arguments_of(call), keywords = keywords_of(call);
-        const Ref own(call.owner ? PyTuple_Pack(1, call.owner.get()) : PyTuple_New(0));
-        const Ref operands(given && keywords && own ? PySequence_Concat(own.get(), given.get()) : nullptr);
-        if (!operands) return Ref(nullptr);
+        const Ref keywords = keywords_of(call), operands = operands_of(call);
+        if (!keywords || !operands) return Ref(nullptr);
         return Ref(PyObject_CallMethod(session.get(), "call", "OOOOO", call.callee.get(), operands.get(), keywords.get(),
                                        x, frame_here()));
     });
+}
+
+// What the session answers of a function whose values are looked at: how many arguments it has, beyond which
+// it writes into one, and a Glance times OPERANDS.
+constexpr long OPERANDS = 256, NOBODY_LOOKS = -1, LOOKS_FAILED = -2;
+
+long looks_of(FastHook *self, PyObject *callee) {
+    auto &known = self->cache->looks;
+    const auto found = KNOWS_CALLS ? known.find(callee) : known.end();
+    if (found != known.end()) return found->second;
+    const Ref answer(PyObject_CallMethod(self->session, "looks", "(O)", callee));
+    const long looks = answer ? PyLong_AsLong(answer.get()) : LOOKS_FAILED;
+    if (PyErr_Occurred()) return LOOKS_FAILED;
+    if (KNOWS_CALLS) known[Py_NewRef(callee)] = looks;
+    return looks;
+}
+
+// Call a method of the session that is told of a call, with its operands. Null with the error.
+Ref checked(FastHook *self, const Call &call, const char *method, long long passes, PyObject *before, PyObject *made) {
+    Where where;
+    if (!where_of(self, call.place, PyTuple_GetItem(call.callee.get(), 0), &where)) return Ref(nullptr);
+    const Ref keywords = keywords_of(call), operands = operands_of(call), at = told_where(where);
+    if (!keywords || !operands || !at) return Ref(nullptr);
+    return Ref(PyObject_CallMethod(self->session, method, "OLOOOOOO", at.get(), passes, call.callee.get(), operands.get(),
+                                   keywords.get(), before, made, frame_here()));
+}
+
+// Whether every array among the arguments has the dtype of a result.
+bool are_of_dtype(const FastHook *self, const Call &call, PyObject *made) {
+    const Ref dtype = attribute(self, made, DTYPE);
+    for (Py_ssize_t i = 0; dtype && i < call.count + call.named(); ++i) {
+        if (PyList_Check(call.args[i]) || PyTuple_Check(call.args[i])) return false;
+        const Ref own = is_array(self, call.args[i]) ? attribute(self, call.args[i], DTYPE) : Ref(nullptr);
+        if (own && own.get() != dtype.get() && PyObject_RichCompareBool(own.get(), dtype.get(), Py_EQ) != 1) return false;
+    }
+    return static_cast<bool>(dtype);
+}
+
+// Whether an argument by position names a dtype.
+bool names_dtype(const FastHook *self, const Call &call) {
+    bool found = false;
+    for (Py_ssize_t i = 0; i < call.count; ++i)
+        found = found || PyType_Check(call.args[i]) || PyUnicode_Check(call.args[i]) ||
+                PyObject_TypeCheck(call.args[i], type_in(self, NUMPY_DTYPE));
+    return found;
+}
+
+bool is_clean(const FastHook *self, const Call &call, Glance how, PyObject *before, PyObject *made) {
+    if (how == Glance::NONE || before != Py_None) return false;
+    const bool casts = how == Glance::CAST || how == Glance::MAKE;
+    if (!casts && is_array(self, made) && !is_looked_at(self, made)) return true;
+    if (PyTuple_Check(made) || PyList_Check(made)) {
+        for (Py_ssize_t i = 0; i < PySequence_Size(made); ++i) {
+            const Ref each(PySequence_GetItem(made, i));
+            if (how != Glance::FINITE || !each || !is_array(self, each.get())) return false;
+            if (!lost_nothing(self, how, nullptr, nullptr, each.get(), false)) return false;
+        }
+        return true;
+    }
+    if (how == Glance::FINITE || how == Glance::WHOLE) return lost_nothing(self, how, nullptr, nullptr, made, false);
+    if (call.named() != 0 && how != Glance::SUM && how != Glance::CAST) return false;
+    if (how == Glance::CHOOSE) return (self->checks & LOOKS_AT_FLOATS) == 0 || are_of_dtype(self, call, made);
+    if (how == Glance::MAKE) return !names_dtype(self, call);
+    PyObject *first = call.first(), *second = call.count > (call.owner ? 0 : 1) ? call.args[call.owner ? 0 : 1] : nullptr;
+    const bool of_two = how >= Glance::ADD;
+    if (first == nullptr || (of_two && second == nullptr) || (how == Glance::DIFF && second != nullptr)) return false;
+    return lost_nothing(self, how, first, of_two ? second : nullptr, made, false);
+}
+
+// Look at what a call made; false with the error.
+bool check_call(FastHook *self, const Call &call, long looks, PyObject *before, PyObject *made) {
+    if (looks < 0) return looks != LOOKS_FAILED;
+    const bool has_made = is_array(self, made) || PyTuple_Check(made) || PyList_Check(made);
+    if (!has_made && (made != Py_None || looks / OPERANDS != 0)) return true;
+    const bool clean = is_clean(self, call, static_cast<Glance>(looks / OPERANDS), before, made);
+    if (PyErr_Occurred()) return false;
+    Where where;
+    if (!where_of(self, call.place, PyTuple_GetItem(call.callee.get(), 0), &where)) return false;
+    if (clean) return count_clean(self, where);
+    return static_cast<bool>(checked(self, call, "called", taken_clean(self, where), before, made));
 }
 
 // Carry out a call, and tell of it, unless that is done later.
@@ -215,9 +301,20 @@ Ref carried_out(FastHook *self, Call *begun, bool is_told) {
         PyObject *own = begun->owner ? begun->owner.get() : Py_None;
         function = Ref(PyObject_CallMethod(self->past, "function", "OOO", begun->function, begun->callee.get(), own));
     }
-    Ref made = function ? called_otherwise(self, *begun, function.get(), &answered) : Ref(nullptr);
+    const long looks = self->checks != 0 ? looks_of(self, begun->callee.get()) : NOBODY_LOOKS;
+    Ref before(looks == LOOKS_FAILED ? nullptr : Py_NewRef(Py_None));
+    if (looks >= 0 && (begun->named() != 0 || begun->count > looks % OPERANDS))
+        before = checked(self, *begun, "overwritten", 0, Py_None, Py_None);
+    Ref made = function && before ? called_otherwise(self, *begun, function.get(), &answered) : Ref(nullptr);
+    if (!made && self->session == session.get()) {
+        const Ref what(PyTuple_Pack(3, begun->callee.get(), begun->function, begun->owner ? begun->owner.get() : Py_None));
+        const Ref given = what ? arguments_of(*begun) : Ref(nullptr), keywords = keywords_of(*begun);
+        if (what) tell_failed(self, what.get(), given.get(), keywords.get());
+    }
     if (!made || !is_told || self->session != session.get()) return made;
-    return tell_of(self, *begun, &asked, answered, made.get()) ? std::move(made) : Ref(nullptr);
+    if (!tell_of(self, *begun, &asked, answered, made.get())) return Ref(nullptr);
+    if (!check_call(self, *begun, looks, before.get(), made.get())) return Ref(nullptr);
+    return made;
 }
 
 }  // namespace
@@ -255,6 +352,8 @@ PyObject *result_of(PyObject *object, PyObject *called) {
     if (call.callee) {
         Asked asked(self, place, [&](Key *key) { return add_call(self, call, key); });
         if (!tell_of(self, call, &asked, self->past != Py_None, made)) return nullptr;
+        const long looks = self->checks != 0 ? looks_of(self, call.callee.get()) : NOBODY_LOOKS;
+        if (!check_call(self, call, looks, Py_None, made)) return nullptr;
     }
     return Py_NewRef(made);
 }

@@ -103,9 +103,9 @@ bool has_no_weak(const Tables &tables, PyObject *array) {
 
 // Where it is put down what an array carries; null if nowhere.
 Entry *find(Tables &tables, PyObject *array) {
-    const bool is_strong = has_no_weak(tables, array);
     Entry &recent = recent_of(tables, array);
-    if (is_strong && recent.held.get() == array) return &recent;
+    if (recent.held.get() == array) return &recent;
+    const bool is_strong = has_no_weak(tables, array);
     auto &entries = (is_strong ? tables.strong : tables.weak).entries;
     if (entries.empty()) return nullptr;
     const auto at = entries.find(array);

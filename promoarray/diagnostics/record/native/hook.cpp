@@ -3,6 +3,7 @@
 #include <new>
 
 #include "dtype_map.h"
+#include "glance.h"
 #include "numpy_array.h"
 
 namespace promoarray {
@@ -22,20 +23,21 @@ struct Operator {
     PyObject *(*of_two)(PyObject *, PyObject *);
     PyObject *(*in_place)(PyObject *, PyObject *);  // null of a comparison
     PyObject *(*of_one)(PyObject *);
+    Glance glance = Glance::NONE;  // of one whose result may lose what its operands have
 };
 constexpr Operator OPERATORS[] = {
-    {"add", PyNumber_Add, PyNumber_InPlaceAdd, nullptr},
-    {"subtract", PyNumber_Subtract, PyNumber_InPlaceSubtract, nullptr},
-    {"multiply", PyNumber_Multiply, PyNumber_InPlaceMultiply, nullptr},
-    {"divide", PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide, nullptr},
-    {"floor_divide", PyNumber_FloorDivide, PyNumber_InPlaceFloorDivide, nullptr},
-    {"remainder", PyNumber_Remainder, PyNumber_InPlaceRemainder, nullptr},
-    {"pow", power, power_in_place, nullptr},
-    {"matmul", PyNumber_MatrixMultiply, PyNumber_InPlaceMatrixMultiply, nullptr},
+    {"add", PyNumber_Add, PyNumber_InPlaceAdd, nullptr, Glance::ADD},
+    {"subtract", PyNumber_Subtract, PyNumber_InPlaceSubtract, nullptr, Glance::SUBTRACT},
+    {"multiply", PyNumber_Multiply, PyNumber_InPlaceMultiply, nullptr, Glance::MULTIPLY},
+    {"divide", PyNumber_TrueDivide, PyNumber_InPlaceTrueDivide, nullptr, Glance::DIVIDE},
+    {"floor_divide", PyNumber_FloorDivide, PyNumber_InPlaceFloorDivide, nullptr, Glance::FLOOR_DIVIDE},
+    {"remainder", PyNumber_Remainder, PyNumber_InPlaceRemainder, nullptr, Glance::REMAINDER},
+    {"pow", power, power_in_place, nullptr, Glance::POW},
+    {"matmul", PyNumber_MatrixMultiply, PyNumber_InPlaceMatrixMultiply, nullptr, Glance::MATMUL},
     {"bitwise_and", PyNumber_And, PyNumber_InPlaceAnd, nullptr},
     {"bitwise_or", PyNumber_Or, PyNumber_InPlaceOr, nullptr},
     {"bitwise_xor", PyNumber_Xor, PyNumber_InPlaceXor, nullptr},
-    {"bitwise_left_shift", PyNumber_Lshift, PyNumber_InPlaceLshift, nullptr},
+    {"bitwise_left_shift", PyNumber_Lshift, PyNumber_InPlaceLshift, nullptr, Glance::SHIFT},
     {"bitwise_right_shift", PyNumber_Rshift, PyNumber_InPlaceRshift, nullptr},
     {"equal", compared<Py_EQ>, nullptr, nullptr},
     {"not_equal", compared<Py_NE>, nullptr, nullptr},
@@ -43,7 +45,7 @@ constexpr Operator OPERATORS[] = {
     {"less_equal", compared<Py_LE>, nullptr, nullptr},
     {"greater", compared<Py_GT>, nullptr, nullptr},
     {"greater_equal", compared<Py_GE>, nullptr, nullptr},
-    {"negative", nullptr, nullptr, PyNumber_Negative},
+    {"negative", nullptr, nullptr, PyNumber_Negative, Glance::NEGATIVE},
     {"positive", nullptr, nullptr, PyNumber_Positive},
     {"bitwise_invert", nullptr, nullptr, PyNumber_Invert},
 };
@@ -109,6 +111,50 @@ Ref carried_out(const FastHook *self, const Operation &op, PyObject *dtypes) {
     return made;
 }
 
+// What tells the line of an operation, which made an array, from others (flow.py); null if none did.
+Ref line_of(const FastHook *self, PyObject *x) {
+    static PyObject *const name = PyUnicode_InternFromString("context");
+    const Ref slot = slot_of(self->carried, x);
+    const Ref context(slot ? PyObject_GetAttr(slot.get(), name) : nullptr);
+    if (!context || !PyTuple_Check(context.get()) || PyTuple_Size(context.get()) == 0) {
+        PyErr_Clear();
+        return Ref(nullptr);
+    }
+    return Ref::to(PyTuple_GetItem(context.get(), 0));
+}
+
+// Whether an operand of a sum is what the same line made in the pass before.
+bool is_fed(const FastHook *self, PyObject *x, PyObject *made) {
+    const Ref own = line_of(self, made), line = own ? line_of(self, x) : Ref(nullptr);
+    return own && line && PyObject_RichCompareBool(own.get(), line.get(), Py_EQ) == 1;
+}
+
+// Look at what an operator made; of one in place `before` has the operands as they were. False with the
+// error.
+bool check_operator(FastHook *self, long place, const Operation &op, PyObject *before, PyObject *made) {
+    Where where;
+    if (!where_of(self, place, op.name(), &where)) return false;
+    PyObject *first = op.a, *second = op.b;
+    if (before != Py_None) {
+        PyObject *operands = PyTuple_GetItem(before, 0);
+        if (operands == nullptr) return false;
+        first = PyTuple_GetItem(operands, 0);
+        second = PyTuple_GetItem(operands, 1);
+    }
+    const bool is_looked = is_looked_at(self, made);
+    const bool sums = op.is.glance == Glance::ADD || op.is.glance == Glance::SUBTRACT;
+    const bool updates = is_looked && sums && (op.in_place || is_fed(self, op.a, made));
+    const bool swapped = is_looked && op.is.glance == Glance::ADD && !updates && is_fed(self, op.b, made);
+    if (swapped) std::swap(first, second);
+    const bool is_clean = !is_looked || lost_nothing(self, op.is.glance, first, second, made, updates || swapped);
+    if (PyErr_Occurred()) return false;
+    if (is_clean) return count_clean(self, where);
+    const Ref operands(op.b == nullptr ? PyTuple_Pack(1, op.a) : PyTuple_Pack(2, op.a, op.b)), at = told_where(where);
+    return operands && at &&
+           Ref(PyObject_CallMethod(self->session, "operated", "OLOOOOOO", at.get(), taken_clean(self, where), op.name(),
+                                   operands.get(), op.in_place ? Py_True : Py_False, before, made, frame_here()));
+}
+
 Ref recorded(FastHook *self, const Operation &op, long place) {
     const Class of_first = class_of(self, op.a), of_second = op.b == nullptr ? Class{Sort::NUMBER} : class_of(self, op.b);
     const Sort first = of_first.sort, second = of_second.sort;
@@ -123,7 +169,7 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
     const bool any = first == Sort::ARRAY || second == Sort::ARRAY;
     if (!any && first != Sort::SCALAR && second != Sort::SCALAR) return Ref(op.done(op.a, op.b));
     const Ref session = Ref::to(self->session);  // which another may take the place of meanwhile
-    const bool values = self->by_value && (any || op.is_pow());
+    const bool values = self->by_value && (any || op.is_pow()), checks = self->checks != 0 && op.is.glance != Glance::NONE;
     Asked asked(self, place, [&](Key *key) {
         return add_operand(self, key, op.a, of_first, values) &&
                (op.b == nullptr || add_operand(self, key, op.b, of_second, values)) && add_place(self, key, place);
@@ -132,14 +178,23 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
     const bool asks = cast == nullptr || (PyTuple_Check(cast) && PyTuple_Size(cast) == 0);
     Ref dtypes = asks ? dtypes_of(self, op) : Ref::to(cast);
     if (!dtypes) return dtypes;
-    Ref made = carried_out(self, op, dtypes.get());
-    if (!made || !is_array(self, made.get()) || self->session != session.get()) return made;
+    Ref before = Ref::to(Py_None);  // what an array has that is about to be written over
+    if (checks && op.in_place && first == Sort::ARRAY && is_looked_at(self, op.a))
+        before = Ref(PyObject_CallMethod(session.get(), "before", "OO", op.a, op.b));
+    Ref made = before ? carried_out(self, op, dtypes.get()) : Ref(nullptr);
+    if (!made) {
+        const Ref given(op.b == nullptr ? PyTuple_Pack(1, op.a) : PyTuple_Pack(2, op.a, op.b));
+        tell_failed(self, op.name(), given.get(), Py_None, op.in_place);
+        return made;
+    }
+    if (!is_array(self, made.get()) || self->session != session.get()) return made;
     const bool went_well = asked.tell(self, place, nullptr, made.get(), std::move(dtypes), [&] {
         const Ref operands(op.b == nullptr ? Py_BuildValue("[O]", op.a) : Py_BuildValue("[OO]", op.a, op.b));
         if (!operands) return Ref(nullptr);  // what `x += y` puts in the place of `x` is nothing in place
         return Ref(PyObject_CallMethod(session.get(), "operator", "OOOOO", op.name(), operands.get(), made.get(),
                                        frame_here(), op.in_place && made.get() == op.a ? Py_True : Py_False));
     });
+    if (went_well && checks && !check_operator(self, place, op, before.get(), made.get())) return Ref(nullptr);
     return went_well ? std::move(made) : Ref(nullptr);
 }
 
@@ -159,9 +214,21 @@ PyObject *operate(PyObject *object, PyObject *const *args, Py_ssize_t count) {
 
 // --- Parts, and what is stored in them -----------------------------------------------------------
 
+// Whether it is an array or a scalar, asked while an error is set.
+bool is_of_numpys(const FastHook *self, PyObject *x) {
+    return PyObject_TypeCheck(x, type_in(self, NDARRAY)) || PyObject_TypeCheck(x, type_in(self, GENERIC));
+}
+
 // Tell of a part or a view of an array, or of what makes arrays of a key.
 Ref told_of_view(FastHook *self, PyObject *name, PyObject *source, PyObject *key, Ref &&made) {
-    if (!made || !is_recording(self)) return std::move(made);  // its error stays as it is
+    if (!is_recording(self)) return std::move(made);
+    if (!made) {
+        if (is_of_numpys(self, source) && key != Py_None) {
+            const Ref given(PyTuple_Pack(2, source, key));
+            tell_failed(self, name, given.get(), Py_None);
+        }
+        return std::move(made);  // its error stays as it is
+    }
     const Sort sort = class_of(self, source).sort;
     if (is_plain(sort)) return std::move(made);
     PyObject *x = made.get();
@@ -225,6 +292,17 @@ PyObject *augment(PyObject *object, PyObject *const *args, Py_ssize_t count) {
     return target ? PyTuple_Pack(3, target.get(), key, made.get()) : nullptr;
 }
 
+// Look at a value that is about to be stored in an array; false with the error.
+bool check_store(FastHook *self, long place, PyObject *target, PyObject *value) {
+    static PyObject *const name = PyUnicode_InternFromString("__setitem__");
+    Where where;
+    if (!where_of(self, place, name, &where)) return false;
+    if (is_held_as_it_is(self, target, value)) return count_clean(self, where);
+    const Ref at = told_where(where);
+    return at && Ref(PyObject_CallMethod(self->session, "stored", "OLOOO", at.get(), taken_clean(self, where), target,
+                                         value, frame_here()));
+}
+
 // What a value is stored in by `x[key] = value`, of which the session is told; null with the error.
 Ref told_target(FastHook *self, long place, PyObject *x, PyObject *key, PyObject *value) {
     const Class known = class_of(self, x);
@@ -239,6 +317,7 @@ Ref told_target(FastHook *self, long place, PyObject *x, PyObject *key, PyObject
         return Ref(PyObject_CallMethod(session.get(), "assigned", "OOOO", x, key, value, frame_here()));
     });
     if (!went_well) return Ref(nullptr);
+    if (self->checks != 0 && !check_store(self, place, x, value)) return Ref(nullptr);
     const ArrayFields *fields = fields_of(x);
     const bool holds_all = fields != nullptr && fields->dtype->kind != 'i' && fields->dtype->kind != 'u';
     if (self->past == Py_None || holds_all) return Ref::to(x);
@@ -255,9 +334,16 @@ PyObject *store(PyObject *object, PyObject *const *args, Py_ssize_t count) {
 
 // Store what was told, of which an error stands at the target.
 template <int (*stored)(PyObject *, PyObject *, PyObject *)>
-PyObject *put(PyObject *, PyObject *what) {
+PyObject *put(PyObject *object, PyObject *what) {
     PyObject *target, *key, *value;
-    if (!PyArg_ParseTuple(what, "OOO", &target, &key, &value) || stored(target, key, value) != 0) return nullptr;
+    if (!PyArg_ParseTuple(what, "OOO", &target, &key, &value)) return nullptr;
+    if (stored(target, key, value) != 0) {
+        static PyObject *const name = PyUnicode_InternFromString("__setitem__");
+        const FastHook *self = hook_of(object);
+        if (stored == PyObject_SetItem && is_recording(self) && is_of_numpys(self, target))
+            tell_failed(self, name, what, Py_None);
+        return nullptr;
+    }
     Py_RETURN_NONE;
 }
 
@@ -319,6 +405,9 @@ PyObject *tell_of(PyObject *object, PyObject *args) {
     for (int i = 0; i < 4; ++i) Ref(std::exchange(*fields[i], Py_NewRef(given[i])));
     self->by_value = by_value;
     self->refuses = !PyObject_HasAttrString(past, "policy");
+    const Ref checks(PyObject_HasAttrString(session, "checks") ? PyObject_GetAttrString(session, "checks") : PyLong_FromLong(0));
+    self->checks = checks ? static_cast<int>(PyLong_AsLong(checks.get())) : 0;
+    if (PyErr_Occurred()) return nullptr;
     Py_RETURN_NONE;
 }
 
@@ -396,6 +485,17 @@ PyObject *operator_names() {
         PyTuple_SetItem(names, i, Py_XNewRef(NAMES_OF_OPERATORS[i]));
     }
     return names;
+}
+
+void tell_failed(const FastHook *self, PyObject *what, PyObject *given, PyObject *keywords, bool in_place) {
+    PyObject *kind, *value, *traceback;
+    PyErr_Fetch(&kind, &value, &traceback);
+    PyErr_NormalizeException(&kind, &value, &traceback);
+    if (given != nullptr && keywords != nullptr && value != nullptr)
+        Ref(PyObject_CallMethod(self->session, "failed", "OOOOOO", what, given, keywords, value, frame_here(),
+                                in_place ? Py_True : Py_False));
+    PyErr_Clear();
+    PyErr_Restore(kind, value, traceback);
 }
 
 bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place) {

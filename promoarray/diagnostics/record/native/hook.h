@@ -19,10 +19,14 @@ enum Name { DTYPE, NDIM, ITEM, BACK, INSTRUCTION, MODULE, CODE, OF_METHOD, NAME,
 inline constexpr const char *HOOK_NAMES[NAMES] = {"dtype", "ndim", "item", "f_back", "f_lasti",
                                                   "__module__", "__code__", "__func__", "__name__"};
 
+// What a session looks at: any values, integers that may wrap, what floats lose.
+constexpr int LOOKS = 1, LOOKS_AT_INTEGERS = 2, LOOKS_AT_FLOATS = 4;
+
 struct FastHook {
     PyObject_HEAD
     PyObject *session, *past, *recorder, *carried;  // None while nothing is recorded
     bool refuses, by_value;  // whether the past is but told of what NumPy refuses; whether values count
+    int checks;              // what the session looks at of values: one of those below, or several
     PyObject *parts[PARTS], *names[NAMES];
     PyObject *kinds;  // from what functions have in common to what is called in their place
     Cache *cache;
@@ -45,6 +49,10 @@ inline bool is_array(const FastHook *self, PyObject *x) {
 
 // Whether a value has nothing to do with NumPy.
 inline bool is_plain(Sort sort) { return sort < Sort::SCALAR; }
+
+// Tell the session of what failed with the error that is set, which stays: a function, or the name of
+// an operator, and what it was given. Nobody else is told of it.
+void tell_failed(const FastHook *self, PyObject *what, PyObject *given, PyObject *keywords, bool in_place = false);
 
 // Read the number that methods are given first; false with the error.
 bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place);

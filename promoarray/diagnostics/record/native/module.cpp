@@ -5,6 +5,7 @@
 #include "call_cache.h"
 #include "dtype_map.h"
 #include "hook.h"
+#include "losses.h"
 
 namespace promoarray {
 namespace {
@@ -28,7 +29,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "promoarray.diagnostics.record._seen",
                           "What is seen of recorded programs.",
                           0,
-                          nullptr,
+                          losses_functions,
                           module_slots,
                           nullptr,
                           nullptr,

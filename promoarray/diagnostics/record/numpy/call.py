@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -27,10 +28,11 @@ from promoarray.diagnostics.calls.numpy import (
 from promoarray.diagnostics.calls.tables import Expansion
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call as AnyCall
-from promoarray.diagnostics.record.numpy.callee import Callee
+from promoarray.diagnostics.record.handlers import make
 from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, called_by_item, first_beyond
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
+    Callee,
     array_of,
     as_taken,
     dtype_of,
@@ -164,15 +166,8 @@ class Call(AnyCall):
             self.recorder.heard.lasting = False  # as the values say it
         self.count(OPERATION)
         form = form_of(name, self.args[0] if self.args else None, self.callee.form)
-        self.recorder.saw(
-            *(name, operands, self.arrays[0], self.frame),
-            form=form,
-            options=options,
-            edited=self.edited,
-            part_of=self.part_of,
-            policy=self.policy,
-            more=self.arrays[1:],
-        )
+        how: Any = {"edited": self.edited, "part_of": self.part_of}
+        self.saw(name, operands, self.arrays, form=form, options=options, **how)
         return self._require(name, operands, form, options)
 
     def _divided(self) -> None:
@@ -182,9 +177,7 @@ class Call(AnyCall):
             return self._unknown()
         self.count(OPERATION)
         for name, result in zip(("floor_divide", "remainder"), self.arrays, strict=False):
-            self.recorder.saw(
-                *(name, operands, result, self.frame), policy=self.policy, part_of="divmod"
-            )
+            self.saw(name, operands, [result], part_of="divmod")
         return self._require("floor_divide", operands, Form.OPERATOR, NO_OPTIONS)
 
     def _require(self, name: str, operands: Any, form: Form, options: Any) -> None:
@@ -232,6 +225,12 @@ class Call(AnyCall):
         self.recorder.carried.put(self.arrays[0].array, last._type)
         return None
 
+    @property
+    def named(self) -> bool:
+        """Whether the program names the dtype of the result."""
+        at = DTYPE_AT.get(self.name)
+        return self.kwargs.get("dtype") is not None or (at is not None and len(self.args) > at)
+
     def move(self) -> None:
         """Values that are moved: the result carries what they did."""
         if self.name in DEFAULTS and not isinstance(self.args[0], ARRAYS):
@@ -244,8 +243,8 @@ class Call(AnyCall):
             same = isinstance(source, ARRAYS) and dtype_of(source) is result.dtype
             if same and result.array is not source:
                 self.recorder.moved(source, result)
-            elif not same:
-                self.recorder.made(result)
+            elif not same:  # places and counts, as of ``unique``
+                self.recorder.named(result, self.frame)
         return None
 
     def cast(self) -> None:
@@ -253,25 +252,22 @@ class Call(AnyCall):
         source = operand_of(self.recorder, self.args[0]) if self.args else None
         self.count(CAST)
         if isinstance(source, AbstractArray):
-            self.recorder.cast(source, self.arrays[0], self.frame, self._values)
+            values = partial(np.asarray, self.args[0])
+            self.recorder.cast(source, self.arrays[0], self.frame, values)
         else:
-            self.recorder.made(self.arrays[0])
-
-    def _values(self) -> Any:
-        """The values of the array that is cast."""
-        return np.asarray(self.args[0])
+            self.recorder.named(self.arrays[0], self.frame)
 
     def default(self) -> None:
         """An array that has the default dtype, unless one is named."""
         number = DEFAULTS[self.name]
         of_any = self.name in OF_ANY or self.name.startswith("random.")
-        at = DTYPE_AT.get(self.name)
-        named = at is not None and len(self.args) > at
         self.count(MAKE)
         between = self.name in BETWEEN
         no_float = self.arrays[0].dtype.kind is not Kind.FLOAT
         found = type(number) is float and no_float and not between  # by genfromtxt, dtype=None
-        if named or found or self.kwargs.get("dtype") is not None:
+        if self.named:
+            return self.recorder.named(self.arrays[0], self.frame)
+        if found:
             return self.recorder.made(self.arrays[0])
         for result in self.arrays[1:]:  # the step that linspace tells
             self.recorder.made(result)
@@ -295,10 +291,6 @@ class Call(AnyCall):
             return self._unknown()
         total = self.step("add", values)
         return self._ended(self.step("multiply", (total, 1.0)))
-
-    def make(self) -> None:
-        """An array whose dtype the program names, or that follows from no promotion."""
-        self.made(MAKE)
 
     def _filled(self) -> None:
         """Record what is stored in an array, by a call that returns nothing."""
@@ -342,9 +334,8 @@ class Call(AnyCall):
             return self._unknown()
         self.count(OPERATION)
         low = {"low": self._low() is not None} if name == "clip" else {}
-        self.recorder.saw(
-            name, operands, self.arrays[0], self.frame, form=Form.INPLACE, options=low
-        )
+        how: Any = {"form": Form.INPLACE, "options": low}
+        self.recorder.saw(name, operands, self.arrays[0], self.frame, **how)
         return None
 
     def _stored_elsewhere(self, name: str | None, operands: tuple[Any, ...]) -> None:
@@ -427,7 +418,7 @@ _HANDLERS: tuple[tuple[Callable[[], Any], Callable[[Call], None]], ...] = (
     (lambda: ("einsum",), Call.einsum),
     (lambda: MOVES, Call.move),
     (lambda: DEFAULTS, Call.default),
-    (lambda: MAKES, Call.make),
+    (lambda: MAKES, make),
     (operations, Call.operation),
     (expansions, Call.expand),
 )

@@ -21,9 +21,8 @@ import numpy as np
 from promoarray.core.call_site import is_library, of_promoarray
 from promoarray.diagnostics.model.scalar_class import borders, scalar_class
 from promoarray.diagnostics.record._seen import FastHook
-from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise, callee_of
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
-from promoarray.diagnostics.record.numpy.operand import ARRAYS
+from promoarray.diagnostics.record.numpy.operand import ARRAYS, Callee, Otherwise, callee_of
 from promoarray.diagnostics.record.numpy.rewriting import RESERVED, rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.numpy.stand_ins import StandIns, holds, in_python, listed
@@ -194,12 +193,17 @@ class Hook(FastHook):
         before = self.session
         self._tell_of(session)
         session.recorder.forgetting.append(self.forget_calls)
+        checks = session.recorder.checks
+        if checks is not None:
+            checks.tells.append(self.flush)
         try:
             with warnings_heard(session):
                 yield
         finally:
             session.recorder.forgetting.remove(self.forget_calls)
             self._tell_of(before)
+            if checks is not None:
+                checks.tells.remove(self.flush)
             session.end()
 
     def _tell_of(self, session: Session | None) -> None:

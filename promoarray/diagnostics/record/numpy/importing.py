@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from promoarray.core.call_site import is_library
-from promoarray.diagnostics.record.numpy.rewriting import rewritten
+from promoarray.diagnostics.record.numpy.rewriting import rewritten, warned_already
 
 _NEVER = frozenset({"numpy", "ml_dtypes", "promoarray"})
 """What is recorded, and who records."""
@@ -88,7 +88,8 @@ def _of_file(plain: Callable[..., Any]) -> Callable[..., Any]:
         path = os.path.abspath(os.fsdecode(given[-1]))
         if is_library(path) or path.endswith(".pyc"):
             return found
-        code = rewritten(SourceFileLoader("__main__", path).get_data(path), code.co_filename)
+        with warned_already():
+            code = rewritten(SourceFileLoader("__main__", path).get_data(path), code.co_filename)
         return (code, *rest) if rest else code
 
     return code_of

@@ -21,9 +21,10 @@ from promoarray.core.operands import operand_of as seen_by
 from promoarray.diagnostics.calls.numpy import OPERANDS, STORES, expansions, operations
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record._seen import OPERATORS as NAMES
-from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
+    Callee,
+    Otherwise,
     as_taken,
     flat,
     form_of,
@@ -293,7 +294,8 @@ def _kind(x: Any) -> Hashable:
     if type(x) in WEAK:
         return scalar_class(x) if _of_c(x) else None  # an object to NumPy 1, refused by NumPy 2
     if not isinstance(x, ARRAYS):
-        return (int, scalar_class(int(x))) if isinstance(x, int) else None
+        kind = next((k for k in (int, float, complex) if isinstance(x, k)), None)
+        return kind and (kind, scalar_class(kind(x)))
     if x.dtype.kind not in "biufcV":
         return None
     return x.dtype, type(x), x.ndim == 0 and scalar_class(x.item())

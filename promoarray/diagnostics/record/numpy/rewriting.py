@@ -88,20 +88,27 @@ def rewritten(
     """
     plain: CodeType = compile(source, path, mode, flags, dont_inherit=True)
     try:
-        with _warned_already():
+        with warned_already():
             tree = compile(source, path, mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-            nodes = list(ast.walk(tree))
-            calls = _left_alone(tree, nodes) if whole else LOOK_AROUND
-            rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
-            rewriter.annotated &= not flags & __future__.annotations.compiler_flag
-            code: CodeType = compile(rewriter.visit(tree), path, mode, flags, dont_inherit=True)
+            tree = hooked(tree, path, flags, whole=whole)
+            code: CodeType = compile(tree, path, mode, flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
         return plain
     return code
 
 
+def hooked(tree: Any, path: str, flags: int = 0, *, whole: bool = True) -> Any:
+    """Put the hook into a program's tree, which is changed; see ``rewritten``."""
+    nodes = list(ast.walk(tree))
+    calls = _left_alone(tree, nodes) if whole else LOOK_AROUND
+    rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
+    rewriter.annotated &= not flags & __future__.annotations.compiler_flag
+    rewriter.numba = _imports_numba(nodes)
+    return rewriter.visit(tree)
+
+
 @contextmanager
-def _warned_already() -> Iterator[None]:
+def warned_already() -> Iterator[None]:
     """Have Python not warn a second time of what it compiles.
 
     The filters are not changed by the functions for that, after which it would repeat those
@@ -132,6 +139,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(self, left_alone: frozenset[str], annotated: bool, in_library: bool) -> None:
         self._left_alone, self.annotated = left_alone, annotated
+        self.numba = False  # whether decorators may be Numba's
         self._sign = -1 if in_library else 1
         self._tested: set[ast.AST] = set()
         self._kept: set[ast.AST] = set()
@@ -263,6 +271,8 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements -------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        if self.numba and any(_compiles(each) for each in node.decorator_list):
+            return node
         returns = node.returns
         node.returns = returns if self.annotated else None
         self._inside(node)
@@ -424,6 +434,24 @@ def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
         found = located(ast.Attribute(found, name, ast.Load()), at)
         found.end_lineno, found.end_col_offset = found.lineno, found.col_offset
     return found
+
+
+def _imports_numba(nodes: Sequence[ast.AST]) -> bool:
+    names = [x.module for x in nodes if isinstance(x, ast.ImportFrom)]
+    names += [each.name for x in nodes if isinstance(x, ast.Import) for each in x.names]
+    return any((name or "").partition(".")[0] == "numba" for name in names)
+
+
+def _compiles(decorator: ast.expr) -> bool:
+    """Whether a decorator compiles the instructions of its function, which have to be its own."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if isinstance(called, ast.Attribute):
+        return called.attr in _COMPILERS and ast.unparse(called.value) not in ("np", "numpy")
+    return isinstance(called, ast.Name) and called.id in _COMPILERS
+
+
+_COMPILERS = frozenset({"jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc"})
+"""Numba's decorators."""
 
 
 def _searches(op: ast.cmpop) -> bool:

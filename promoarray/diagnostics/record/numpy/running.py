@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+import builtins
 import os
+import runpy
 import sys
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from types import ModuleType
+from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import Any, Self
 
+from promoarray.context import block_frame
+from promoarray.core.call_site import of_promoarray
+from promoarray.diagnostics.record.numpy.body import Body, Skipped, Unknown, entered
+from promoarray.diagnostics.record.numpy.checked import CheckedSession
+from promoarray.diagnostics.record.numpy.failed import called
 from promoarray.diagnostics.record.numpy.hook import hook
-from promoarray.diagnostics.record.numpy.importing import Finder, importing
+from promoarray.diagnostics.record.numpy.importing import importing
+from promoarray.diagnostics.record.numpy.loaded import functions_rewritten, has_numpy
 from promoarray.diagnostics.record.numpy.numpy1_emulation import Past
-from promoarray.diagnostics.record.numpy.rewriting import rewritten
 from promoarray.diagnostics.record.numpy.session import Session
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.promotion.policy import Policy
 
 
 def recorded_run(
-    script: str,
-    recorder: Recorder,
-    argv: Sequence[str] = (),
-    *,
-    packages: Sequence[str] = (),
-    past: Policy | None = None,
+    script: str, recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
 ) -> None:
-    """Run a script as ``python SCRIPT`` does, and record what it does with NumPy.
+    """Run a script as ``__main__``, and record what it does with NumPy.
 
     Parameters
     ----------
     script : str
     recorder : Recorder
-    argv : sequence of str
-        Its arguments.
     packages : sequence of str
         Installed libraries whose operations are recorded, too.
     past : Policy, optional
@@ -46,11 +47,13 @@ def recorded_run(
     BaseException
         Whatever the script raises.
     """
-    recording = rewriting(recorder, packages=packages, past=past)
-    with recording as session, _as_main(script, argv) as module:
-        with open(script, "rb") as file:
-            code = rewritten(file.read(), script)
-        exec(code, module.__dict__)
+    before = sys.path[:]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
+    try:
+        with rewriting(recorder, packages=packages, past=past) as session:
+            runpy.run_path(script, {"__builtins__": builtins}, "__main__")  # as it is there
+    finally:
+        sys.path[:] = before
     _require_no_bug(session)
 
 
@@ -59,23 +62,10 @@ def rewriting(
     recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
 ) -> Iterator[Session]:
     """Rewrite what is imported in a block, and record it; see ``recorded_run``."""
-    session = Session(recorder, None if past is None else Past(recorder, past), packages)
+    kind = Session if recorder.checks is None else CheckedSession
+    session = kind(recorder, None if past is None else Past(recorder, past), packages)
     with importing(packages), hook().recording(session):
         yield session
-
-
-@contextmanager
-def _as_main(script: str, argv: Sequence[str]) -> Iterator[ModuleType]:
-    """Make the module ``__main__`` of a script, its arguments and its folder for a block."""
-    module = ModuleType("__main__")
-    module.__dict__.update(__file__=script, __builtins__=sys.modules["builtins"])
-    before = sys.modules["__main__"], sys.argv, sys.path[:]
-    sys.modules["__main__"], sys.argv = module, [script, *argv]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
-    try:
-        yield module
-    finally:
-        sys.modules["__main__"], sys.argv, sys.path[:] = before
 
 
 def _require_no_bug(session: Session) -> None:
@@ -84,42 +74,68 @@ def _require_no_bug(session: Session) -> None:
 
 
 class Recording:
-    """Record the modules that are imported in a block, with all that their functions do in it.
+    """Record what a block does with NumPy: its lines, the functions of the program that it calls,
+    and the modules that it imports.
 
     Parameters
     ----------
     recorder : Recorder
-
-    Raises
-    ------
-    RuntimeError
-        At the end of a block that imports nothing that could be recorded: what is compiled already
-        cannot be rewritten.
     """
+
+    kind = staticmethod(called)
+    """What makes a call of a library's function that failed."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._entered = ExitStack()
-        self._finder: Finder | None = None
+        self._session: Session | None = None
+        self._body: Body | None = None
 
     def __enter__(self) -> Self:
         running = hook().session
         if running is not None and running.recorder is self._recorder:
             return self  # a thread that the block has started
-        self._session = Session(self._recorder)
-        recording: AbstractContextManager[Any] = hook().recording(self._session)
-        self._entered.enter_context(recording)
-        self._finder = self._entered.enter_context(importing())
+        frame = block_frame()
+        frame = None if frame is None or of_promoarray(frame) else frame
+        if running is not None and running.thread != threading.get_ident():
+            self._leave("what NumPy computes", _ANOTHERS, frame)
+            return self
+        with self._entered:
+            self._session = self._entered.enter_context(rewriting(self._recorder))
+            self._session.thread = threading.get_ident()
+            if why := self._entered.enter_context(functions_rewritten()):
+                self._leave("the program's functions", why, frame)
+            if frame is not None:
+                self._enter(frame)
+            self._entered = self._entered.pop_all()
         return self
 
-    def __exit__(self, kind: Any, error: Any, tb: Any) -> None:
-        self._entered.close()
-        if self._finder is None or error is not None:
-            return
-        _require_no_bug(self._session)
-        if not self._finder.found and not self._recorder.report.operations:
-            raise RuntimeError(
-                "nothing was recorded: a NumPy program is recorded by rewriting its modules when "
-                "they are imported, and this block imports none. Import in the block the module "
-                "that computes, or run promoarray compare --framework numpy SCRIPT"
-            )
+    def _enter(self, frame: FrameType) -> None:
+        try:
+            self._body = entered(frame)
+        except Unknown as unknown:
+            self._leave("the block's own lines", str(unknown), frame)
+        if self._body is not None:
+            self._body.skip()
+
+    def _leave(self, what: str, why: str, frame: FrameType | None) -> None:
+        """Note what is not recorded, where something may be computed."""
+        if frame is not None and has_numpy(frame):
+            self._recorder.unexamined(what, why, frame)
+
+    def __exit__(self, kind: Any, error: Any, tb: Any) -> bool:
+        with self._entered:
+            if self._body is not None:
+                self._body.trace_no_more()
+            if self._body is not None and not isinstance(error, Skipped):
+                self._leave("the block's own lines", _NO_CODE, self._body.frame)
+            elif self._body is not None:
+                self._body.run()
+                error = None
+        if error is None and self._session is not None:
+            _require_no_bug(self._session)
+        return error is None
+
+
+_NO_CODE = "Python makes no code of its first line that could be passed over"
+_ANOTHERS = "another thread's block, or the whole run, is recorded already"

@@ -15,7 +15,7 @@ import numpy as np
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.record.numpy.call import Call
-from promoarray.diagnostics.record.numpy.callee import Callee, Otherwise
+from promoarray.diagnostics.record.numpy.failed import What, failed_call
 from promoarray.diagnostics.record.numpy.numpy1_emulation import (
     OPERATORS,
     Past,
@@ -27,8 +27,11 @@ from promoarray.diagnostics.record.numpy.numpy1_emulation import (
 )
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
+    Callee,
+    Otherwise,
     as_taken,
     form_of,
+    is_derived,
     operand_of,
     result_of,
     results_of,
@@ -172,6 +175,8 @@ class Session:
         What is asked before NumPy is.
     rewritten : frozenset of str
         The libraries that are rewritten with the program.
+    thread : int or None
+        That of the block which is recorded; None of a whole run.
     bug : str
         The traceback of what went wrong in recording, which never stops the program.
     """
@@ -183,6 +188,7 @@ class Session:
         self.does: Past | Refusals = past or Refusals(recorder)
         self.rewritten = frozenset(packages)
         self.bug = ""
+        self.thread: int | None = None
         self._too_deep = 0
 
     def _locked(self, record: Callable[..., Any], *seen: Any) -> Any:
@@ -223,10 +229,11 @@ class Session:
         recorder.count(OPERATION, name)
         place = program_frame(frame)
         whole = place is frame  # or a part of what Python computes in C
+        derived = self._derived(given, place)
         recorder.saw(
             *(name, operands, result, place),
             form=form_of(name, given[0], Form.INPLACE if in_place else Form.OPERATOR),
-            edited=None if whole else False,
+            edited=None if whole and not derived else False,
             part_of="" if whole else frame.f_code.co_name.replace("<lambda>", "operator"),
             policy=None if self.past is None else self.past.took_over(x),
         )
@@ -242,8 +249,44 @@ class Session:
         call.past = self.past
         if place is not frame:  # by what Python's own code calls
             call.edited, call.part_of = False, callee.name
-        call.tell()
+        if self._derived(args, place):
+            call.edited = False
+        recorder = self.recorder
+        recorder.heard.call = call if recorder.origins is not None else None
+        try:
+            call.tell()
+        finally:
+            recorder.heard.call = None  # its arrays are the program's
         return call.kind, callee.name, x
+
+    @guarded
+    def failed(
+        self,
+        what: What,
+        given: Sequence[Any],
+        kwargs: dict[str, Any] | None,
+        error: Exception,
+        frame: FrameType,
+        in_place: bool,
+    ) -> None:
+        """Note what failed, if origins are kept."""
+        if self.recorder.origins is None or not isinstance(error, Exception):
+            return
+        named = kwargs or {}
+        failed = failed_call(self.recorder, what, given, named, frame, in_place)
+        call, function, args = failed
+        self.recorder.failed(call, error, function, args, named)
+
+    def _derived(self, given: Sequence[Any], frame: FrameType) -> bool:
+        """Whether a number's class is derived of Python's, which not all policies take alike."""
+        if not any(map(is_derived, given)):
+            return False
+        names = [policy.name for policy in self.recorder.report.policies]
+        others = tuple(name for name in names if name.partition("@")[0] != "numpy")
+        if others:
+            told: Any = {"called": True, "policies": others}
+            self.recorder.unexamined("a number of a derived class", _DERIVED, frame, **told)
+        return True
 
     @known
     def assigned(self, target: Any, key: Any, value: Any, frame: FrameType) -> tuple[str, str, Any]:
@@ -321,3 +364,6 @@ def _made(x: Any) -> list[Any]:
 
 def _kind(x: Any) -> tuple[np.dtype[Any], int]:
     return x.dtype, x.ndim
+
+
+_DERIVED = "NumPy takes it for an array, and others for a Python number"

@@ -15,7 +15,7 @@ import operator
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, ItemsView, Iterator, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from promoarray.core.call_site import is_library, of_promoarray
-from promoarray.diagnostics.record.numpy.callee import Otherwise, callee_of
 from promoarray.diagnostics.record.numpy.importing import Loader
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
+from promoarray.diagnostics.record.numpy.operand import Otherwise, callee_of
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.record.numpy.session import Session
@@ -59,7 +59,7 @@ DRAWS = frozenset({"matplotlib", "mpl_toolkits", "tqdm", "rich", "pytest", "_pyt
 
 ARRAYS = np.ndarray, np.generic
 _LISTS = list, tuple, set, frozenset, deque
-_VIEWS = ValuesView, ItemsView
+_VIEWS = KeysView, ValuesView, ItemsView
 _RECORDERS = frozenset({"ml_dtypes", "promoarray"})
 
 
@@ -96,7 +96,8 @@ class StandIns:
     def _of_library(self, function: Any, code: Any) -> Maker | None:
         """Of a function in Python: of the program, or of a library that is not rewritten."""
         file = getattr(getattr(code, "__code__", None), "co_filename", "")
-        root = _root(getattr(code, "__module__", None))
+        defined = getattr(code, "__globals__", {}).get("__name__")  # not where its wrapper says
+        root = _root(defined if isinstance(defined, str) else getattr(code, "__module__", None))
         session = self._session()
         if not file or not is_library(file) or root in _RECORDERS or session is None:
             return None
@@ -154,8 +155,8 @@ def holds(x: Any, deep: int = 2) -> bool:
     if isinstance(x, ARRAYS):
         return True
     if isinstance(x, dict):
-        x = x.values()
-    elif not isinstance(x, (*_LISTS, *_VIEWS)):
+        return holds(x.keys(), deep) or holds(x.values(), deep)
+    if not isinstance(x, (*_LISTS, *_VIEWS)):
         return False
     kinds = set(map(type, x))
     if any(issubclass(kind, ARRAYS) for kind in kinds):
@@ -230,7 +231,9 @@ def _before(function: Any, replaced: Any) -> Callable[..., Any]:
 
 
 def _is_lazy(x: Any) -> bool:
-    return isinstance(x, Iterator)
+    """Whether only iteration tells what an object holds: iterators, objects of the program's."""
+    methods = (getattr(type(x), name, None) for name in ("__iter__", "__getitem__"))
+    return isinstance(x, Iterator) or any(type(method) is FunctionType for method in methods)
 
 
 def _of_one_dtype(args: tuple[Any, ...]) -> bool:

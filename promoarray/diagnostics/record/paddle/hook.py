@@ -8,7 +8,8 @@ all are replaced.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from itertools import product
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
@@ -20,6 +21,7 @@ from promoarray.diagnostics.calls.common import words
 from promoarray.diagnostics.calls.tables import synonyms, text_of
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.handlers import Handler, handler_in, other
+from promoarray.diagnostics.record.paddle.gradients import watch_gradients
 from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.replaced import (
     Place,
@@ -30,7 +32,7 @@ from promoarray.diagnostics.record.replaced import (
 )
 from promoarray.diagnostics.record.report import MAKE
 from promoarray.diagnostics.record.watcher import Watcher
-from promoarray.dtypes import WEAK
+from promoarray.dtypes import WEAK, DType
 
 _COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
 
@@ -49,6 +51,32 @@ class Call(call.Call):
     def buffer_of(x: Any) -> Any:
         """The values of a tensor; of bfloat16 the bits."""
         return x.detach().numpy()
+
+    @staticmethod
+    def of_array(x: Any) -> Any:
+        """A tensor of a NumPy array's values."""
+        return paddle.to_tensor(x)
+
+    @classmethod
+    def gradients(cls, checks: Any, met: Any, args: Any, made: Sequence[Any]) -> None:
+        """Have the gradients checked that its backward makes."""
+        watch_gradients(checks, met, object.__new__(cls), args, made, _replaced)
+
+    @staticmethod
+    def copy(x: Any, dtype: DType | None) -> Any:
+        """A copy of a tensor in a dtype, if Paddle has it, off its graph."""
+        return x.detach().clone().astype(getattr(paddle, dtype.name if dtype else "", x.dtype))
+
+    @staticmethod
+    @contextmanager
+    def undisturbed() -> Iterator[None]:
+        """Carries out calls of which the program notices nothing: its random numbers stay."""
+        states = paddle.get_rng_state()
+        try:
+            with paddle.no_grad():
+                yield
+        finally:
+            paddle.set_rng_state(states)
 
     def as_written(
         self, operation: str, given: tuple[Any, ...]

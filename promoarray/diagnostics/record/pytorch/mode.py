@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator
-from types import FrameType
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from types import FrameType, FunctionType
 from typing import Any, Self
 
 import numpy as np
@@ -19,16 +21,24 @@ from promoarray.diagnostics.record.handlers import (
     Handler,
     compute,
     handler_in,
+    make,
     move,
     other,
     unseen,
 )
-from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Watched, of_compiling, of_default
+from promoarray.diagnostics.record.pytorch.gradients import watch_gradients
+from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.replaced import (
+    Place,
+    Watched,
+    carry_out,
+    of_compiling,
+    of_default,
+)
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
 from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.diagnostics.record.written import MIRRORED
-from promoarray.dtypes import WEAK
+from promoarray.dtypes import WEAK, DType, float32
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.policy import NO_OPTIONS
 
@@ -39,6 +49,9 @@ qualified_name(torch.add)
 
 _HOOKS = ("torch/overrides.py", "torch/_tensor.py")
 """Files through which calls of PyTorch's functions in Python come to a mode."""
+
+
+_WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 class Call(AnyCall):
@@ -52,8 +65,11 @@ class Call(AnyCall):
     @staticmethod
     def standing(frame: FrameType, func: Any) -> FrameType:
         """Where a call stands that came to the mode from a frame."""
-        while frame.f_back is not None and _of_torch(frame, func):
+        own = func.__code__ if type(func) is FunctionType else None
+        code = frame.f_code
+        while (code is own or code.co_filename.endswith(_HOOKS)) and frame.f_back is not None:
             frame = frame.f_back
+            code = frame.f_code
         return frame
 
     @staticmethod
@@ -67,8 +83,40 @@ class Call(AnyCall):
     def buffer_of(x: torch.Tensor) -> Any:
         """The values of a tensor, as bytes of its width."""
         whole = x.detach().cpu().resolve_conj().resolve_neg().contiguous()
-        width = f"u{x.element_size()}" if x.element_size() <= 8 else "c16"
-        return whole.view(torch.uint8).numpy().view(width).reshape(tuple(x.shape))
+        words = _WORDS.get(x.element_size())
+        return (whole if words is None else whole.view(words)).numpy()
+
+    def values(self, x: torch.Tensor) -> Any:
+        """The values of a tensor in the storage of its dtype; None if they cannot be read."""
+        dtype = self.dtypes.get(x.dtype)
+        if dtype is None:
+            return None
+        try:  # most have memory of their own, in a dtype that NumPy has
+            return x.detach().numpy()
+        except (TypeError, RuntimeError):
+            return super().values(x)
+
+    @staticmethod
+    def of_array(x: Any) -> torch.Tensor:
+        """A tensor of a NumPy array's values."""
+        return torch.from_numpy(np.array(x))
+
+    @classmethod
+    def gradients(cls, checks: Any, met: Any, args: Any, made: Sequence[torch.Tensor]) -> None:
+        """Have the gradients checked that its backward makes."""
+        watch_gradients(checks, met, object.__new__(cls), args, made)
+
+    @staticmethod
+    def copy(x: torch.Tensor, dtype: DType | None) -> torch.Tensor:
+        """A copy of a tensor in a dtype, if PyTorch has it, off its graph."""
+        return x.detach().clone().to(getattr(torch, dtype.name if dtype else "", x.dtype))
+
+    @staticmethod
+    @contextmanager
+    def undisturbed() -> Iterator[None]:
+        """Carries out calls of which the program notices nothing: its random numbers stay."""
+        with torch.random.fork_rng(), torch.no_grad():
+            yield
 
     @staticmethod
     def is_at_hand(x: torch.Tensor) -> bool:
@@ -106,12 +154,6 @@ class Call(AnyCall):
         return torch.is_autocast_enabled(device)
 
 
-def _of_torch(frame: FrameType, func: Any) -> bool:
-    """Whether a frame only leads from a function of PyTorch's to the mode."""
-    code = frame.f_code
-    return code is getattr(func, "__code__", None) or code.co_filename.endswith(_HOOKS)
-
-
 # -- functions that only PyTorch has, or that its own names do not tell apart ----------------------
 
 
@@ -123,6 +165,8 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
         if name in ("real", "imag"):
             return name, compute
+        if (name, func.__name__) == ("data", "__set__"):
+            return name, _given_data
         return name, move if name in Call.words.moves and func.__name__ == "__get__" else None
     if name in names_of("torch", "unseen"):
         return name, unseen
@@ -133,6 +177,13 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
     if name.startswith("_foreach_"):
         return name, _each
     return name, handler_in(Call.words, name) or other
+
+
+def _given_data(call: AnyCall) -> None:
+    """``x.data = y``, by which modules cast their parameters: from here on ``x`` carries what
+    ``y`` does."""
+    target, value = call.args
+    call.recorder.moved(value, next(call.described((target,)), Result(None, float32, 0)))
 
 
 def _extreme(call: AnyCall) -> None:
@@ -181,10 +232,67 @@ def _places() -> Iterator[Place]:
     for name in ("set_default_dtype", "set_default_tensor_type"):
         before = getattr(torch, name)
         yield Place(torch, name, before, of_default(_replaced, before))
-    for owner, name in ((torch, "compile"), *((torch.jit, n) for n in ("load", "script", "trace"))):
-        before = getattr(owner, name)
-        after = of_compiling(_replaced, f"{owner.__name__}.{name}", before)
-        yield Place(owner, name, before, after)
+    kept = vars(torch.nn.Parameter)["__new__"]
+    yield Place(torch.nn.Parameter, "__new__", kept, _parameter(kept.__func__))
+    yield Place(torch, "from_numpy", torch.from_numpy, _from_numpy(torch.from_numpy))
+    yield Place(torch, "compile", torch.compile, _compile(torch.compile))
+    yield from _op_by_op()
+    for name in ("load", "script", "trace"):
+        before = getattr(torch.jit, name)
+        yield Place(torch.jit, name, before, of_compiling(_replaced, f"torch.jit.{name}", before))
+
+
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in its place: what is compiled runs op by op while it is recorded.
+
+    Dynamo would trace the mode with the program, and the program would compute something else.
+    """
+    if not hasattr(torch.compiler, "set_stance"):  # PyTorch before 2.6, which traces no modes
+        return of_compiling(_replaced, "torch.compile", function)
+
+    @wraps(function)
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        made = function(*args, **kwargs)
+        for place in _op_by_op():
+            _replaced.add(place)
+        return made
+
+    return compiled
+
+
+def _op_by_op() -> Iterator[Place]:
+    """What ``torch.compiler.set_stance("force_eager")`` sets, once anything has been compiled."""
+    frames = sys.modules.get("torch._dynamo.eval_frame")
+    if (before := getattr(frames, "_stance", None)) is not None:
+        yield Place(frames, "_stance", before, type(before)("force_eager"))
+
+
+def _from_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in its place: of its tensors there is nothing to tell but where they are from."""
+
+    @wraps(function)
+    def heard(*args: Any, **kwargs: Any) -> Any:
+        watchers = tuple(w for w in _replaced.watchers if w.recorder.origins is not None)
+        given = function, "from_numpy", make, args, kwargs, sys._getframe(1), function
+        return carry_out(watchers, *given)
+
+    return heard
+
+
+def _parameter(new: Callable[..., Any]) -> Any:
+    """What stands in the place of ``Parameter.__new__``: it carries what its tensor does."""
+
+    @wraps(new)
+    def made(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+        parameter = new(cls, data, *args, **kwargs)
+        for watcher in _replaced.watchers:
+            recorder = watcher.recorder
+            if recorder.origins is not None and isinstance(data, torch.Tensor):
+                dtype = Call.dtypes.get(data.dtype, float32)
+                recorder.guarded(recorder.moved, data, Result(parameter, dtype, data.ndim))
+        return parameter
+
+    return staticmethod(made)
 
 
 _replaced = Watched(_places)
@@ -220,5 +328,5 @@ class Recording(Watcher, TorchFunctionMode):
             found = self._handlers[func] = handler_of(func)
         name, handler = found
         if handler is None:
-            return func(*args, **kwargs)
+            return self.asked(func, name, sys._getframe(1), args, kwargs)
         return self.watch(func, name, handler, sys._getframe(1), func, *args, **kwargs)

@@ -1,0 +1,1 @@
+"""``promoarray check``: what numbers a run lost."""

@@ -1,0 +1,255 @@
+"""``promoarray check``: run a program once, and say where numbers were lost."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from promoarray.console import console, folded, visible
+from promoarray.diagnostics.check.arrays import Looked
+from promoarray.diagnostics.check.edit import edits
+from promoarray.diagnostics.check.gathered import Found, gathered, line_of
+from promoarray.diagnostics.check.meant import idiom
+from promoarray.diagnostics.check.report import Report
+from promoarray.diagnostics.check.settings import fill
+from promoarray.diagnostics.check.told import GONE, ORDER
+from promoarray.diagnostics.edits.attempt import Edit
+from promoarray.diagnostics.exit_codes import (
+    FAILED,
+    FINDINGS,
+    INCOMPLETE,
+    NOTHING,
+    SIGNAL,
+    USAGE,
+)
+from promoarray.diagnostics.findings.classify import NEW, Judged, asked_baseline, judged
+from promoarray.diagnostics.model.lost import CHECKS, LostPlace
+from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.record.block import RECORDED
+from promoarray.diagnostics.record.checks import Asked
+from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.render.json import finding_data
+from promoarray.diagnostics.render.sarif import CHECK_RULES, as_commands, as_sarif
+from promoarray.diagnostics.run.frameworks import OWN, framework_of, names
+from promoarray.diagnostics.run.program import (
+    Ended,
+    Program,
+    StandardInput,
+    as_module,
+    program_of,
+    say,
+)
+from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.spans import base_folder, relative
+from promoarray.diagnostics.whole_file import require_place, write_whole
+from promoarray.errors import quoted
+
+_say = partial(say, "check")
+
+TRIES = 6
+"""So many edits are tried, each by a run of the program."""
+
+SCHEMA_VERSION = "1.0"
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; return its exit status, one of ``exit_codes``."""
+    try:
+        program = program_of(args)
+        asked = fill(args)
+        framework = _framework(args)
+        baseline = asked_baseline(args.baseline, args.update_baseline)
+        for path in filter(None, (args.output, args.html)):
+            require_place(Path(path))
+    except (OSError, ValueError) as error:
+        _say(str(error))
+        return USAGE
+    args.format = "json" if args.json else args.format or "text"
+    task = _task(framework, asked, args)
+    aside = args.format in ("json", "sarif") and not args.output
+    with tempfile.TemporaryFile() as kept:
+        given = StandardInput(kept)
+        ended = program.run(task, given, quiet=False, aside=aside)
+        report = _report(ended, framework, args)
+        if args.edit and not ended.interrupted:
+            spelled = "" if framework == OWN else framework
+            _mend(report, Attempts(program, task, given, spelled, ended))
+    files = {file for each in ended.findings for file in each.files}
+    files |= {os.path.abspath(args.script)} if args.script else set()
+    found = {each.finding: each for each in report.told}
+    whole = not ended.status and not ended.bugs
+    about: Any = {"whole": whole, "kinds": tuple(CHECKS)}
+    judgement = judged([*found], files, baseline, args.fail_on, **about)
+    if baseline is not None and args.update_baseline and whole:
+        baseline = baseline.updated([*judgement.of(NEW, "known")], ())
+        judgement = judged([*found], files, baseline, args.fail_on, **about)
+        baseline.write()
+    report.told = [each for finding, each in found.items() if judgement.states[finding] == NEW]
+    status = _status(ended, judgement, report, args.fail_on)
+    _write(report, judgement, ended, status, args)
+    if ended.status:
+        _say(f"{ended.stopped_under(report.framework)}{as_module(args.script)}")
+    ended.say_bugs("check")
+    return status
+
+
+def _framework(args: argparse.Namespace) -> str:
+    found: str = args.framework or framework_of(args.script, args.module)
+    if found not in names():
+        raise ValueError(f"--framework {quoted(found)} is none of {', '.join(names())}")
+    return found
+
+
+def _task(framework: str, asked: Asked, args: argparse.Namespace) -> Task:
+    if framework == OWN:
+        return Task(probes=(Looked(asked),))
+    home = RECORDED[framework].editions[0][1]
+    packages = tuple(args.packages)
+    return Task((home,), framework=framework, origins=True, checks=asked, packages=packages)
+
+
+# -- what was found -------------------------------------------------------------------------------
+
+
+def _report(ended: Ended, framework: str, args: argparse.Namespace) -> Report:
+    report = Report(framework, [])
+    if every := _found(ended):
+        gathered(report, every, args.share)
+    return report
+
+
+def _found(ended: Ended) -> list[Found]:
+    """What each process has lost."""
+    made = [Found.of(each) for each in ended.reports if isinstance(each, RecordedReport)]
+    probed = (x for each in ended.findings for x in each.probed)
+    return [*made, *(x for x in probed if isinstance(x, Found))]
+
+
+# -- edits ----------------------------------------------------------------------------------------
+
+
+class Attempts:
+    """Runs of the program with edits, of which a few are tried."""
+
+    def __init__(
+        self, program: Program, task: Task, given: StandardInput, framework: str, before: Ended
+    ) -> None:
+        self._program, self._task, self._given = program, task, given
+        self.framework, self._before, self.tried = framework, before, 0
+
+    def checked(self, place: LostPlace, edit: Edit) -> str:
+        """Say how the edited program goes on, where it loses nothing at the line; "" else."""
+        self.tried += 1
+        ended = self._program.run(self._task, self._given, quiet=True, texts=edit.texts)
+        if ended.status != self._before.status or ended.bugs:
+            return ""
+        lost = [each for found in _found(ended) for each in found.lost]
+        file, line = line_of(place)
+        at = edit.moved(line) if os.path.realpath(edit.file) == file else line
+        here = [each for each in lost if line_of(each) == (file, at) and not idiom(each)]
+        if any(each.kind == place.kind for each in here):
+            return ""
+        known = {
+            each.kind for found in _found(self._before) for each in found.lost if _same(each, place)
+        }
+        if any(each.kind not in known for each in here):
+            return ""
+        end = "the program runs to its end" if not ended.status else "the program stops as before"
+        return f"with it, {GONE[place.kind]}, and {end}"
+
+
+def _same(each: LostPlace, place: LostPlace) -> bool:
+    return line_of(each) == line_of(place)
+
+
+def _mend(report: Report, attempts: Attempts) -> None:
+    """Try edits of the losses, the gravest first."""
+    with Progress() as progress:
+        for told in sorted(report.told, key=lambda each: ORDER[each.place.kind]):
+            for each in edits(told.place, told.ways, attempts.framework):
+                if attempts.tried == TRIES:
+                    return
+                progress.step(f"the program with {each.changes[0][1]}", attempts.tried / TRIES)
+                if then := attempts.checked(told.place, each):
+                    told.edit, told.then = each, then
+                    break
+
+
+# -- the end --------------------------------------------------------------------------------------
+
+
+def _status(ended: Ended, found: Judged, report: Report, fail_on: tuple[str, ...]) -> int:
+    if ended.status < 0:
+        return SIGNAL - ended.status
+    if ended.status or ended.bugs or not report.examined:
+        return FAILED
+    if found.failing:
+        return FINDINGS
+    return INCOMPLETE if report.unread and "incomplete" in fail_on else NOTHING
+
+
+def _write(
+    report: Report, found: Judged, ended: Ended, status: int, args: argparse.Namespace
+) -> None:
+    sys.stdout.flush()
+    kept = io.StringIO() if args.output else None
+    if args.format == "text":
+        _write_text(report, found, kept, args)
+    else:
+        for line in _for_tools(report, found, ended, status, args.format):
+            print(line, file=kept)
+    if kept is not None:
+        write_whole(Path(args.output), kept.getvalue())
+    if args.html:
+        write_whole(Path(args.html), report.to_html(shlex.join(["promoarray", *sys.argv[1:]])))
+    for file in filter(None, (args.output, args.html)):
+        if kept is not None or args.format in ("text", "github"):  # else it is data that is read
+            print(f"Written: {file}")
+
+
+def _write_text(
+    report: Report, found: Judged, file: IO[str] | None, args: argparse.Namespace
+) -> None:
+    from rich.text import Text
+
+    target = console(file)
+    lines = [*report.text(everything=args.all)]
+    lines += [found.left_out] if found.left_out else []
+    lines += [f"{relative(n.file, base_folder())}:{n.line}: {n.text}" for n in found.notices]
+    for line in lines:
+        for part in folded(Text(visible(line)), target, target.width):
+            print(part.plain, file=file)
+
+
+def _for_tools(
+    report: Report, found: Judged, ended: Ended, status: int, format_: str
+) -> Iterator[str]:
+    if format_ == "json":
+        data = {
+            "schema_version": SCHEMA_VERSION,
+            "exit_code": status,
+            "framework": report.framework,
+            "examined": report.examined,
+            "losses": [each.to_dict() for each in report.told],
+            "findings": [finding_data(found, each) for each in found.states],
+            "meant": report.meant,
+            "not_examined": report.unread or None,
+            "fail_on": list(found.fail_on),
+            "program": ended.to_dict(),
+        }
+        yield json.dumps(data, indent=2)
+    elif format_ == "sarif":
+        stopped = [ended.stopped_under(report.framework)] if ended.status else []
+        data = as_sarif(found, status, [*stopped, *ended.bugs], CHECK_RULES)
+        yield json.dumps(data, indent=2)
+    else:
+        yield from filter(None, (*as_commands(found), report.summary(), found.left_out))

@@ -1,0 +1,133 @@
+"""Edits that are tried by a run: one file with other dtypes at some expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from promoarray.core.call_site import Site, is_library, source_of
+from promoarray.diagnostics.edits.operands import given_to
+from promoarray.diagnostics.edits.place import SPELLINGS, Wrap
+from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.edits.writing import Unkept, rewritten
+from promoarray.diagnostics.model.flow import DEFAULT, MADE, RecordedOperation
+from promoarray.dtypes import BY_NAME
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One edit of the program's source."""
+
+    file: str
+    text: str  # the whole edited file
+    changes: tuple[tuple[int, str], ...]  # the lines that are written, by their numbers before
+    shifts: tuple[tuple[int, int], ...] = ()  # from which line on how many lines further down
+
+    def moved(self, line: int) -> int:
+        """Return where a line of the file stands in the edited one."""
+        return line + sum(more for at, more in self.shifts if at <= line)
+
+    @property
+    def texts(self) -> dict[Path, bytes]:
+        """What the program is to see in the place of its file."""
+        return {Path(self.file): self.text.encode()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        written = [{"line": line, "write": text} for line, text in self.changes]
+        return {"file": self.file, "changes": written}
+
+
+def at_origin(made: RecordedOperation) -> Iterator[tuple[str, Any, SourceText]]:
+    """Where an array is made, and how its dtype is named there."""
+    program = made.place.program
+    source = source_at(program)
+    if source is None:
+        return
+    nodes = [each for each in source.at(program.extent) if isinstance(each, ast.expr)]  # type: ignore[arg-type]
+    for node in nodes[:1]:
+        if isinstance(node, ast.Call):
+            if (named := dtype_given(node)) is not None:
+                yield "retyped", named, source
+            elif made.kind in (MADE, DEFAULT):
+                yield "dtype", node, source
+        yield "astype", node, source
+
+
+def dtype_given(call: ast.Call) -> Any:
+    """The dtype among the arguments of ``x.to(torch.float32)``, or ``zeros(3, dtype=int)``."""
+    named = (word.value for word in call.keywords if word.arg == "dtype")
+    for each in (*named, *call.args):
+        if isinstance(each, ast.Attribute) and each.attr.rstrip("_") in BY_NAME:
+            return each
+        if isinstance(each, ast.Name) and each.id in _PYTHON:
+            return each
+        if isinstance(each, ast.Constant) and each.value in BY_NAME:
+            return each
+    return None
+
+
+_PYTHON = frozenset({"bool", "int", "float", "complex"})
+"""Python's types that name a dtype."""
+
+
+def operands_of(node: Any, source: SourceText) -> list[Any]:
+    """The operands of an operator, or the arguments of a call."""
+    match node:
+        case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
+            return [a, b]
+        case ast.Call():
+            return list(given_to(node, source.modules))
+    return []
+
+
+def source_at(site: Site) -> SourceText | None:
+    """The program's file, if it can be edited."""
+    if not site.extent or is_library(site.file) or not Path(site.file).is_file():
+        return None
+    try:
+        return SourceText(source_of(site.file))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def written(
+    source: SourceText, site: Site, wraps: list[tuple[str, Any]], dtype: str, framework: str
+) -> Edit | None:
+    """The edited file; None if it cannot be written so."""
+    name = namespace(source, wraps[0][1], framework)
+    every = [Wrap(node, BY_NAME[dtype], how, name=name) for how, node in wraps]
+    return edited(source, site, every, framework)
+
+
+def namespace(source: SourceText, node: Any, framework: str) -> str:
+    """The name of a framework's module at a place of the source."""
+    words = SPELLINGS[framework]
+    return next(iter(source.names_of(words.module, node, [])), words.namespaces[0])
+
+
+def edited(source: SourceText, site: Site, wraps: list[Wrap], framework: str) -> Edit | None:
+    """The file with some casts written in; None if they cannot be."""
+    try:
+        new = rewritten(source, wraps, SPELLINGS[framework])
+    except Unkept:
+        return None
+    return as_edit(source, site, new.text)
+
+
+def as_edit(source: SourceText, site: Site, new: str) -> Edit:
+    """The edit that makes another text of a file."""
+    old, texts = source.text.splitlines(), new.splitlines()
+    matched = SequenceMatcher(None, old, texts, autojunk=False).get_opcodes()
+    apart = [each[1:] for each in matched if each[0] != "equal"]
+    changes = [
+        (start + n + 1, text.strip())
+        for start, _, first, end in apart
+        for n, text in enumerate(texts[first:end])
+    ]
+    shifts = [(end + 1, (last - first) - (end - start)) for start, end, first, last in apart]
+    return Edit(site.file, new, tuple(changes), tuple(shifts))

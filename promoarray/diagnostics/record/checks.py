@@ -1,0 +1,496 @@
+"""Checks of a run: what every operation lost of its values, gathered by place."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from promoarray.core.call_site import Site, sites, standing_at
+from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.losses.elements import extent
+from promoarray.diagnostics.losses.examined import (
+    MOST,
+    Operand,
+    Values,
+    absorbed,
+    born,
+    lost,
+    lost_in_cast,
+)
+from promoarray.diagnostics.model.flow import Source
+from promoarray.diagnostics.model.lost import (
+    ABSORBED,
+    CHECKS,
+    NAN,
+    OVERFLOW,
+    UNDERFLOW,
+    UNSTABLE,
+    WIDENING,
+    Example,
+    Loss,
+    LostPlace,
+)
+from promoarray.diagnostics.model.noted import NotExamined
+from promoarray.diagnostics.record.flow import Produced
+from promoarray.dtypes import BY_NAME, Kind, float64
+from promoarray.promotion.policy import NO_OPTIONS
+
+INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
+
+USUAL = frozenset(CHECKS) - {UNSTABLE}
+"""What is looked for if nothing else is said: all that takes no second computation."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run is checked for."""
+
+    kinds: frozenset[str] = USUAL
+    bound: int | None = MOST  # larger arrays are sampled; None for none
+    shadow: str = ""  # the dtype in which results of fewer bits are computed beside them
+    ulps: float = 4.0  # so far may they be from that
+
+
+@dataclass
+class Met:
+    """One operation that was carried out, with its values."""
+
+    name: str  # as the framework calls it
+    operation: str  # promoarray's; "" of any other function
+    operands: Sequence[Operand]
+    results: Sequence[Values]
+    frame: FrameType | None  # None where ``at`` says where it stands
+    place: tuple[int, ...]  # of its instruction
+    codes: tuple[CodeType, ...]  # that it is in, held so that no other has their address
+    sources: Sequence[Source | None] = ()  # what made the operands, where that was recorded
+    fed: int | None = None  # which operand is what this line has made in the pass before
+    before: Values | None = None  # what an operation in place has written over
+    target: Any = None  # the array that it is written into, as the program has it
+    options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
+    again: Callable[[str], Values | None] | None = None  # the same in another dtype
+    silenced: frozenset[str] = frozenset()  # kinds that the program says it means
+    at: tuple[Site, Site] | None = None
+    still: bool | None = None  # what ``stands_still`` has answered
+    counted: tuple[int, ...] | None = None  # what ``counts`` has answered of the first result
+    number: int = 0  # of the pass, of one that is looked at in several parts
+
+    def sites(self) -> tuple[Site, Site]:
+        """The line of the operation, and that of the program which led there."""
+        if self.at is None:
+            assert self.frame is not None
+            with notify_lock, standing_at(self.frame):
+                self.at = sites()
+        return self.at
+
+
+class Checks:
+    """What a run lost, by place.
+
+    Parameters
+    ----------
+    asked : Asked
+
+    Attributes
+    ----------
+    lost : dict
+        From what tells places apart to each ``LostPlace``.
+    unread : Counter of NotExamined
+        Those whose values could not be read.
+    tells : list of callable
+        Each tells of passes that were counted elsewhere (``kept``), before they are read.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.tells: list[Callable[[], object]] = []
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Begin with nothing found."""
+        self.lost: dict[Any, LostPlace] = {}
+        self.unread: Counter[NotExamined] = Counter()
+        self._targets: dict[Any, dict[int, weakref.ref[Any]]] = {}
+        self.held: list[Any] = []  # operations that are yet to be computed
+        self._passes: dict[Any, tuple[list[int], tuple[CodeType, ...]]] = {}
+
+    # -- what was carried out ---------------------------------------------------------------------
+
+    def operation(self, met: Met) -> None:
+        """Look at an operation, or at any function of arrays."""
+        passes = met.number or self.passed(met)
+        self._name_sampled(met)
+        for loss in self._of_operation(met):
+            self._note(met, loss, passes)
+        if (cost := _widening(met)) and WIDENING in self.asked.kinds:
+            size = met.results[0].array.size
+            loss = Loss(WIDENING, size, size, Example((), (), "", ""))
+            self._note(met, loss, passes, cost=cost)
+        if met.again is not None and UNSTABLE in self.asked.kinds:
+            for loss in self._beside(met, met.again):
+                self._note(met, loss, passes)
+
+    def _name_sampled(self, met: Met) -> None:
+        """Note that of a large array a part is looked at."""
+        bound = self.asked.bound
+        if bound is not None and any(x.array.size > bound for x in met.results):
+            with notify_lock:
+                self.unread[NotExamined(f"a part of {met.name}", _SAMPLED, *met.sites())] += 1
+
+    def _how(self, met: Met) -> dict[str, Any]:
+        """What is asked of an operation; what its place has lost before is only counted."""
+        kinds = self.asked.kinds - met.silenced
+        known = {kind for kind in kinds if (kind, met.name, met.place, False) in self.lost}
+        return {"kinds": kinds, "bound": self.asked.bound, "brief": known}
+
+    def _of_operation(self, met: Met) -> Iterator[Loss]:
+        how = self._how(met)
+        if met.operation and met.results:
+            given = met.operands, met.results[0]
+            yield from lost(met.operation, *given, options=met.options, counted=met.counted, **how)
+        else:
+            yield from born(met.operands, met.results, **how)
+        before = accumulated(met) if len(met.operands) > 1 else None
+        if ABSORBED in how["kinds"] and before is not None:
+            if not (self.stands_still(met) if met.still is None else met.still):
+                return
+            found = None
+            for some in _parts(met):
+                old = accumulated(some)
+                assert old is not None
+                found = absorbed(old, _update(some), some.results[0], bound=self.asked.bound)
+                if found is None or 2 * found.count <= found.of:
+                    return
+            if found is not None:
+                yield found
+
+    def stands_still(self, met: Met) -> bool:
+        """Return whether most elements of what is accumulated are what they were."""
+        return accumulated(met) is not None and self._persists(met) and _is_as_before(met)
+
+    def _persists(self, met: Met) -> bool:
+        """Whether an operation in place writes into an array that it has written into before.
+
+        What is made anew in every pass is no accumulator, as what Adam adds its epsilon to.
+        """
+        if met.target is None:
+            return True
+        seen = self._targets.setdefault((met.name, met.place), {})
+        known = seen.get(id(met.target))
+        if known is not None and known() is met.target:
+            return True
+        if len(seen) >= _MOST_TARGETS:
+            seen.clear()
+        seen[id(met.target)] = weakref.ref(met.target)
+        return False
+
+    def cast(self, met: Met) -> None:
+        """Look at a cast: of one array or number into the dtype of the result."""
+        passes = met.number or self.passed(met)
+        self._name_sampled(met)
+        for loss in lost_in_cast(met.operands[0], met.results[0], **self._how(met)):
+            self._note(met, loss, passes)
+
+    def noted(self, met: Met, losses: Iterable[Loss]) -> None:
+        """Note what an operation lost, as an adapter has found itself."""
+        passes = met.number or self.passed(met)
+        for loss in losses:
+            if loss.kind in self.asked.kinds - met.silenced:
+                self._note(met, loss, passes)
+
+    def kept(self, name: str, place: tuple[int, ...], times: int) -> None:
+        """Count passes through a place in which an adapter has seen that nothing was lost."""
+        with notify_lock:
+            self.passes(name, place, ())[0] += times
+
+    def looks_for(self, kind: str) -> bool:
+        """Return whether a kind of losses is asked for."""
+        return kind in self.asked.kinds
+
+    def gradient(self, met: Met, given: Callable[[], Sequence[Operand]] = tuple) -> None:
+        """Look at the gradients that the backward of an operation makes of those it is given.
+
+        ``given`` answers what the operation itself was given, of which the report has the range.
+        """
+        how: Any = {"kinds": self.asked.kinds & {OVERFLOW, NAN}, "bound": self.asked.bound}
+        self._note_gradient(met, born(met.operands, met.results, **how), given)
+
+    def vanished(self, met: Met, exact: Values, given: Callable[[], Sequence[Operand]]) -> None:
+        """Look whether a gradient, the result, is zero or subnormal where the exact one is not."""
+        how: Any = {"kinds": self.asked.kinds & {UNDERFLOW}, "bound": self.asked.bound}
+        self._note_gradient(met, lost_in_cast(exact, met.results[0], **how), given)
+
+    def _note_gradient(
+        self, met: Met, found: Iterable[Loss], given: Callable[[], Sequence[Operand]]
+    ) -> None:
+        operands = met.operands
+        for loss in found:
+            came, met.operands = [*map(extent, operands)], given()
+            told = [low if low == high else f"{low} to {high}" for low, high in came]
+            example = loss.example if loss.kind == UNDERFLOW else replace(loss.example, given=())
+            ranges = tuple(map(extent, met.operands))
+            note = f"the gradient of its result is {' and '.join(told)}" if told else loss.note
+            loss = replace(loss, example=example, ranges=ranges, note=note)
+            self._note(met, loss, 1, backward=True)
+        met.operands = operands
+
+    def unreadable(self, what: str, why: str, frame: FrameType) -> None:
+        """Note what was computed and could not be looked at."""
+        with notify_lock, standing_at(frame):
+            self.unread[NotExamined(what, why, *sites())] += 1
+
+    def _beside(self, met: Met, again: Callable[[str], Values | None]) -> Iterator[Loss]:
+        """Compare a result with the same in more digits."""
+        made = met.results[0] if met.results else None
+        wide = BY_NAME[self.asked.shadow or "float32"]
+        if made is None or made.dtype.kind is not Kind.FLOAT or made.dtype.bits >= wide.bits:
+            return
+        beside = again(wide.name)
+        if beside is not None and beside.array.shape == made.array.shape:
+            yield from _unstable(made, beside, self.asked.ulps)
+
+    # -- what was found ---------------------------------------------------------------------------
+
+    @property
+    def examined(self) -> int:
+        """Operations whose values were looked at, or that cannot lose what is looked for."""
+        return sum(count for (count,), _ in tuple(self._passes.values()))
+
+    def passes(self, name: str, place: tuple[int, ...], codes: tuple[CodeType, ...]) -> list[int]:
+        """Return the passes through a place, a number that whoever goes through it counts on."""
+        return self._passes.setdefault((name, place), ([0], codes))[0]
+
+    def passed(self, met: Met) -> int:
+        """Count a pass through a place; return how many there were."""
+        passes = self.passes(met.name, met.place, met.codes)
+        passes[0] += 1
+        return passes[0]
+
+    def _note(
+        self, met: Met, loss: Loss, passes: int, *, backward: bool = False, cost: int = 0
+    ) -> None:
+        key = loss.kind, met.name, met.place, backward
+        with notify_lock:
+            found = self.lost.get(key)
+            if found is None:
+                found = self.lost[key] = self._new(met, loss, passes, backward)
+            found.count += loss.count
+            found.of += loss.of
+            found.passes += found.last != passes or backward
+            found.last = passes
+            found.bytes += cost
+
+    def _new(self, met: Met, loss: Loss, passes: int, backward: bool) -> LostPlace:
+        made = met.results[0].dtype.name if met.results else ""
+        sources = tuple(met.sources)
+        given = tuple(map(dtype_in_words, met.operands))
+        found = LostPlace(loss.kind, met.name, given, made, *met.sites(), loss)
+        found.first, found.order = passes, len(self.lost)
+        found.sources, found.backward = sources, backward
+        return found
+
+    def found(self) -> list[LostPlace]:
+        """Return what was lost, in the order in which it was met, with the passes of each place."""
+        for tell in self.tells:
+            tell()
+        with notify_lock:
+            for (_, name, place, backward), each in self.lost.items():
+                counted = self._passes.get((name, place))
+                each.total = each.passes if backward or counted is None else counted[0][0]
+            return sorted(self.lost.values(), key=lambda each: each.order)
+
+
+def dtype_in_words(x: Operand) -> str:
+    """Return the dtype of an operand; of a Python number what it is."""
+    return x.dtype.name if isinstance(x, Values) else f"Python {type(x).__name__}"
+
+
+def sources_of(slots: Iterable[Any]) -> list[Source | None]:
+    """Return what made the arrays that carry these."""
+    return [each.source if isinstance(each, Produced) else None for each in slots]
+
+
+def fed(sources: Sequence[Source | None], made: Any) -> int | None:
+    """Return which operand is what the same line has made before that makes an array now.
+
+    It may have been scaled or cast since then, as an average is that is kept from pass to pass.
+    """
+    own = made.source if isinstance(made, Produced) else None
+    if own is None:
+        return None
+    if own in sources[:2]:
+        return sources.index(own)
+    return next((n for n, x in enumerate(sources[:2]) if leads_to(made, x, own)), None)
+
+
+def leads_to(made: Produced, source: Source | None, own: Source) -> bool:
+    """Return whether what was made before goes into an operand by products and casts alone."""
+    for _ in range(_STEPS):
+        if source is None:
+            return False
+        operation = made.flow.makers.get(source[0])
+        if operation is None or operation.name not in _SCALES:
+            return False
+        every = [x for each in operation.sources for x in each]
+        if own in every:
+            return True
+        source = every[0] if len(every) == 1 else None
+    return False
+
+
+_STEPS = 3
+_SCALES = frozenset({"multiply", "divide", "astype"})
+
+
+# -- implicit widening ----------------------------------------------------------------------------
+
+
+def _widening(met: Met) -> int:
+    """The bytes that a promotion makes more of than its float data have; 0 if it widens none."""
+    if not met.operation or not met.results or met.before is not None:
+        return 0
+    result = met.results[0]
+    arrays = [x for x in met.operands if isinstance(x, Values)]
+    floats = [x for x in arrays if x.dtype.kind in INEXACT and x.array.ndim]
+    if len({x.dtype for x in arrays}) < 2 or not floats or not result.array.ndim:
+        return 0
+    data = max(floats, key=lambda x: (x.array.size, -x.dtype.bits))
+    if result.dtype.kind is not data.dtype.kind or result.dtype.bits <= data.dtype.bits:
+        return 0
+    return int(result.array.size * (result.dtype.bits - data.dtype.bits) // 8)
+
+
+# -- updates --------------------------------------------------------------------------------------
+
+
+def accumulated(met: Met) -> Values | None:
+    """Return what is accumulated, as it was before something is added; None if nothing is.
+
+    It is what an operation in place writes over, or what the same line has made in the pass before.
+    """
+    if _name(met) not in _UPDATES or not met.results:
+        return None
+    if met.results[0].dtype.kind is not Kind.FLOAT:
+        return None
+    if met.before is not None:
+        return met.before
+    if met.fed is None or (met.fed and met.operation != "add"):
+        return None
+    x = met.operands[met.fed] if met.fed < len(met.operands) else None
+    return x if isinstance(x, Values) else None
+
+
+def _is_as_before(met: Met) -> bool:
+    """Whether most elements are what they were; of many some are looked at, evenly."""
+    before, result = accumulated(met), met.results[0]
+    if before is None or before.array.shape != result.array.shape:
+        return False
+    if before.dtype is not result.dtype:
+        return False
+    word, step = f"u{result.array.itemsize}", max(result.array.size // _LOOKED_AT, 1)
+    old, new = before.array.reshape(-1)[::step], result.array.reshape(-1)[::step]
+    return bool(2 * np.count_nonzero(old.view(word) == new.view(word)) > old.size)
+
+
+def _parts(met: Met) -> Iterator[Met]:
+    """An update of many elements first for some of them, evenly, then as it is."""
+    result = met.results[0].array
+    step = result.size // _LOOKED_AT
+
+    def part(x: Any) -> Any:
+        if not isinstance(x, Values) or x.array.shape != result.shape:
+            return x
+        return Values(x.array.reshape(-1)[::step], x.dtype)
+
+    arrays = [x.array for x in met.operands if isinstance(x, Values)]
+    if step > 1 and all(x.shape == result.shape or not x.ndim for x in arrays):
+        operands, results = list(map(part, met.operands)), list(map(part, met.results))
+        yield replace(met, operands=operands, results=results, before=part(met.before))
+    yield met
+
+
+_LOOKED_AT = 1 << 12
+_MOST_TARGETS = 1 << 12
+
+ONCE_MORE = "so large integers it does not take once more, to see whether they wrap"
+_SAMPLED = "of so large an array some elements are looked at, evenly; --all looks at every one"
+
+
+def _update(met: Met) -> Operand:
+    """What is added to it."""
+    return met.operands[0] if met.fed else _UPDATES[_name(met)](met)
+
+
+def _name(met: Met) -> str:
+    return met.operation or met.name.rstrip("_")
+
+
+def _added(met: Met) -> Operand:
+    alpha = met.options.get("alpha", 1)
+    return met.operands[1] if alpha == 1 else _wide(alpha * _decoded(met.operands[1]))
+
+
+def _scaled(met: Met) -> Operand:
+    first, second = (_decoded(x) for x in met.operands[1:3])
+    value = met.options.get("value", 1)
+    return _wide(value * (first / second if met.name.startswith("addcdiv") else first * second))
+
+
+def _interpolated(met: Met) -> Operand:
+    before = _decoded(met.operands[0] if met.before is None else met.before)
+    end, weight = (_decoded(x) for x in met.operands[1:3])
+    return _wide(weight * (end - before))
+
+
+_UPDATES: Mapping[str, Callable[[Met], Operand]] = {
+    "add": _added,
+    "subtract": _added,
+    "sub": _added,
+    "addcmul": _scaled,
+    "addcdiv": _scaled,
+    "lerp": _interpolated,
+}
+"""What an operation adds to its first operand."""
+
+
+def _decoded(x: Operand) -> Any:
+    if not isinstance(x, Values):
+        return x
+    return x.array.astype(np.float64)
+
+
+def _wide(x: Any) -> Operand:
+    return Values(np.asarray(x, np.float64), float64)
+
+
+# -- the same in more digits ----------------------------------------------------------------------
+
+
+def _unstable(made: Values, beside: Values, ulps: float) -> Iterator[Loss]:
+    got = made.array.astype(np.float64)
+    exact = beside.array.astype(np.float64)
+    with np.errstate(all="ignore"):
+        off = np.abs(got - exact) / _spacing(exact, made)
+        bad = np.isfinite(exact) & (off > ulps)
+    count = int(bad.sum())
+    if count:
+        index = tuple(int(n) for n in np.argwhere(bad)[0])
+        example = Example(index, (), f"{exact[index]:.6g}", f"{got[index]:.6g}")
+        worst = float(np.max(np.where(bad, off, 0)))
+        far = "beyond its range" if math.isinf(worst) else f"off by up to {worst:.3g} ulp"
+        yield Loss(UNSTABLE, count, int(got.size), example, note=far)
+
+
+def _spacing(exact: Any, made: Values) -> Any:
+    """The distance of neighbours in the dtype of a result, at exact values."""
+    form = made.dtype.format
+    assert form is not None
+    lowest = 1 - form.bias
+    exponent = np.maximum(np.frexp(np.where(np.isfinite(exact), exact, 1.0))[1] - 1, lowest)
+    return np.ldexp(1.0, exponent - form.mantissa)

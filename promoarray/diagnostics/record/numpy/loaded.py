@@ -1,0 +1,221 @@
+"""Rewriting of a program that is loaded already: its functions, for as long as a block lasts.
+
+Source is compiled twice, as it is and with the hook: code that is equal to the first gets the
+second in its place, and code of which the source is not known, or is another by now, stays as it
+is.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import gc
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from promoarray.core.call_site import is_library, source_of
+from promoarray.diagnostics.record.numpy.hook import hook
+from promoarray.diagnostics.record.numpy.rewriting import hooked, warned_already
+
+_ANNOTATIONS = __future__.annotations.compiler_flag
+
+
+class Source:
+    """The source of a file, compiled as it is and with the hook.
+
+    Parameters
+    ----------
+    text, file : str
+    flags : int
+        Those of ``compile``.
+    asserting : bool
+        Whether pytest has rewritten its assertions.
+
+    Attributes
+    ----------
+    text : str
+    functions : dict
+        From the code of each function to the same with the hook.
+    """
+
+    def __init__(self, text: str, file: str, flags: int, asserting: bool) -> None:
+        self.text, self._file, self._asserting = text, file, asserting
+        self._flags = flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        with warned_already():
+            plain, made = ([*_inner(self.compiled(x))] for x in (self.plain(), self.tree()))
+        names = ([(code.co_qualname, code.co_firstlineno) for code in x] for x in (plain, made))
+        self.functions = dict(zip(plain, made, strict=True)) if next(names) == next(names) else {}
+
+    def tree(self) -> ast.Module:
+        """The program with the hook; trees are made anew, as they take much memory."""
+        made: ast.Module = hooked(
+            self.plain(), self._file, self._flags, whole=not _is_cell(self._file)
+        )
+        return made
+
+    def plain(self) -> ast.Module:
+        """The program as it is."""
+        tree = compile(self.text, self._file, "exec", self._flags | ast.PyCF_ONLY_AST, True)
+        assert isinstance(tree, ast.Module)
+        if self._asserting:
+            from _pytest.assertion.rewrite import rewrite_asserts
+
+            rewrite_asserts(tree, self.text.encode(), self._file)
+        return tree
+
+    def compiled(self, tree: Any) -> CodeType:
+        """Return the code of a part of it."""
+        mode = "single" if isinstance(tree, ast.Interactive) else "exec"
+        code: CodeType = compile(tree, self._file, mode, self._flags, dont_inherit=True)
+        return code
+
+
+@cache
+def _source(text: str, file: str, flags: int, asserting: bool) -> Source | None:
+    try:
+        return Source(text, file, flags, asserting)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def source_of_code(code: CodeType, names: dict[str, Any]) -> Source | None:
+    """Return the source of code that runs with these globals; None if it is not known."""
+    file = code.co_filename
+    text = source_of(file)
+    asserting = "@pytest_ar" in names  # as pytest calls it there
+    return _source(text, file, code.co_flags & _ANNOTATIONS, asserting) if text else None
+
+
+def _is_cell(file: str) -> bool:
+    """Whether a file is a cell of a notebook: others may have other functions of the same names."""
+    return file.startswith("<") or "ipykernel" in file
+
+
+def _inner(code: CodeType) -> Iterator[CodeType]:
+    """The code of all functions and classes in code."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _inner(each)
+
+
+# -- functions ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def functions_rewritten() -> Iterator[str]:
+    """Have the functions of the program run rewritten in a block, those it has at its beginning.
+
+    Yields
+    ------
+    str
+        Why they run as they are; "" if they do not.
+    """
+    hook()  # which rewritten code asks for
+    changed: list[tuple[FunctionType, CodeType]] = []
+    if _rewritten:  # and what was made since is, too
+        yield _rewritten[-1]
+        return
+    found = {each: source_of_code(each.__code__, each.__globals__) for each in _functions()}
+    texts = {each.text for each in found.values() if each is not None}
+    compiles = "torch" in sys.modules and any(map(_COMPILES.search, texts))
+    _rewritten.append(_OF_DYNAMO if compiles else "")
+    for function, source in {} if compiles else found.items():
+        plain = function.__code__
+        if source is not None and (made := source.functions.get(plain)) is not None:
+            function.__code__ = made
+            changed.append((function, plain))
+    try:
+        yield _rewritten[-1]
+    finally:
+        _rewritten.clear()
+        for function, plain in changed:
+            function.__code__ = plain
+
+
+_rewritten: list[str] = []
+"""What the block yields in which functions are rewritten, while there is one."""
+
+_COMPILES = re.compile(r"(?<!\bre)\.compile\(|torch\.compile\b")
+_OF_DYNAMO = "torch.compile reads their code"
+
+
+def _functions() -> Iterator[FunctionType]:
+    """The functions of the program."""
+    libraries: dict[str, bool] = {}
+    every = gc.get_objects() + (_in_modules() if gc.get_freeze_count() else [])
+    for each in [x for x in every if type(x) is FunctionType]:
+        file = each.__code__.co_filename
+        if file not in libraries:
+            libraries[file] = is_library(file)
+        if not libraries[file]:
+            yield each
+
+
+def _in_modules() -> list[Any]:
+    """What the modules of the program hold, which ``gc.get_objects`` lacks once it is frozen."""
+    found: dict[int, Any] = {}
+    left: list[Any] = [vars(module) for module in _modules()]
+    while left:
+        each = left.pop()
+        if id(each) not in found and issubclass(type(each), _HOLDERS):
+            found[id(each)] = each
+            if not issubclass(type(each), (type, FunctionType)) or _is_own(each):
+                left += gc.get_referents(each)
+    return [*found.values()]
+
+
+_HOLDERS = (
+    *(dict, list, tuple, set, type, FunctionType, MethodType, CellType, partial),
+    *(staticmethod, classmethod, property),
+)
+
+
+def _is_own(x: Any) -> bool:
+    """Whether a function or a class is one of the program's."""
+    if type(x) is FunctionType:
+        return not is_library(x.__code__.co_filename)
+    name = vars(x).get("__module__")
+    module = sys.modules.get(name) if type(name) is str else None
+    return module is not None and _is_of_program(module)
+
+
+def _modules() -> list[Any]:
+    """The modules of the program."""
+    return [
+        x for x in [*sys.modules.values()] if issubclass(type(x), ModuleType) and _is_of_program(x)
+    ]
+
+
+def _is_of_program(module: Any) -> bool:
+    # Not by getattr, for which modules may import others.
+    return not is_library(vars(module).get("__file__") or "")
+
+
+def uses_numpy(frame: FrameType | None) -> bool:
+    """Whether the program has NumPy: one of its modules, its functions, or the frame of a block."""
+    spaces = [] if frame is None else [frame.f_locals, frame.f_globals]
+    spaces += [vars(module) for module in _modules()]
+    if any(_is_of_numpy(x) for space in spaces for x in [*space.values()]):
+        return True
+    return any("numpy" in function.__code__.co_names for function in _functions())
+
+
+def has_numpy(frame: FrameType) -> bool:
+    """Whether the code of a frame has NumPy, or an array of it, by some name."""
+    code, values = frame.f_code, frame.f_globals | dict(frame.f_locals)
+    names = {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    if not values.keys() >= {*code.co_freevars}:  # of a class, whose frame does not have them
+        return True
+    return any(_is_of_numpy(values.get(name)) for name in names)
+
+
+def _is_of_numpy(x: Any) -> bool:
+    return x is np or issubclass(type(x), (np.ndarray, np.generic, np.ufunc, type(np.sum)))

@@ -1,0 +1,391 @@
+"""Origins of a run: what made every array, and the call at which the program stopped.
+
+A recorder that keeps them notes arrays of a dtype that was named, or that follows from no
+promotion, as well. When a call fails, it is tried again there and then with other dtypes: a dtype
+with which the same call runs is what stopped it, whatever the framework's message says.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from functools import partial
+from types import FrameType, MappingProxyType, TracebackType
+from typing import Any, NamedTuple
+
+import ml_dtypes
+
+from promoarray.core.call_site import of_library, site_of, sites, standing_at
+from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.model.failed import Failed, FailedOperand, Limit, Remedy, Whole
+from promoarray.diagnostics.record.flow import Produced
+from promoarray.dtypes import BY_NAME, Kind
+
+_NOTHING: Mapping[int, Any] = MappingProxyType({})
+
+Call = Any
+"""A call of a framework, as ``call.py`` has it; that module stands above this one."""
+
+
+class Origins:
+    """Keeps the last call that failed, until the program ends."""
+
+    def __init__(self) -> None:
+        self._error: _Known | None = None
+        self._failed: Failed | None = None
+        self._remedies: dict[Any, list[Remedy]] = {}
+        self._later: Callable[[], None] | None = None
+
+    def failed(
+        self, call: Call, error: Exception, function: Callable[..., Any], args: Any, kwargs: Any
+    ) -> None:
+        """Note a call that failed, unless one that it made did so before."""
+        if self._error == _known(error):
+            return
+        tensors = _tensors(call, args, kwargs)
+        frame = _program_frame(call.frame)
+        with notify_lock, standing_at(call.frame):
+            site, program = sites()
+        named = _named_by(frame, tensors, call.tensor)
+        operands = [
+            FailedOperand(
+                str(call.dtype_of(x) or x.dtype),
+                tuple(map(int, x.shape)),
+                slot.source
+                if isinstance(slot := call.recorder.carried.slot(x), Produced)
+                else None,
+                tuple(named.get(id(x), ())),
+                (call.writes and not n) or x is call.kwargs.get("out"),
+                next((key for key, value in kwargs.items() if value is x), ""),
+            )
+            for n, x in enumerate(tensors)
+        ]
+        found = Failed(call.name, _first_line(error), site, program, operands)
+        self._later = partial(self._try, found, _Again(call, function, args, kwargs, tensors))
+        # What the program gave is called once more by each try: not while the program may go on.
+        if not any(map(callable, (*args, *kwargs.values()))):
+            self._try_now()
+        self._error, self._failed = _known(error), found
+
+    def _try_now(self) -> None:
+        """Try other dtypes of the call that failed last, unless that was done."""
+        later, self._later = self._later, None
+        if later is not None:
+            later()
+
+    def _try(self, found: Failed, again: _Again) -> None:
+        if sum(math.prod(each.shape) for each in found.operands) > MOST_ELEMENTS:
+            found.untried = f"its operands have more than {MOST_ELEMENTS:,} elements"
+            return
+        types = tuple((each.dtype, each.shape) for each in found.operands)
+        key = again.call.func, found.error, types  # a program may ask by failing, again and again
+        if key not in self._remedies:
+            self._remedies[key] = _remedies(again, found.operands)
+        found.remedies = self._remedies[key]
+        found.limit = _limit(again, found.operands)
+        if not found.for_a_dtype:
+            found.whole = _whole(again, [each.dtype for each in found.operands])
+
+    def gave(self, error: Exception, slots: Sequence[Any]) -> None:
+        """Note what the functions made that the call was given which failed."""
+        if self._failed is not None and self._error == _known(error):
+            made = [each for each in slots if isinstance(each, Produced)]
+            self._failed.gave = [(each.dtype.name, each.source) for each in made]
+
+    def let_go(self) -> None:
+        """Let go of the arrays of a call that was not tried yet."""
+        self._later = None
+
+    def unheard(self, recorder: Any, kind: type[Any], error: BaseException) -> Failed | None:
+        """Return the call of a function around what failed, where that stopped for a dtype.
+
+        It is the library's outermost below the program, such as that of a module which checks what
+        it is given.
+        """
+        entries = _entries(error)
+        last = max((n for n, e in enumerate(entries) if not of_library(e.tb_frame)), default=-1)
+        if last < 0 or last + 1 == len(entries) or not isinstance(error, Exception):
+            return None
+        program, at = entries[last].tb_frame, entries[last]
+        function, args, kwargs = _called(entries[last + 1].tb_frame)
+        if function is None:
+            return None
+        call = kind(recorder, _name(function), function, args, kwargs, program)
+        self._error = None
+        self.failed(call, error, function, args, kwargs)
+        self._try_now()
+        found = self._failed
+        if found is not None:  # the frame may have gone on
+            found.site = found.program = site_of(program.f_code, at.tb_lasti, at.tb_lineno)
+        return found if found is not None and found.operands and found.for_a_dtype else None
+
+    def stopped(self, error: BaseException) -> Failed | None:
+        """Return the call whose failure an error comes of."""
+        cause: BaseException | None = error
+        while cause is not None:
+            if _known(cause) == self._error:
+                self._try_now()
+                return self._failed
+            cause = cause.__cause__ or cause.__context__
+        return None
+
+
+def _entries(error: BaseException) -> list[TracebackType]:
+    entry, found = error.__traceback__, []
+    while entry is not None:
+        found.append(entry)
+        entry = entry.tb_next
+    return found
+
+
+def _called(frame: FrameType) -> tuple[Any, list[Any], dict[str, Any]]:
+    """The function that a frame runs, bound to what it is a method of, and its arguments."""
+    code, held = frame.f_code, inspect.getargvalues(frame)
+    args = [held.locals.get(name) for name in code.co_varnames[: code.co_argcount]]
+    args += held.locals.get(held.varargs, ()) if held.varargs else ()
+    only = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    kwargs = {name: held.locals.get(name) for name in only}
+    kwargs |= held.locals.get(held.keywords, {}) if held.keywords else {}
+    if code.co_varnames[:1] == ("self",):
+        return getattr(args[0], code.co_name, None), args[1:], kwargs
+    return frame.f_globals.get(code.co_name), args, kwargs
+
+
+def _name(function: Any) -> str:
+    """The name of a function, or of the class of a module that is called."""
+    name = getattr(function, "__name__", "")
+    owner = getattr(function, "__self__", None)
+    return type(owner).__name__ if owner is not None and name.startswith("_") else name
+
+
+_Known = tuple[int, type[BaseException], str]
+
+
+def _known(error: BaseException) -> _Known:
+    """What an error is known by, which does not hold it, nor the arrays of its frames."""
+    return id(error), type(error), str(error)
+
+
+MOST_ELEMENTS = 1 << 24
+"""A call with more is not tried with other dtypes."""
+
+_MOST_TRIED, _MOST_FOUND = 40, 8
+
+
+class _Again(NamedTuple):
+    """A call to be carried out again, on copies."""
+
+    call: Call
+    function: Callable[..., Any]
+    args: Any
+    kwargs: Any
+    tensors: Sequence[Any]
+
+    def runs(self, dtypes: Sequence[str], others: Mapping[int, Any] = _NOTHING) -> bool:
+        """Whether it runs with its arrays in some dtypes, and other objects for some, by identity;
+        False where no such copies can be made."""
+        call = self.call
+        with call.undisturbed(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                both = zip(self.tensors, dtypes, strict=True)
+                by_id = {id(x): call.copy(x, BY_NAME.get(name)) for x, name in both}
+            except Exception:  # such as of a tensor without memory
+                return False
+            if [str(call.dtype_of(x) or x.dtype) for x in by_id.values()] != [*dtypes]:
+                return False  # the framework has no such dtype
+            by_id |= others
+            args = [_with(x, by_id) for x in self.args]
+            kwargs = {key: _with(x, by_id) for key, x in self.kwargs.items()}
+            try:
+                with redirect_stdout(io.StringIO()):  # of the program's functions that it may call
+                    return self.function(*args, **kwargs) is not NotImplemented
+            except Exception:
+                return False
+
+
+def _remedies(again: _Again, operands: Sequence[FailedOperand]) -> list[Remedy]:
+    """The changes of dtypes with which a call runs, those of the fewest operands first."""
+    found: list[Remedy] = []
+    own, bits = [each.dtype for each in operands], again.call.plain in _OF_BITS
+    asked_for = sorted(ASKED_FOR, key=lambda name: name != "bool" or not bits)
+    to_bool = (n for n, each in enumerate(operands) if each.keyword.endswith("mask"))
+    numbers = all(name in BY_NAME for name in own)  # not days or texts, which others should fit
+    masks = [((n, "bool"),) for n in to_bool if own[n] != "bool"]
+    if again.call.name in _INDEXING:
+        masks += [((n, "bool"),) for n, x in enumerate(again.tensors[1:], 1) if _is_mask(x, again)]
+    for tried, remedy in enumerate(dict.fromkeys((*masks, *_candidates(own, asked_for)))):
+        enough = found and not remedy and numbers
+        if tried >= _MOST_TRIED or len(found) >= _MOST_FOUND or enough:
+            break
+        if not remedy or any({*each} < {*remedy} for each in found):
+            continue  # less is enough
+        wanted = dict(enumerate(own)) | dict(remedy)
+        if again.runs([*wanted.values()]):
+            found.append(remedy)
+    return found
+
+
+_INDEXING = frozenset({"__getitem__", "__setitem__", "getitem", "setitem"})
+
+
+def _is_mask(x: Any, again: _Again) -> bool:
+    """Whether an index has a truth value for each element of what is indexed."""
+    if tuple(x.shape) != tuple(again.tensors[0].shape) or str(x.dtype).endswith("bool"):
+        return False
+    try:
+        return bool(((x == 0) | (x == 1)).all())
+    except Exception:  # of objects, or of what is traced
+        return False
+
+
+def _limit(again: _Again, operands: Sequence[FailedOperand]) -> Limit | None:
+    """The Python number that stops a call as it does not fit the dtype of its arrays."""
+    own = [each.dtype for each in operands]
+    dtype = BY_NAME.get(own[0]) if own else None
+    if dtype is None or dtype.weak or dtype.kind not in (Kind.FLOAT, Kind.INT, Kind.UINT):
+        return None
+    about: Any = ml_dtypes.finfo if dtype.kind is Kind.FLOAT else ml_dtypes.iinfo
+    number_of: Any = float if dtype.kind is Kind.FLOAT else int
+    low, high = (number_of(end) for end in (about(dtype.storage).min, about(dtype.storage).max))
+    for x in (*again.args, *again.kwargs.values()):
+        if type(x) not in (int, float) or low <= x <= high or math.isnan(x) or math.isinf(x):
+            continue
+        if again.runs(own, {id(x): low if x < low else high}):
+            return Limit(x, dtype.name, "min" if x < low else "max", low, high)
+    return None
+
+
+def _whole(again: _Again, own: Sequence[str]) -> Whole | None:
+    """The Python float that stops a call as an integer is asked for."""
+    floats = [x for x in _leaves(again.args, again.kwargs) if type(x) is float and abs(x) < 1 << 62]
+    for some in (*([x] for x in floats), floats):
+        if some and again.runs(own, {id(x): int(x) for x in some}):
+            names = _named_by(again.call.frame, some, again.call.tensor).get(id(some[0]), ())
+            return Whole(some[0], tuple(names))
+    return None
+
+
+def _candidates(dtypes: Sequence[str], asked_for: Sequence[str]) -> Iterator[Remedy]:
+    """Yield what to try: one operand as another is, all as one is, then what functions ask for."""
+    each = list(dict.fromkeys(dtypes))
+    for wanted in each:
+        yield from (((n, wanted),) for n, own in enumerate(dtypes) if own != wanted)
+    for wanted in each:
+        like = [n for n, own in enumerate(dtypes) if own != wanted and _kind(own) == _kind(wanted)]
+        if len(like) > 1:
+            yield tuple((n, wanted) for n in like)
+    for wanted in each:
+        others = tuple((n, wanted) for n, own in enumerate(dtypes) if own != wanted)
+        if len(others) > 1:
+            yield others
+    yield ()  # from here on what none of them is
+    for wanted in asked_for:
+        if wanted not in each:
+            yield from (((n, wanted),) for n in range(len(dtypes)))
+    for wanted in asked_for:
+        if wanted not in each and len(dtypes) > 1:
+            yield tuple((n, wanted) for n in range(len(dtypes)))
+
+
+ASKED_FOR = ("int64", "int32", "float32", "float64", "bool", "complex64")
+"""The dtypes that functions ask for as such: indices, floating operands, masks."""
+
+
+_OF_BITS = frozenset({"__invert__", "bitwise_invert", "bitwise_not", "invert", "lax.bitwise_not"})
+"""What asks for masks first: of integers it is arithmetic."""
+
+
+def _kind(name: str) -> str:
+    known = BY_NAME.get(name)
+    return known.kind.name if known else ""
+
+
+def _with(value: Any, copies: Mapping[int, Any]) -> Any:
+    """An argument with copies in the place of its arrays."""
+    if id(value) in copies:
+        return copies[id(value)]
+    if isinstance(value, dict):
+        return {key: _with(x, copies) for key, x in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_with(x, copies) for x in value)
+    if type(value) is slice:
+        return slice(*(_with(x, copies) for x in (value.start, value.stop, value.step)))
+    return value
+
+
+def _tensors(call: Call, args: Any, kwargs: Any) -> list[Any]:
+    """The arrays among the arguments, each once."""
+    found = {id(x): x for x in _leaves(args, kwargs) if isinstance(x, call.tensor)}
+    return [*found.values()]
+
+
+def _leaves(args: Any, kwargs: Any) -> Iterator[Any]:
+    """The arguments, and what their lists, tuples, dicts and slices hold."""
+    for x in (*args, *kwargs.values()):
+        if type(x) is slice:
+            yield from (x.start, x.stop, x.step)
+        elif isinstance(x, dict):
+            yield from _leaves((), x)
+        elif type(x) in (list, tuple):
+            yield from _leaves(x, {})
+        else:
+            yield x
+
+
+def _program_frame(frame: FrameType) -> FrameType:
+    """The innermost frame of the program that led to one; that itself if there is none."""
+    outer: FrameType | None = frame
+    while outer is not None and of_library(outer):
+        outer = outer.f_back
+    return outer or frame
+
+
+def _named_by(frame: FrameType, tensors: Sequence[Any], kind: Any) -> dict[int, list[str]]:
+    """Expressions of a frame that are these arrays: its variables, and what they hold."""
+    wanted = {id(x) for x in tensors}
+    found: dict[int, list[str]] = {}
+    variables = dict(frame.f_globals) | dict(frame.f_locals)
+    for name, value in variables.items():
+        if not name.isidentifier() or name.startswith("__"):
+            continue
+        if id(value) in wanted:
+            found.setdefault(id(value), []).append(name)
+        for attribute, part in _parts(value, kind):
+            if id(part) in wanted:
+                found.setdefault(id(part), []).append(f"{name}.{attribute}")
+    return found
+
+
+def _parts(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:
+    """What an object holds by name; a module of layers with what its layers hold."""
+    if isinstance(value, kind):
+        if getattr(value, "is_leaf", False) and getattr(value, "requires_grad", False):
+            yield "grad", value.grad
+        return
+    parameters = getattr(type(value), "named_parameters", None)
+    if parameters is not None:
+        try:
+            yield from parameters(value)
+            yield from getattr(type(value), "named_buffers", lambda _: ())(value)
+        except Exception:  # a class that only looks like a module
+            return
+    elif type(value).__module__ != "builtins" and isinstance(vars_of := _vars(value), dict):
+        yield from tuple(vars_of.items())
+
+
+def _vars(value: Any) -> Any:
+    if isinstance(value, type) or type(value).__name__ in ("module", "function"):
+        return None
+    return getattr(value, "__dict__", None)
+
+
+def _first_line(error: BaseException) -> str:
+    text = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not text:
+        return type(error).__name__
+    return " ".join(text[:2]) if text[0].endswith(":") else text[0]

@@ -1,0 +1,185 @@
+"""``promoarray why``: run a program and say where the dtypes came from at which it stops."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from os.path import realpath
+from pathlib import Path
+
+from promoarray.console import show
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.attempt import Edit
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
+from promoarray.diagnostics.model.failed import Failed
+from promoarray.diagnostics.model.flow import CALL, Flow, RecordedOperation
+from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.record.block import RECORDED
+from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.run.frameworks import framework_of
+from promoarray.diagnostics.run.program import (
+    Ended,
+    Program,
+    StandardInput,
+    as_module,
+    program_of,
+    say,
+)
+from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.why.edit import edits
+from promoarray.diagnostics.why.explained import Explained
+from promoarray.diagnostics.why.origin import Origins, Step
+
+_say = partial(say, "why")
+
+TRIES = 4
+"""So many edits are tried, each by a run of the program."""
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; return its exit status, one of ``exit_codes``."""
+    try:
+        program = program_of(args)
+        lines_asked = [_line(each) for each in args.line]
+    except (OSError, ValueError) as error:
+        _say(str(error))
+        return USAGE
+    framework = args.framework or framework_of(args.script, args.module)
+    if framework not in RECORDED:
+        known = ", ".join(RECORDED)
+        _say(
+            f"it records programs of {known}, and this one is taken for one of {framework}; errors "
+            "of promoarray's arrays say themselves what to write. Write --framework NAME"
+        )
+        return USAGE
+    with tempfile.TemporaryFile() as kept:
+        given = StandardInput(kept)
+        ended = program.run(_task(framework), given, quiet=False, aside=args.json)
+        explained = _explained(framework, ended)
+        explained.asked = [*_asked(ended, lines_asked, args.value)]
+        if explained.failed is not None and explained.failed.for_a_dtype and args.edit:
+            _mend(explained, program, given)
+    _write(explained, as_json=args.json)
+    ended.say_bugs("why")
+    if ended.status and explained.failed is None:
+        _say(f"{ended.stopped_under(framework)}{as_module(args.script)}; no recorded call failed")
+        return FAILED
+    if ended.status:
+        return FINDINGS if explained.failed and explained.failed.for_a_dtype else FAILED
+    if not explained.asked and not args.json:
+        print("The program ran to its end: nothing stopped it.")
+    return NOTHING
+
+
+def _task(framework: str) -> Task:
+    home = RECORDED[framework].editions[0][1]
+    return Task((home,), framework=framework, origins=True)
+
+
+def _explained(framework: str, ended: Ended) -> Explained:
+    found = next((r for r in _reports(ended) if r.failed is not None), None)
+    name = next((r.framework for r in _reports(ended) if r.framework), framework)
+    if found is None or found.failed is None:
+        return Explained(name, None, [])
+    return Explained.of(name, found.failed, found.flows[0] if found.flows else Flow())
+
+
+def _reports(ended: Ended) -> list[RecordedReport]:
+    return [each for each in ended.reports if isinstance(each, RecordedReport)]
+
+
+def _mend(explained: Explained, program: Program, given: StandardInput) -> None:
+    """Try edits, until the program gets past the call that stopped it."""
+    failed = explained.failed
+    assert failed is not None
+    framework = explained.framework.partition(" ")[0]
+    with Progress() as progress:
+        for each in edits(failed, explained.ways, framework):
+            if explained.tried == TRIES:
+                return
+            progress.step(f"the program with {each.changes[0][1]}", explained.tried / TRIES)
+            explained.tried += 1
+            ended = program.run(_task(framework), given, quiet=True, texts=each.texts)
+            if then := _gets_past(failed, each, ended):
+                explained.edit, explained.then = each, then
+                return
+
+
+def _gets_past(failed: Failed, edit: Edit, ended: Ended) -> str:
+    """Say how the edited program goes on behind the line; "" if it does not get there."""
+    if ended.interrupted:
+        return ""
+    if not ended.status:
+        return "with it, the program runs to its end"
+    again = next((r.failed for r in _reports(ended) if r.failed is not None), None)
+    file, line = _at(failed.program)
+    at = file, edit.moved(line) if realpath(edit.file) == file else line
+    if again is not None and _at(again.program) == at:
+        return ""
+    passed = any(
+        _at(each.place.program) == at and each.kind == CALL
+        for report in _reports(ended)
+        for flow in report.flows
+        for each in flow.operations
+    )
+    where_ = ended.where or "a later line"
+    return (
+        f"with it, the line runs; the program stops later, in the edited file at {where_}"
+        if passed
+        else ""
+    )
+
+
+def _at(site: Site) -> tuple[str, int]:
+    """Its line, by one name of the file: of one that is edited Python has the whole path."""
+    return realpath(site.file), site.line
+
+
+# -- lines and values -----------------------------------------------------------------------------
+
+
+def _line(text: str) -> tuple[str, int]:
+    file, _, number = text.rpartition(":")
+    if not file or not number.isdigit():
+        raise ValueError(f"--line takes FILE:N, not {text!r}")
+    return file, int(number)
+
+
+def _asked(
+    ended: Ended, wanted: Sequence[tuple[str, int]], names: Sequence[str]
+) -> Iterator[tuple[str, list[Step]]]:
+    flows = [flow for report in _reports(ended) for flow in report.flows]
+    for name in names:
+        flow = next((flow for flow in flows if name in flow.finals), None)
+        yield name, Origins(flow).of(flow.finals[name], name) if flow else []
+    for file, line in wanted:
+        found = False
+        for flow in flows:
+            origins = Origins(flow)
+            for each in flow.operations:
+                if _stands_at(each, file, line):
+                    found = True
+                    yield each.place.program.expression, origins.of((each.makes, 0), "")
+        if not found:
+            yield f"{file}:{line}", []
+
+
+def _stands_at(each: RecordedOperation, file: str, line: int) -> bool:
+    program = each.place.program
+    return bool(each.results) and program.line == line and _same_file(program.file, file)
+
+
+def _same_file(path: str, given: str) -> bool:
+    return path == given or Path(path).name == given or Path(path) == Path(given).resolve()
+
+
+def _write(explained: Explained, *, as_json: bool) -> None:
+    sys.stdout.flush()
+    if as_json:
+        print(json.dumps(explained.to_dict(), indent=2))
+    else:
+        show(explained)

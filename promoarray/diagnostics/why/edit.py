@@ -1,0 +1,268 @@
+"""Edits with which a program gets past the call that stopped it, each to be checked by a run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.attempt import (
+    Edit,
+    as_edit,
+    at_origin,
+    edited,
+    namespace,
+    operands_of,
+    source_at,
+)
+from promoarray.diagnostics.edits.place import Wrap
+from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.model.failed import Failed, FailedOperand, Limit, Remedy, Whole
+from promoarray.diagnostics.model.flow import CAST, ENTRY, MADE, RecordedOperation
+from promoarray.diagnostics.why.origin import Step
+from promoarray.dtypes import BY_NAME, DType, Kind
+
+
+def edits(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[Edit]:
+    """Yield edits that may mend a failed call, the best first.
+
+    What the program wrote down, a cast or a dtype that it names, is meant; a default or what a
+    promotion widened is not, and is changed first. Where it came into being is the better place, as
+    all that read the array agree then.
+    """
+    met: set[tuple[str, str]] = set()
+    for each in _every(failed, ways, framework):
+        if (each.file, each.text) not in met:
+            met.add((each.file, each.text))
+            yield each
+
+
+def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[Edit]:
+    limit = failed.limit and _with_limit(failed, failed.limit, framework)
+    of_integers = failed.limit is not None and type(failed.limit.low) is int
+    if limit and not of_integers:  # -1e9 stands for the least number there is; 300 is meant
+        yield limit
+    remedies = sorted(failed.remedies, key=lambda each: _cost(each, failed, ways, framework))
+    for remedy in remedies:
+        # What keeps every value comes before a cast that may not.
+        lossy = any(_loses(failed.operands[n], dtype) for n, dtype in remedy)
+        if remedy is not remedies[0] or lossy:
+            yield from _out_of_place(failed)
+        yield from _edits_of(remedy, failed, ways, framework)
+    if remedies:
+        yield from _out_of_place(failed)
+    if limit and of_integers:
+        yield limit
+    if failed.whole is not None:
+        yield from _with_integer(failed, failed.whole, framework)
+
+
+def _out_of_place(failed: Failed) -> Iterator[Edit]:
+    """Write ``x = x + y`` for ``x += y``, which makes an array of the dtype that it has."""
+    source = source_at(failed.program)
+    extent: Any = failed.program.extent
+    for node in source.at(extent) if source else []:
+        if source is None or not isinstance(node, ast.AugAssign):
+            continue
+        if isinstance(node.target, (ast.Name, ast.Attribute)):
+            (start, end), target = source.extent(node), source.quoted(node.target)
+            value = source.quoted(node.value)
+            if not isinstance(node.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant)):
+                value = f"({value})"
+            symbol = source.text[source.extent(node.target)[1] : end].split("=")[0].strip()
+            new = f"{target} = {target} {symbol} {value}"
+            yield as_edit(source, failed.program, source.text[:start] + new + source.text[end:])
+
+
+def _with_limit(failed: Failed, limit: Limit, framework: str) -> Edit | None:
+    """Write the end of a dtype's range for a number beyond it, where the line has that number."""
+    source = source_at(failed.program)
+    extent: Any = failed.program.extent
+    nodes = source.at(extent) if source else []
+    for node in (inner for each in nodes[:1] for inner in ast.walk(each)):
+        if source is not None and _value(node) == limit.number:
+            name, dtype = namespace(source, node, framework), BY_NAME[limit.dtype]
+            about = "finfo" if dtype.kind is Kind.FLOAT else "iinfo"
+            text = f"{name}.{about}({name}.{limit.dtype}).{limit.end}"
+            wrap = Wrap(node, dtype, "retyped", text=text, name=name)
+            return edited(source, failed.program, [wrap], framework)
+    return None
+
+
+def _with_integer(failed: Failed, whole: Whole, framework: str) -> Iterator[Edit]:
+    """Write an integer for a Python float: the quotient of integers, or what ``int`` makes."""
+    source = source_at(failed.program)
+    if source is None:
+        return
+    extent: Any = failed.program.extent
+    for node in (inner for each in source.at(extent)[:1] for inner in ast.walk(each)):
+        match node:
+            case ast.BinOp(op=ast.Div(), left=left, right=right):
+                text = f"{source.quoted(left)} // {source.quoted(right)}"
+            case ast.Constant(value=float() as value) if value == whole.number:
+                text = str(int(value))
+            case ast.Name(id=name) if name in whole.names:
+                text = f"int({name})"
+            case _:
+                continue
+        wrap = Wrap(node, BY_NAME["int64"], "retyped", text=text, name="")
+        if found := edited(source, failed.program, [wrap], framework):
+            yield found
+
+
+def _value(node: ast.AST) -> Any:
+    """The number that an expression is; None of any other."""
+    match node:
+        case ast.Constant(value=int() | float() as value) if type(value) is not bool:
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+    return None
+
+
+def _cost(
+    remedy: Remedy, failed: Failed, ways: list[list[Step]], framework: str
+) -> tuple[int, ...]:
+    """How much of what is meant a remedy changes, and how many values it may lose."""
+    lossy = sum(_loses(failed.operands[n], dtype) for n, dtype in remedy)
+    written = sum(failed.operands[n].written for n, _ in remedy)
+    meant = sum(_is_meant(ways[n]) for n, _ in remedy)
+    # Each framework's default float is the other's surprise, which spreads.
+    unusual = sum(dtype == _UNUSUAL.get(framework, "float64") for _, dtype in remedy)
+    return lossy + written, meant, lossy, unusual, len(remedy), failed.remedies.index(remedy)
+
+
+_UNUSUAL = {"numpy": "float32"}
+
+
+def _is_meant(way: list[Step]) -> bool:
+    """Whether the program has named the dtype, or has it from outside."""
+    if not way:
+        return True
+    made = way[-1].made
+    return made.kind in (CAST, ENTRY) or (made.kind == MADE and bool(made.options.get("named")))
+
+
+def _loses(operand: FailedOperand, target: str) -> int:
+    """How far a cast gives up a fraction, a sign or more: floats to integers, any to bool.
+
+    A mask of floats is another thing, which is added.
+    """
+    if operand.dtype == "object":  # of whatever numbers
+        return target not in ("float64", "complex128")
+    if operand.dtype.startswith(("datetime64", "timedelta64")):
+        return 2
+    order = {Kind.BOOL: 0, Kind.UINT: 1, Kind.INT: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+    known = [BY_NAME.get(name) for name in (operand.dtype, target)]
+    kinds = [order.get(each.kind, 0) if each else 0 for each in known]
+    if operand.keyword.endswith("mask") and kinds[0] == 1:
+        return kinds[1] == 2
+    return kinds[1] < kinds[0]
+
+
+def _edits_of(
+    remedy: Remedy, failed: Failed, ways: list[list[Step]], framework: str
+) -> Iterator[Edit]:
+    at_origin = _where_made(remedy, ways, framework)
+    at_stop = _where_it_stopped(remedy, failed, ways, framework)
+    # Other lines may rely on a dtype that is meant.
+    meant = any(_is_meant(ways[n]) for n, _ in remedy)
+    yield from (*at_stop, *at_origin) if meant else (*at_origin, *at_stop)
+
+
+def _where_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Iterator[Edit]:
+    if len(remedy) > 1:
+        return
+    ((n, dtype),) = remedy
+    for step in reversed([step for step in ways[n] if step.ends]):
+        for how, node, source in at_origin(step.made):
+            site = step.made.place.program
+            if found := _with_dtype(source, site, [(how, node, step.made)], dtype, framework):
+                yield found
+
+
+_Change = tuple[str, Any, RecordedOperation | None]
+"""How an expression gets another dtype, the expression, and what made it, if that is known."""
+
+
+def _with_dtype(
+    source: SourceText, site: Site, changes: Sequence[_Change], dtype: str, framework: str
+) -> Edit | None:
+    name = namespace(source, changes[0][1], framework)
+    wraps = [
+        _recast(source, node, made, BY_NAME[dtype], name)
+        or Wrap(node, BY_NAME[dtype], how, name=name)
+        for how, node, made in changes
+    ]
+    return edited(source, site, wraps, framework)
+
+
+def _recast(
+    source: SourceText, node: Any, made: RecordedOperation | None, dtype: DType, name: str
+) -> Wrap | None:
+    """Write another cast in the place of ``x.double()``, or none if ``x`` has the dtype."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=[], keywords=[]):
+            if made is None or made.kind != CAST or attr not in _CASTS:
+                return None
+            before = [each.code for each in made.operands] == [dtype.code]
+            cast = "" if before else f".to({name}.{dtype.name})"
+            text = source.quoted(owner) + cast
+            return Wrap(node, dtype, "retyped", text=text, name="" if before else name)
+    return None
+
+
+_CASTS = frozenset(
+    {"double", "float", "half", "bfloat16", "long", "int", "short", "char", "bool", "cfloat"}
+)
+"""The methods of PyTorch that cast."""
+
+
+def _where_it_stopped(
+    remedy: Remedy, failed: Failed, ways: list[list[Step]], framework: str
+) -> Iterator[Edit]:
+    source = source_at(failed.program)
+    if source is None or any(failed.operands[n].written for n, _ in remedy):
+        return
+    nodes = [_at_stop(source, failed, n) for n, _ in remedy]
+    if all(nodes) and len({dtype for _, dtype in remedy}) == 1:
+        firsts = [ways[n][0].made if ways[n] else None for n, _ in remedy]
+        every = [("astype", node, made) for node, made in zip(nodes, firsts, strict=True)]
+        if found := _with_dtype(source, failed.program, every, remedy[0][1], framework):
+            yield found
+
+
+def _is_made(node: ast.AST) -> bool:
+    """Whether an argument is computed there: no variable, number or function."""
+    return not (isinstance(node, (ast.Name, ast.Attribute, ast.Lambda)) or _is_number(node))
+
+
+def _is_number(node: ast.AST) -> bool:
+    """Whether an argument is a number as it stands there, ``float("-inf")`` among them."""
+    match node:
+        case ast.Call(func=ast.Name(id="float" | "int"), args=[ast.Constant()]):
+            return True
+    return _value(node) is not None
+
+
+def _at_stop(source: SourceText, failed: Failed, n: int) -> Any:
+    """The expression of the failed call that is one of its operands; None if none is known."""
+    extent: Any = failed.program.extent
+    nodes = [each for each in source.at(extent) if isinstance(each, ast.expr)]
+    names = failed.operands[n].names
+    for node in nodes[:1]:
+        inner = [each for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute))]
+        found = next((each for each in inner if ast.unparse(each) in names), None)
+        if found is not None and found is not getattr(node, "func", None):
+            return found
+        given = operands_of(node, source)
+        if len(given) > len(failed.operands):
+            given = [each for each in given if not _is_number(each)]
+        if failed.site == failed.program and len(given) == len(failed.operands):
+            return given[n]
+        nameless = [i for i, each in enumerate(failed.operands) if not each.names]
+        unnamed = [] if isinstance(node, ast.BinOp) else [x for x in given if _is_made(x)]
+        if nameless == [n] and len(unnamed) == 1:
+            return unnamed[0]  # the parameters of a module have names, and so have functions
+    return None

@@ -1,0 +1,174 @@
+"""Explanation of where dtypes came from: of a call that failed, of lines, values and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from promoarray.console import Printable, folded, listed, visible
+from promoarray.diagnostics.edits.attempt import Edit
+from promoarray.diagnostics.model.failed import Failed, FailedOperand
+from promoarray.diagnostics.model.flow import Flow
+from promoarray.diagnostics.why.origin import Origins, Step, assigned, expressions, lines, where
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+
+@dataclass(repr=False, eq=False)
+class Explained(Printable):
+    """Explanation of where dtypes came from; it prints, and shows in a notebook."""
+
+    framework: str
+    failed: Failed | None
+    ways: list[list[Step]]  # of each operand of the failed call
+    gave: list[tuple[str, list[Step]]] = field(default_factory=list)
+    edit: Edit | None = None
+    then: str = ""  # how the edited program goes on
+    tried: int = 0
+    asked: list[tuple[str, list[Step]]] = field(default_factory=list)  # of lines and values
+    note: str = ""  # what is to be written for an answer, or for an edit
+
+    @classmethod
+    def of(cls, framework: str, failed: Failed, flow: Flow) -> Self:
+        """Explain a call that failed, by what was recorded of the run."""
+        origins = Origins(flow)
+        ways = [origins.of(each.source, "") for each in failed.operands]
+        gave = [(dtype, origins.of(source, "")) for dtype, source in failed.gave]
+        promoted = [(dtype, way) for dtype, way in gave if any(step.promotes for step in way)]
+        return cls(framework, failed, ways, promoted)
+
+    @property
+    def headline(self) -> str:
+        """What it is about, in a line."""
+        return next(self.text(), "Nothing stopped it.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        failed = self.failed
+        return {
+            "framework": self.framework,
+            "stopped": None
+            if failed is None
+            else {
+                "call": failed.name,
+                "error": failed.error,
+                "file": failed.program.file,
+                "line": failed.program.line,
+                "expression": failed.program.expression,
+                "inside": None if failed.site == failed.program else str(failed.site),
+                "operands": [
+                    {
+                        "names": list(each.names),
+                        "dtype": each.dtype,
+                        "shape": list(each.shape),
+                        "origin": [step.to_dict() for step in way],
+                    }
+                    for each, way in zip(failed.operands, self.ways, strict=True)
+                ],
+                "functions_gave": [
+                    {"dtype": dtype, "origin": [step.to_dict() for step in way]}
+                    for dtype, way in self.gave
+                ],
+                "for_a_dtype": failed.for_a_dtype if not failed.untried else None,
+                "beyond_range": failed.limit and failed.limit._asdict(),
+                "integer_asked_for": failed.whole and failed.whole.number,
+                "untried": failed.untried or None,
+            },
+            "edit": self.edit and self.edit.to_dict() | {"checked": self.then},
+            "asked": [
+                {"value": name, "origin": [step.to_dict() for step in way]}
+                for name, way in self.asked
+            ],
+        } | ({"note": self.note} if self.note else {})
+
+    def text(self) -> Iterator[str]:
+        """Write it, a line each."""
+        if self.failed is not None:
+            yield from self._stopped(self.failed)
+        for name, way in self.asked:
+            head = f"{name}  {way[0].dtype}" if way else name
+            yield from (
+                lines(way, "", first=head) if way else [f"{name}: not from what was recorded"]
+            )
+        if self.note:
+            yield self.note
+
+    def _stopped(self, failed: Failed) -> Iterator[str]:
+        types = ", ".join(each.said for each in failed.operands)
+        yield f"{where(failed.site, failed.program)}  {failed.program.text}"
+        yield f"  {self.framework} refuses {failed.name}({types}): {failed.error}"
+        for alike in self._alike(failed):
+            names = ", ".join(f"{self._name(failed, n)}" for n in alike)
+            each, way = failed.operands[alike[0]], self.ways[alike[0]]
+            head = f"{names}  {each.said}{_shape(each) if len(alike) == 1 else ''}"
+            if way:
+                yield from lines(way, "  ", first=head)
+            else:
+                at = assigned(failed.program, each.names)
+                yield f"  {head}  {at or 'from outside what was recorded'}"
+        for dtype, way in self.gave:
+            said = dtype.replace("_", " ") if dtype.startswith("weak_") else dtype
+            yield from lines(way, "  ", first=f"given back  {said}")
+        if failed.limit is not None:
+            number, dtype, _, low, high = failed.limit
+            yield f"  {number}  does not fit {dtype}, whose range is {low:g} to {high:g}"
+        if failed.whole is not None:
+            number, variables = failed.whole
+            at = assigned(failed.program, variables)
+            name = f"{min(variables, key=len)}  " if variables else ""
+            said = f"{name}Python float {number}"
+            yield f"  {said}  {at + ': ' if at else ''}an integer is asked for"
+        if failed.untried:
+            yield f"  Other dtypes were not tried: {failed.untried}."
+        elif not failed.for_a_dtype:
+            yield "  No other dtype of its arrays that was tried makes this call run."
+        elif self.edit is not None:
+            for line, text in self.edit.changes:
+                yield f"  write  {Path(self.edit.file).name}:{line}  {text}"
+            yield f"         checked: {self.then}"
+        else:
+            some = [_remedy(failed, each) for each in failed.remedies[:2]]
+            if some:
+                yield f"  it runs with {listed(some, 'or')}"
+            if self.tried:
+                yield f"  No edit that was tried gets past it ({self.tried} tried)."
+
+    def html(self) -> str:
+        """Return it as a part of a page."""
+        _, *rest = self.text()
+        return f"<pre>{escape(chr(10).join(map(visible, rest)))}</pre>"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        for line in self.text():
+            yield from folded(Text(visible(line)), console, options.max_width)
+
+    def _alike(self, failed: Failed) -> list[list[int]]:
+        """Operands that were made in the same place, as the parameters of one module."""
+        groups: dict[Any, list[int]] = {}
+        for n, (each, way) in enumerate(zip(failed.operands, self.ways, strict=True)):
+            made: list[Any] = [(step.made.place, step.dtype, step.why) for step in way]
+            groups.setdefault((each.dtype, *(made or [n])), []).append(n)
+        return [*groups.values()]
+
+    @staticmethod
+    def _name(failed: Failed, n: int) -> str:
+        names = failed.operands[n].names
+        if names:
+            return min(names, key=len)
+        given = expressions(failed.program.expression) if failed.site == failed.program else []
+        return given[n] if len(given) == len(failed.operands) else f"operand {n + 1}"
+
+
+def _shape(each: FailedOperand) -> str:
+    inner = ", ".join(map(str, each.shape))
+    return f" ({inner}{',' if len(each.shape) == 1 else ''})"
+
+
+def _remedy(failed: Failed, remedy: Sequence[tuple[int, str]]) -> str:
+    return " and ".join(f"{Explained._name(failed, n)} as {dtype}" for n, dtype in remedy)

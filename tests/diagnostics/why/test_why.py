@@ -1,0 +1,306 @@
+"""``promoarray why``: where the dtypes came from at which a program stops, and what to write."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from promoarray import cli
+
+TORCH = "import torch\nimport torch.nn.functional as F\n"
+PADDLE = "import paddle\n"
+NUMPY = "import numpy as np\n"
+JAX = "import jax\nimport jax.numpy as jnp\nfrom jax import lax\n"
+
+STOPS = {
+    # name: framework, program, what is said of the origin, what is to be written
+    "a mask of the default dtype": (
+        "torch",
+        TORCH + "layer = torch.nn.Linear(4, 2).to(torch.bfloat16)\n"
+        "x = torch.ones(3, 4, dtype=torch.bfloat16)\nmask = torch.ones(3, 1)\n"
+        "x = x * mask\nlayer(x)\n",
+        "mask  float32  torch.ones(3, 1), program.py:5: the default dtype of Python floats",
+        "mask = torch.ones(3, 1, dtype=torch.bfloat16)",
+    ),
+    "autocast beside a cast": (
+        "torch",
+        TORCH + "q_proj, k_proj = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)\n"
+        "x = torch.rand(4, 8)\nwith torch.autocast('cpu', dtype=torch.bfloat16):\n"
+        "    q = q_proj(x).float()\n    k = k_proj(x)\nscores = q @ k.T\n",
+        "autocast runs linear in bfloat16",
+        "k = k_proj(x).to(torch.float32)",
+    ),
+    "what was cast on purpose stays": (
+        "torch",
+        TORCH + "weight = torch.rand(8, 8).to(torch.float8_e4m3fn)\n"
+        "up = torch.rand(8, 8, dtype=torch.bfloat16)\nmerged = weight + up\n",
+        "weight  float8_e4m3fn (8, 8)  torch.rand(8, 8).to(torch.float8_e4m3fn), program.py:3",
+        "merged = weight.to(torch.bfloat16) + up",
+    ),
+    "a target in place": (
+        "torch",
+        TORCH + "t = torch.rand(2).long()\ngain = torch.ones(6)\nt.clamp_(0, gain[3] - 1)\n",
+        "float32  torch.ones(6), program.py:4: the default dtype of Python floats",
+        "gain = torch.ones(6, dtype=torch.int64)",
+    ),
+    "a mean of integers": (
+        "torch",
+        TORCH + "x = torch.arange(3)\nx.mean()\n",
+        "x  int64 (3,)  torch.arange(3), program.py:3: the default dtype of Python integers",
+        "x = torch.arange(3, dtype=torch.float32)",
+    ),
+    "a number beyond the range": (
+        "torch",
+        TORCH + "x = torch.zeros(3, dtype=torch.float16)\nx.masked_fill(x == 0, -1e9)\n",
+        "-1000000000.0  does not fit float16, whose range is -65504 to 65504",
+        "x.masked_fill(x == 0, torch.finfo(torch.float16).min)",
+    ),
+    "a module that checks what it is given": (
+        "torch",
+        TORCH + "import numpy as np\nx = torch.from_numpy(np.ones((1, 3, 4)))\n"
+        "lstm = torch.nn.LSTM(4, 2)\nlstm(x)\n",
+        "x  float64 (1, 3, 4)  torch.from_numpy(np.ones((1, 3, 4))), program.py:4: the dtype of",
+        "x = torch.from_numpy(np.ones((1, 3, 4))).to(torch.float32)",
+    ),
+    "what is written into": (
+        "torch",
+        TORCH + "w = torch.ones(2, dtype=torch.bfloat16, requires_grad=True)\n"
+        "(w * w).sum().backward()\nm = torch.zeros(2)\nm.lerp_(w.grad, 0.1)\n",
+        "w.grad  bfloat16 (2,)",
+        "m.lerp_(w.grad.to(torch.float32), 0.1)",
+    ),
+    "what would lose its fractions under Paddle": (
+        "paddle",
+        PADDLE + "count = paddle.ones([2], dtype='int64')\n"
+        "rate = paddle.to_tensor([0.1, 0.2])\ncount * rate\n",
+        "rate  float32 (2,)  paddle.to_tensor([0.1, 0.2]), program.py:3: the default dtype",
+        "count.astype(paddle.float32) * rate",
+    ),
+    "a cast that goes": (
+        "torch",
+        TORCH + "w = torch.ones(2, 2)\nx = torch.ones(2, dtype=w.dtype)\nx @ w.double()\n",
+        "w.double()  float64 (2, 2)  w.double(), program.py:5: cast there",
+        "x @ w",
+    ),
+    "an array that is weak": (
+        "jax",
+        JAX + "a = jnp.ones(3, dtype=jnp.bfloat16)\nb = jnp.full(3, 2.0)\nlax.add(a, b)\n",
+        "b  weak float (3,)  jnp.full(3, 2.0), program.py:5: the default dtype of Python floats",
+        "b = jnp.full(3, 2.0, dtype=jnp.bfloat16)",
+    ),
+    "the carry of a scan": (
+        "jax",
+        JAX + "import numpy as np\nstart = np.zeros((), np.int32)\n"
+        "lax.scan(lambda n, x: (n + x, x), start, jnp.ones(3))\n",
+        "given back  float32  n + x, program.py:6: int32 + float32 is float32",
+        "lax.scan(lambda n, x: (n + x, x), start.astype(jnp.float32), jnp.ones(3))",
+    ),
+    "an index of floats under Paddle": (
+        "paddle",
+        PADDLE + "y = paddle.ones([3])\ni = paddle.arange(3) / 1\npaddle.gather(y, i)\n",
+        "i  float32 (3,)  paddle.arange(3) / 1, program.py:3: int64 / Python int is float32",
+        "i = (paddle.arange(3) / 1).astype(paddle.int64)",
+    ),
+    "a sum in place of integers": (
+        "numpy",
+        NUMPY + "a = np.arange(3)\na += 0.5\n",
+        "a  int64 (3,)  np.arange(3), program.py:2: the default dtype of Python integers",
+        "a = np.arange(3, dtype=np.float64)",
+    ),
+    "an out= of integers": (
+        "numpy",
+        NUMPY + "out = np.zeros(3, dtype=int)\nnp.add(np.ones(3), 1.5, out=out)\n",
+        "out  int64 (3,)  np.zeros(3, dtype=int), program.py:2: the dtype that it names",
+        "out = np.zeros(3, dtype=np.float64)",
+    ),
+    "a total that is kept": (
+        "numpy",
+        NUMPY + "class Meter:\n    total = np.zeros(2, dtype=np.int32)\n\n"
+        "meter = Meter()\nmeter.total += np.ones((2, 2)).mean(axis=0)\n",
+        "meter.total  int32 (2,)  np.zeros(2, dtype=np.int32), program.py:3: the dtype that it",
+        "meter.total = meter.total + np.ones((2, 2)).mean(axis=0)",
+    ),
+    "a mask of floats as an index": (
+        "numpy",
+        NUMPY + "x = np.array([0.2, 0.9])\nx[(x > 0.3).astype(float)]\n",
+        "(x > 0.3).astype(float)  float64 (2,)  (x > 0.3).astype(float), program.py:3: cast there",
+        "x[(x > 0.3).astype(np.bool_)]",
+    ),
+    "indices of floats": (
+        "numpy",
+        NUMPY + "x = np.arange(5)\ni = np.arange(4) / 2\nx[i]\n",
+        "i  float64 (4,)  np.arange(4) / 2, program.py:3: int64 / Python int is float64",
+        "i = (np.arange(4) / 2).astype(np.int64)",
+    ),
+    "a number beyond a narrow integer": (
+        "numpy",
+        NUMPY + "img = np.zeros((2, 2), np.uint8)\nout = img + 300\n",
+        "300  does not fit uint8, whose range is 0 to 255",
+        "out = img.astype(np.int64) + 300",
+    ),
+    "bits of floats": (
+        "numpy",
+        NUMPY + "x = np.array([1.0, 2.0])\nx & 1\n",
+        "x  float64 (2,)  np.array([1.0, 2.0]), program.py:2: the default dtype of Python floats",
+        "x = np.array([1.0, 2.0], dtype=np.int64)",
+    ),
+    "texts beside numbers": (
+        "numpy",
+        NUMPY + 'ages = np.array(["3", "4"])\nages + 1\n',
+        "ages  <U1 (2,)  np.array(['3', '4']), program.py:2",
+        "ages.astype(np.int64) + 1",
+    ),
+    "a day beside floats": (
+        "numpy",
+        NUMPY + "t = np.array(['2020-01-01'], dtype='datetime64[D]')\nn = np.ones(1)\nt + n\n",
+        "n  float64 (1,)  np.ones(1), program.py:3: the default dtype of Python floats",
+        "n = np.ones(1, dtype=np.int64)",
+    ),
+    "a method": (
+        "numpy",
+        NUMPY + "n = np.array([1.0, 2.0])\nnp.arange(2).repeat(n)\n",
+        "n  float64 (2,)  np.array([1.0, 2.0]), program.py:2: the default dtype of Python floats",
+        "n = np.array([1.0, 2.0], dtype=np.int64)",
+    ),
+    "a Python float for a length": (
+        "numpy",
+        NUMPY + "half = 10 / 2\nnp.zeros((2, half))\n",
+        "half  Python float 5.0  10 / 2, program.py:2: an integer is asked for",
+        "np.zeros((2, int(half)))",
+    ),
+    "a Python float in a slice": (
+        "numpy",
+        NUMPY + "x = np.arange(10)\nx[:len(x) / 2]\n",
+        "Python float 5.0  an integer is asked for",
+        "x[:len(x) // 2]",
+    ),
+    "a number stored": (
+        "numpy",
+        NUMPY + "a = np.zeros(3, np.uint8)\na[0] = -1\n",
+        "-1  does not fit uint8, whose range is 0 to 255",
+        "a = np.zeros(3, np.int64)",
+    ),
+    "lax, which promotes nothing": (
+        "jax",
+        JAX + "a = jnp.ones(3, dtype=jnp.bfloat16)\nb = jnp.ones(3) * 2\nlax.add(a, b)\n",
+        "b  float32 (3,)  jnp.ones(3) * 2, program.py:5",
+        "b = jnp.ones(3, dtype=jnp.bfloat16) * 2",
+    ),
+}
+
+
+@pytest.fixture
+def why(tmp_path, monkeypatch, capfd):
+    """Run the command over a program; return its status and what it prints."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "300")
+
+    def run(text, *options):
+        (tmp_path / "program.py").write_text(text)
+        status = cli.main(["why", *options, "program.py"])
+        return status, capfd.readouterr().out
+
+    return run
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_stop_is_explained_and_mended(why, stop):
+    framework, text, origin, edit = STOPS[stop]
+    pytest.importorskip(framework)
+    status, said = why(text)
+    assert status == 1
+    assert origin in said
+    assert f"  {edit}\n         checked: with it, the program runs to its end" in said
+
+
+def test_numpys_generators_go_on_as_they_would(why):
+    """A call that is tried again draws no numbers, and writes nothing."""
+    text = NUMPY + (
+        "np.random.seed(0)\na = np.zeros(3, int)\n"
+        "try:\n    a += np.random.rand(3)\nexcept TypeError:\n    pass\n"
+        "try:\n    np.random.rand(2.0)\nexcept TypeError:\n    pass\n"
+        "rng = np.random.default_rng(0)\n"
+        "try:\n    rng.integers(5, size=2.0)\nexcept TypeError:\n    pass\n"
+        "print(a.tolist(), np.random.rand(), rng.random())\n"
+    )
+    bare = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True).stdout
+    assert why(text) == (0, bare + "The program ran to its end: nothing stopped it.\n")
+
+
+def test_lines_and_values_of_numpy(why):
+    text = NUMPY + "x = np.float32(2)\ny = x * np.arange(3)\n"
+    _, said = why(text, "--value", "y", "--line", "program.py:3")
+    assert "y  float64  x * np.arange(3), program.py:3: float32 * int64 is float64" in said
+
+
+def test_the_answer_as_data(why):
+    pytest.importorskip("torch")
+    _, text, _, edit = STOPS["a mean of integers"]
+    found = json.loads(why(text, "--json")[1])
+    assert found["edit"]["changes"] == [{"line": 3, "write": edit}]
+    assert found["stopped"]["operands"][0]["origin"][0]["line"] == 3
+
+
+def test_a_stop_for_something_else_has_no_edit(why):
+    pytest.importorskip("torch")
+    status, said = why(TORCH + "a = torch.ones(2)\nb = torch.ones(3)\na + b\n")
+    assert status == 3
+    assert "No other dtype of its arrays that was tried makes this call run." in said
+    assert "write" not in said
+
+
+def test_trying_other_dtypes_changes_nothing_of_the_program(why):
+    """The operands of a call that is tried again, and the random numbers, stay as they are."""
+    pytest.importorskip("torch")
+    text = TORCH + (
+        "torch.manual_seed(0)\nx = torch.arange(3)\n"
+        "try:\n    x.add_(torch.rand(3))\nexcept RuntimeError:\n    pass\n"
+        "print(x.tolist(), torch.rand(1).item())\n"
+    )
+    bare = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True).stdout
+    status, said = why(text)
+    assert (status, said) == (0, bare + "The program ran to its end: nothing stopped it.\n")
+
+
+def test_functions_that_jax_traces_are_traced_again_at_the_end_alone(why):
+    pytest.importorskip("jax")
+    text = JAX + (
+        "traced = []\n\ndef step(n, x):\n    traced.append(1)\n    return n + x, x\n\n"
+        "try:\n    lax.scan(step, jnp.zeros((), jnp.int32), jnp.ones(3))\n"
+        "except TypeError:\n    print(len(traced))\n"
+    )
+    assert why(text) == (0, "1\nThe program ran to its end: nothing stopped it.\n")
+
+
+def test_values_and_lines_are_answered_too(why):
+    pytest.importorskip("torch")
+    text = (
+        TORCH + "x = torch.ones(3, dtype=torch.bfloat16)\ny = x * torch.ones(3)\nloss = y.sum()\n"
+    )
+    asked = "--value", "loss", "--line", "program.py:4", "--value", "other"
+    status, said = why(text, *asked)
+    assert status == 0
+    assert "other: not from what was recorded\n" in said
+    assert "loss  float32  y.sum(), program.py:5\n" in said
+    assert "x * torch.ones(3), program.py:4: bfloat16 * float32 is float32" in said
+
+
+def test_text_of_the_program_is_escaped(why):
+    pytest.importorskip("torch")
+    text = TORCH + "x = torch.arange(3)\nx.mean()  # \x1b[2J\n"
+    assert "\x1b" not in why(text)[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--line", "3"], "--line takes FILE:N, not '3'"),
+        (["--framework", "promoarray"], "it r"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(tmp_path, capsys, options, message):
+    path = tmp_path / "program.py"
+    path.write_text("")
+    assert cli.main(["why", *options, str(path)]) == 2
+    assert message in capsys.readouterr().err
