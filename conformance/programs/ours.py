@@ -46,11 +46,17 @@ def told(value: Any) -> str:
         return " & ".join(map(told, value))
     if isinstance(value, bool):
         return answers.of_array("bool", value)
+    dtype, weak, array = leave(value)
+    return answers.of_array(dtype, array, weak=weak)
+
+
+def leave(value: Any) -> tuple[str, bool, Any]:
+    """An array, or a dtype: the dtype's name, whether it is weak, and the values for NumPy."""
     if isinstance(value, DType):
-        return answers.of_array(value.name, np.zeros(0))
+        return value.name, False, np.zeros(0)
     buffer = np.asarray(value._buffer)
-    wide = buffer if buffer.dtype.kind in "biufc" else buffer.astype(_wide(value.dtype.name))
-    return answers.of_array(value.dtype.name, wide, weak=value.weak_type)
+    values = buffer if buffer.dtype.kind in "biufc" else buffer.astype(_wide(value.dtype.name))
+    return value.dtype.name, value.weak_type, values
 
 
 def failed(error: Exception) -> str:
