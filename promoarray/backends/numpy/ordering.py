@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray import dtypes as dt
 from promoarray.backends.numpy.cast import cast, comparable
 from promoarray.dtypes import DType
 
@@ -25,7 +26,9 @@ def sort_floats(x: Buffer, dtype: DType, *, axis: int, descending: bool) -> Buff
     if x.size <= FEW or dtype.bits <= 8:
         return None
     rows = np.moveaxis(x, axis, -1)
-    made = cast(np.sort(cast(rows, dtype, comparable(dtype))), comparable(dtype), dtype)
+    # NumPy's own sort of float16 misplaces some of many equal negative ones (2.4.6, AVX-512).
+    wide = dt.float32 if dtype is dt.float16 else comparable(dtype)
+    made = cast(np.sort(cast(rows, dtype, wide)), wide, dtype)
     if descending:
         made = made[..., ::-1].copy()
     before, after = (each.view(f"u{each.itemsize}") for each in (rows, made))
