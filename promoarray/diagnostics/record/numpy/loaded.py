@@ -49,15 +49,18 @@ class Source:
         self.text, self._file, self._asserting = text, file, asserting
         self._flags = flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         with warned_already():
-            plain, made = ([*_inner(self.compiled(x))] for x in (self.plain(), self.tree()))
+            tree = self.plain()
+            plain = [*_inner(self.compiled(tree))]
+            made = [*_inner(self.compiled(self._hooked(tree)))]
         names = ([(code.co_qualname, code.co_firstlineno) for code in x] for x in (plain, made))
         self.functions = dict(zip(plain, made, strict=True)) if next(names) == next(names) else {}
 
     def tree(self) -> ast.Module:
         """The program with the hook; trees are made anew, as they take much memory."""
-        made: ast.Module = hooked(
-            self.plain(), self._file, self._flags, whole=not _is_cell(self._file)
-        )
+        return self._hooked(self.plain())
+
+    def _hooked(self, plain: ast.Module) -> ast.Module:
+        made: ast.Module = hooked(plain, self._file, self._flags, whole=not _is_cell(self._file))
         return made
 
     def plain(self) -> ast.Module:
