@@ -200,7 +200,7 @@ def _has_axes_too_many(target: Array, key: Any, values: Any) -> bool:
 def _as_one_element(policy: Policy, values: Any) -> Any:
     """An array of one element without its axes, where a policy takes such; NumPy 2.4 does not."""
     if "setitem" in policy.one_element and values.size == 1:
-        return values.reshape(())
+        return common_backend(values).move("reshape", values, ())
     raise _no_room(values.shape, ())
 
 

@@ -79,6 +79,18 @@ def test_one_place_takes_the_arrays_that_it_takes_in_memory() -> None:
                 assert bits(told[0] or there) == bits(told[1] or x), (dtype, shape, key)
 
 
+@pytest.mark.parametrize("policy", ["numpy@1", "paddle@3.3", "numpy@2"])
+def test_a_lazy_array_of_one_element_at_one_place(policy: str) -> None:
+    x, values = lazy(array((3,), pa.int16)), lazy(pa.asarray([5], dtype=pa.int16))
+    with pa.policy(policy):
+        if policy == "numpy@2":
+            with pytest.raises(ValueError, match="does not broadcast"):
+                x[1] = values
+        else:
+            x[1] = values
+            assert x.compute().tolist() == [0, 5, 2]
+
+
 def test_masks_and_indices_that_are_computed_later() -> None:
     x = array((4, 6), pa.bfloat16)
     there, rows = lazy(x), pa.asarray([3, 0, -1])
