@@ -27,6 +27,7 @@ def main() -> int:
     names = session.generators()
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--minutes", type=float, default=1.0, help="for each (default: 1)")
+    parser.add_argument("--most", type=int, default=1 << 40, help="iterations of each")
     parser.add_argument("--seed", type=int, help="the first seed (default: from the clock)")
     parser.add_argument("--again", type=int, metavar="SEED", help="one iteration, in this process")
     options = parser.parse_args()
@@ -39,7 +40,7 @@ def main() -> int:
     seed = int(time.time()) * 1000 if options.seed is None else options.seed
     failed = False
     for name in options.names or names:
-        found = session.run(name, 60 * options.minutes, seed)
+        found = session.run(name, 60 * options.minutes, seed, most=options.most)
         print(f"{name}: {found.iterations} iterations from seed {seed}", flush=True)
         if found.seed is not None:
             failed = True

@@ -48,27 +48,29 @@ def once(name: str, seed: int) -> None:
     import_module(f"fuzz.{name}").once(np.random.default_rng(seed))
 
 
-def _iterate(name: str, seed: int, seconds: float, least: int, at: Any, told: Any) -> None:
+def _iterate(name: str, seeds: range, seconds: float, least: int, at: Any, told: Any) -> None:
     step: Callable[[Any], None] = import_module(f"fuzz.{name}").once
-    end, enough = time.monotonic() + seconds, seed + least
-    while seed < enough or time.monotonic() < end:
+    end = time.monotonic() + seconds
+    for seed in seeds:
+        if seed - seeds.start >= least and time.monotonic() >= end:
+            break
         at.value = seed
         try:
             step(np.random.default_rng(seed))
         except BaseException:
             told.send(traceback.format_exc()[-LONGEST:])
             raise SystemExit(1) from None
-        seed += 1
-    at.value = seed
+        at.value = seed + 1
 
 
-def run(name: str, seconds: float, seed: int, least: int = 1) -> Found:
-    """Iterate for some time from a seed on, and so many times at least, until one iteration fails,
-    crashes or hangs."""
+def run(name: str, seconds: float, seed: int, least: int = 1, most: int = 1 << 40) -> Found:
+    """Iterate for some time from a seed on, and so many times at least and at most, until one
+    iteration fails, crashes or hangs."""
     context = multiprocessing.get_context("spawn")
     at = context.Value("q", seed, lock=False)
     hear, tell = context.Pipe(duplex=False)
-    child = context.Process(target=_iterate, args=(name, seed, seconds, least, at, tell))
+    seeds = range(seed, seed + most)
+    child = context.Process(target=_iterate, args=(name, seeds, seconds, least, at, tell))
     child.start()
     tell.close()
     last, since = -1, time.monotonic()
