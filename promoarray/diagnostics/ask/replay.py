@@ -118,11 +118,12 @@ class _Replay:
                 report.record_values(left)
 
     def _finals(self) -> dict[str, Any]:
-        """The program's globals, each with the last state that came up."""
+        """The program's globals, each with the last state that came up; without what containers
+        hold, and weak ones, of which the dtype stored is not known."""
         found = {}
         for name, source in self._flow.finals.items():
             *_, slot = self.states.get(source) or (None,)
-            if slot is not None:
+            if name.isidentifier() and slot is not None and not type_of(slot).weak:
                 found[name] = abstract_arrays_of(self._report.run).of(slot, 1)
         return found
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ DEPTH, MOST, LARGE = 4, 5000, 1 << 24
 """How deep containers are looked into, how many values are kept, and elements of each."""
 
 NUMPY, PYTHON = "NumPy", "Python"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def final_values(names: dict[str, Any]) -> dict[str, Final]:
     found: dict[str, Final] = {}
     for name, value in list(names.items()):
         if not name.startswith("_"):
-            for path, each in _leaves(name, value, DEPTH, set()):
+            for path, each in leaves(name, value, final_of):
                 if len(found) >= MOST:
                     return found
                 found[path] = each
@@ -117,13 +119,20 @@ def _tried(value: Any) -> Final | None:
         return None
 
 
-def _leaves(path: str, value: Any, depth: int, above: set[int]) -> Iterator[tuple[str, Final]]:
-    final = final_of(value)
-    if final is not None:
-        yield path, final
+def leaves(
+    path: str,
+    value: Any,
+    told: Callable[[Any], T | None],
+    depth: int = DEPTH,
+    above: frozenset[int] = frozenset(),
+) -> Iterator[tuple[str, T]]:
+    """Yield what is told of a value; where it is nothing, what is told of the parts it holds."""
+    found = told(value)
+    if found is not None:
+        yield path, found
     elif depth and id(value) not in above:
         for key, inner in _parts(value, type(value)):
-            yield from _leaves(f"{path}{key}", inner, depth - 1, above | {id(value)})
+            yield from leaves(f"{path}{key}", inner, told, depth - 1, above | {id(value)})
 
 
 def _parts(value: Any, kind: type) -> list[tuple[str, Any]]:
@@ -133,8 +142,10 @@ def _parts(value: Any, kind: type) -> list[tuple[str, Any]]:
         return [(f"[{key!r}]", each) for key, each in items if type(key) in (str, int)]
     if kind in (list, tuple):
         return [(f"[{n}]", each) for n, each in enumerate(value)]
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return [(f".{name}", each) for name, each in zip(kind._fields, value, strict=False)]
     if any(f"{c.__module__}.{c.__name__}" in _LAYERS for c in kind.__mro__):
-        return [(f".{key}", each) for key, each in value.state_dict().items()]
+        return [(f".{key}", each) for key, each in value.state_dict(keep_vars=True).items()]
     if kind.__module__ != "__main__" or issubclass(kind, (type, ModuleType, FunctionType)):
         return []
     try:

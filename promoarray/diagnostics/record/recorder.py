@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +27,7 @@ from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.divergence import DefaultMade
+from promoarray.diagnostics.model.final import MOST, leaves
 from promoarray.diagnostics.model.flow import CALL, DEFAULT, MADE, OPERATION
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record._seen import Carried
@@ -183,19 +184,20 @@ class Recorder:
             forget()
 
     def ended(self, values: Mapping[str, Any]) -> None:
-        """Note which results a program's globals are."""
+        """Note which results a program's globals are, and what these hold."""
         self.flow.ended(self.left(values))
 
     def left(self, values: Mapping[str, Any]) -> dict[str, AbstractArray]:
-        """Those of a program's globals that were made by what is recorded."""
-        slots = {name: self.carried.slot(x) for name, x in tuple(values.items())}
-        return {
-            name: self._abstract_array.of(slot, 1)
-            for name, slot in slots.items()
-            if slot is not None
-            and not slot.dtype.weak  # of which the dtype stored is not known
-            and not self._narrows(values[name])  # as that is no array of the framework's
-        }
+        """Those of a program's globals, and of what they hold, that were made by what is
+        recorded."""
+        every = (leaves(name, x, self._made) for name, x in tuple(values.items()))
+        return dict(islice(chain.from_iterable(every), MOST))
+
+    def _made(self, x: Any) -> AbstractArray | None:
+        slot = self.carried.slot(x)
+        if slot is None or self._narrows(x):  # as that is no array of the framework's
+            return None
+        return self._abstract_array.of(slot, 1)
 
     def _narrows(self, x: Any) -> bool:
         dtype = BY_NAME.get(getattr(getattr(x, "dtype", None), "name", ""))

@@ -36,6 +36,9 @@ from promoarray.diagnostics.why.origin import Origins, Step
 
 _say = partial(say, "why")
 
+PARTS = 12
+"""So many of the arrays that a value holds are explained, and names told."""
+
 TRIES = 4
 """So many edits are tried, each by a run of the program."""
 
@@ -61,6 +64,7 @@ def main(args: argparse.Namespace) -> int:
         ended = program.run(_task(framework), given, quiet=False, aside=args.json)
         explained = _explained(framework, ended)
         explained.asked = [*_asked(ended, lines_asked, args.value)]
+        explained.note = _names(ended, args.value)
         if explained.failed is not None and explained.failed.for_a_dtype and args.edit:
             _mend(explained, program, given)
     _write(explained, as_json=args.json)
@@ -154,8 +158,11 @@ def _asked(
 ) -> Iterator[tuple[str, list[Step]]]:
     flows = [flow for report in _reports(ended) for flow in report.flows]
     for name in names:
-        flow = next((flow for flow in flows if name in flow.finals), None)
-        yield name, Origins(flow).of(flow.finals[name], name) if flow else []
+        parts = [(flow, each) for flow in flows for each in flow.finals if _is_in(each, name)]
+        for flow, part in parts[:PARTS]:
+            yield part, Origins(flow).of(flow.finals[part], part)
+        if not parts:
+            yield name, []
     for file, line in wanted:
         found = False
         for flow in flows:
@@ -166,6 +173,20 @@ def _asked(
                     yield each.place.program.expression, origins.of((each.makes, 0), "")
         if not found:
             yield f"{file}:{line}", []
+
+
+def _names(ended: Ended, names: Sequence[str]) -> str:
+    """Say what else could be asked for, where a name is none or holds many arrays."""
+    every = [each for report in _reports(ended) for flow in report.flows for each in flow.finals]
+    counts = [sum(_is_in(each, name) for each in every) for name in names]
+    if not every or all(0 < count <= PARTS for count in counts):
+        return ""
+    return f"--value takes {', '.join(every[:PARTS])}" + ", …" * (len(every) > PARTS)
+
+
+def _is_in(part: str, name: str) -> bool:
+    """Whether it is the value of a name, or one that this holds."""
+    return part == name or part.startswith((f"{name}.", f"{name}["))
 
 
 def _stands_at(each: RecordedOperation, file: str, line: int) -> bool:

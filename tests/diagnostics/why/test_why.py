@@ -234,6 +234,25 @@ def test_lines_and_values_of_numpy(why):
     assert "y  float64  x * np.arange(3), program.py:3: float32 * int64 is float64" in said
 
 
+def test_values_that_containers_hold(why):
+    text = NUMPY + (
+        "from typing import NamedTuple\nclass Ends(NamedTuple):\n    low: object\n"
+        "    high: object\n"
+        "kept = {'both': Ends(np.zeros(2), np.ones(2, np.int8)), 'no': 'text'}\n"
+    )
+    _, said = why(text, "--value", "kept", "--value", "lost")
+    assert "kept['both'].low  float64  np.zeros(2), program.py:6: the default dtype" in said
+    assert "kept['both'].high  int8  np.ones(2, np.int8), program.py:6: the dtype that" in said
+    assert "lost: not from what was recorded\n" in said
+    assert "--value takes kept['both'].low, kept['both'].high\n" in said
+
+
+def test_values_that_a_module_holds(why):
+    pytest.importorskip("torch")
+    _, said = why(TORCH + "layer = torch.nn.Linear(2, 2).half()\n", "--value", "layer.weight")
+    assert "layer.weight  float16  torch.nn.Linear(2, 2).half(), program.py:3" in said
+
+
 def test_the_answer_as_data(why):
     pytest.importorskip("torch")
     _, text, _, edit = STOPS["a mean of integers"]
