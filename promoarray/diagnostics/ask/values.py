@@ -73,6 +73,18 @@ class ComparedValues:
             place = Place(*sites(), ENTRY, source.name, target.name)
             self.found.record_values(one_pass(place, sum(x.size for x in data), [lost]))
 
+    def held(self, values: Any, dtype: DType) -> None:
+        """Note the policies that hold no such dtype, and lose values of an array in the dtype they
+        have instead: integers beyond it, and floats of which half or more become equal to others.
+        """
+        for policy in self.policies:
+            target = policy.canonical.get(dtype)
+            if target is not None and (
+                dtype.kind in INTEGERS
+                or _join(values, dtype, target, policy.cast.plan(dtype, target))
+            ):
+                self.narrowed((values,), policy, dtype, target, (policy.name,))
+
     def cast(self, cast: CastEvent) -> None:
         """Note the policies that make other values of an explicit cast to the same dtype."""
         self._compare("astype", cast.policy, cast.array, cast.source, cast.target, cast.result)
@@ -210,6 +222,13 @@ def narrowed(
                 example = Example(tuple(int(n) for n in at), given, run, other)
                 largest = float(apart[i])
     return Difference(names, elements, example, largest=largest) if elements else None
+
+
+def _join(values: Any, source: DType, target: DType, plan: CastPlan) -> bool:
+    """Whether half of different values or more become equal, of the first ones of an array."""
+    some = next(_blocks(values))[1]
+    made = _cast_values(some, source, target, plan)
+    return some.size > 1 and 2 * np.unique(made).size <= np.unique(some).size
 
 
 def _blocks(data: Any) -> Iterator[tuple[int, Any]]:

@@ -27,7 +27,7 @@ from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.divergence import DefaultMade
-from promoarray.diagnostics.model.final import MOST, leaves
+from promoarray.diagnostics.model.final import MOST, final_of, leaves
 from promoarray.diagnostics.model.flow import CALL, DEFAULT, MADE, OPERATION
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record._seen import Carried
@@ -40,7 +40,7 @@ from promoarray.diagnostics.record.report import (
     Warned,
 )
 from promoarray.diagnostics.record.written import cast_at_once, ends_alike
-from promoarray.dtypes import BY_NAME, WEAK, DType, float32, string
+from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, float32, string
 from promoarray.operations import Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
@@ -298,6 +298,17 @@ class Recorder:
         self.made(result)
         if any(result.dtype in policy.canonical for policy in self.report.policies):
             self.asked(result.dtype, (result,), frame)
+            self._held(result, frame)
+
+    def _held(self, result: Result, frame: FrameType) -> None:
+        """Compare the values of a result with those in the dtypes that policies have instead."""
+        if all(result.dtype not in policy.canonical for policy in self.report.policies):
+            return
+        self.heard.lasting = False  # the next pass has other values
+        final = final_of(result.array)
+        if final is not None and final.values is not None:
+            with notify_lock, standing_at(frame):
+                self.flow.compared.held(final.values, result.dtype)
 
     def _put(self, array: Any, slot: DType | TypeRecord) -> None:
         """Note what an array carries."""
@@ -372,6 +383,8 @@ class Recorder:
             )
         made._type = first
         self._put(result.array, first)
+        if name in _MODULAR and result.dtype.kind in INTEGERS:
+            self._held(result, frame)
         for each, slot in zip(more, others, strict=False):
             self._put(each.array, slot)
         for each in more[len(others) :]:  # which follows from no promotion, as counts and indices
@@ -531,6 +544,8 @@ class Recorder:
             what: Any = DEFAULT, "", self.home, (), (slot,), not result.ndim
             with notify_lock, standing_at(frame):
                 (slot,) = self.flow.record(*what, options=options)
+            if not of_any:
+                self._held(result, frame)
         return self._put(result.array, slot)
 
     def _of_a_module(self, frame: FrameType) -> bool:
@@ -581,6 +596,12 @@ class Recorder:
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""
+
+_MODULAR = {
+    *("add", "subtract", "multiply", "negative", "pow", "square", "dot", "matmul"),
+    *("sum", "prod", "cumsum", "cumprod", "cumulative_sum", "cumulative_prod"),
+}
+"""Operations of integers that have the same low bits in every width."""
 
 _ALONE = {"svd": "svdvals"}
 """What an operation of several results is if it was asked for one alone."""

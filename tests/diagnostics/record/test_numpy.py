@@ -584,6 +584,33 @@ def test_what_is_made_of_numbers_alone_has_the_default_dtype(recorded: Recorded)
     }
 
 
+def test_values_that_a_policy_without_64_bits_loses(recorded: Recorded) -> None:
+    """JAX 0.10.2 without x64 gives these (asked)."""
+    report, _ = recorded(
+        """
+        import numpy as np
+        x = np.array([100_000, 100_000, 100_000], np.int32)
+        total = np.cumprod(x)
+        for power in (2, 4):
+            w = 256 ** np.arange(1, 1 + power)
+        t = np.array([1748229505.25, 1748229506.5])
+        fits = np.linspace(0, 1, 5), np.array([1, 2]), np.zeros(3), x // 3
+        ids = np.array([2**40 + 1, 5], dtype=np.int64)
+        """,
+        "jax@x32",
+    )
+    found = {
+        c.place.site.expression: [(d.elements, d.example.other) for d in c.differences.values()]
+        for c in report.value_changes
+    }
+    assert found == {
+        "np.cumprod(x)": [(2, "-1530494976")],
+        "256 ** np.arange(1, 1 + power)": [(1, "0")],
+        "np.array([1748229505.25, 1748229506.5])": [(2, "1748229504.0")],
+        "np.array([2 ** 40 + 1, 5], dtype=np.int64)": [(1, "1")],
+    }
+
+
 def test_what_is_read_and_what_lists_and_grids_make_has_the_default_dtype(
     recorded: Recorded,
 ) -> None:
