@@ -248,13 +248,12 @@ def _run(given: Compilation, policy: Policy, bounds: dict[str, bool]) -> Callabl
             policy.kernel(given.name, plan), held, strong, casts, **bounds
         )
         return run
-    # The first part is rounded as the operation's own result is.
     first, at, then = plan.decomposition
-    computed = plan.compute or plan.inputs[0]
-    own = Plan((plan.inputs[at],), computed, strong.result)
-    inputs, between = list(plan.inputs), list(held)
-    inputs[at] = between[at] = strong.result
-    rest = strong._replace(inputs=tuple(inputs), compute=computed, decomposition=None)
+    own = policy.plan(first, (Operand(held[at]),))
+    assert isinstance(own, Plan), own  # it is one of the two that the policy named
+    between = list(held)
+    between[at] = own.result
+    rest = strong._replace(compute=plan.compute or plan.inputs[0], decomposition=None)
     begin = compile(policy.kernel(first, own), (held[at],), own, casts)
     end = compile(policy.kernel(then, rest), tuple(between), rest, casts)
 

@@ -20,6 +20,7 @@ from promoarray.errors import kind_of
 from promoarray.operations import Form
 from promoarray.promotion.foreign import Entry
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
 
 
 def as_key(key: Any, x: Array) -> Any:
@@ -54,12 +55,12 @@ def _part(key: Any, x: Array) -> Any:
         raise IndexError(f"an index array is of integers or bools: {error}") from None
     if hasattr(index, "_buffer"):
         require_taken("getitem", x, index)
-        backend = backend_of(x._buffer)
-        if index.dtype is dt.bool:
-            buffer = _moved(index._buffer, backend, dt.bool)
+        policy, backend = array_class((x, index))._policy or get_policy(), backend_of(x._buffer)
+        if storage_dtype(index) in policy.masks:
+            buffer = _mask(index, backend)
         else:
             buffer = positions(index, backend)
-        _keep(x, index)
+        _keep(policy, x, index)
         return buffer
     if hasattr(type(key), "__index__"):
         return key.__index__()
@@ -67,6 +68,12 @@ def _part(key: Any, x: Array) -> Any:
         "an index is an integer, a slice, ..., None, or an array of integers or bools, not "
         f"{kind_of(key)}"
     )
+
+
+def _mask(index: Array, backend: Any) -> Any:
+    """An index array as a buffer of bools."""
+    home = backend_of(index._buffer)
+    return _moved(home.cast(index._buffer, storage_dtype(index), dt.bool), backend, dt.bool)
 
 
 def _numpys(key: Any, x: Array) -> Any:
@@ -91,20 +98,17 @@ def _listed(key: list[Any] | range) -> Any:
         raise IndexError(f"a list as an index holds integers or bools: {error}") from None
 
 
-def _keep(x: Array, index: Array) -> None:
+def _keep(policy: Policy, x: Array, index: Array) -> None:
     """Keep how arrays of a type are indexed by those of another, as ``native/indexing.cpp`` looks
     it up: nothing refuses them, and the dtypes tell what becomes of the indices."""
     known = types_of(x, index)
     if known is None:
         return
-    policy = array_class((x, index))._policy or get_policy()
     if ("getitem", *known, ...) in policy.executables:
         return
     source = storage_dtype(index)
-    if source in (dt.bool, dt.int64):
-        as_index = Executable(None, (), source, ())
-    else:
-        as_index = Executable(caster(source, dt.int64), (), dt.int64, ())
+    target = dt.bool if source in policy.masks else dt.int64
+    as_index = Executable(None if source is target else caster(source, target), (), target, ())
     for name in ("getitem", "setitem"):
         policy.executables[name, *known, ...] = as_index
 

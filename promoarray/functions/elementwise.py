@@ -14,6 +14,9 @@ from promoarray.core._fast_path import FastOperator
 from promoarray.core.dispatch import call
 from promoarray.core.executable_cache import BOUNDS
 from promoarray.core.fast_path import fast_function
+from promoarray.core.move import require_taken
+from promoarray.core.operands import as_array
+from promoarray.dtypes import WEAK
 from promoarray.functions import HOMES
 from promoarray.functions._docs import documented
 from promoarray.operations import OPERATIONS, Form
@@ -185,7 +188,8 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     Raises
     ------
     PromotionError
-        If the policy has no result for these dtypes.
+        If the policy has no result for these dtypes, or, as NumPy 1 and PyTorch, none without a
+        bound.
     OverflowError
         If a Python int does not fit the dtype it becomes, under policies that refuse that. NumPy
         takes one that clips nothing: ``clip(x, -1, 300)`` of uint8.
@@ -199,7 +203,11 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
     """
     if max is not None:
         return _from_to(x, min, max) if min is not None else _to(x, max)
-    return _from(x, min) if min is not None else call("clip", x, low=False, high=False)
+    if min is not None:
+        return _from(x, min)
+    if type(x) not in WEAK:
+        require_taken("clip", as_array(x, "clip"))
+    return call("clip", x, low=False, high=False)
 
 
 def _clip(low: bool, high: bool) -> Callable[..., PArray]:

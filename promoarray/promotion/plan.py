@@ -67,7 +67,7 @@ ARRAYS = _Arrays()
 
 
 class Decomposition(NamedTuple):
-    """Two operations in place of one, the first of them rounded to the dtype of the result.
+    """Two operations in place of one, the first of them rounded to the dtype it has by itself.
 
     Attributes
     ----------

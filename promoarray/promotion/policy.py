@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from promoarray.dtypes import WEAK, DType, weak_float, weak_int
+from promoarray.dtypes import bool as dt_bool
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
 from promoarray.promotion.cast_rules import CAST, CastRule
@@ -138,7 +139,10 @@ class Policy:
         Of functions that promote nothing, such as ``meshgrid`` and ``take``, by name: from the
         dtypes of their arrays to why the framework takes no such arrays, or None where it does.
         ``getitem`` is asked of an array and each of its index arrays, ``setitem`` of an array and
-        the values put at index arrays, or more than one where a mask is true.
+        the values put at index arrays, or more than one where a mask is true, ``clip`` of an array
+        that no bound clips.
+    masks : frozenset of DType
+        Dtypes of which an index array is a mask, true where an element is not 0.
     copies : frozenset of str
         What has memory of its own though it could share that of its array: ``item``, the 0-d array
         that integers pick (``x[0]``), and ``flip``.
@@ -208,6 +212,7 @@ class Policy:
     foreign: Foreign | None = None
     meets: PromotionRule | None = None
     refuses: Mapping[str, Callable[[tuple[DType, ...]], str | None]] = field(default_factory=dict)
+    masks: frozenset[DType] = frozenset({dt_bool})
     copies: frozenset[str] = frozenset({"item"})
     one_element: frozenset[str] = BRANCHES
     composed: frozenset[str] = frozenset()

@@ -59,6 +59,11 @@ def indices_of(*allowed: DType) -> Callable[[tuple[DType, ...]], str | None]:
     return lambda types: None if types[1] in allowed else said
 
 
+def without_bounds(types: tuple[DType, ...]) -> str:
+    """Refuse to clip by no bound at all (``Policy.refuses``)."""
+    return "clip needs a lower bound or an upper one"
+
+
 @cache
 def _with_weak(dtypes: tuple[DType, ...]) -> frozenset[DType]:
     """The dtypes of a policy, and those of Python scalars."""

@@ -108,12 +108,18 @@ scaled_by_reciprocal | floats | divided by a Python int or float is x * (1 / sca
 exact_integer_mean | integers | the quotient of the sum loses its fraction
 var_around_integer std_around_integer | integers | the mean loses its fraction
 single_atan2 | bits | angles of integers have the precision of float32
+rounded_atan2 | floats | an angle of float32 is rounded once
 hypot_of_squares | numbers | the root of x1 * x1 + x2 * x2, which may overflow
 integer_var | integers | the mean, of float32, loses its fraction, squares are summed in the dtype,
     and the quotient loses its fraction again
 integer_std | integers | the square root of the variance without its fraction
 sign_without_nan | floats | the sign of NaN is 0
 sign_keeping_zero | floats | a zero keeps its sign
+sign_of_parts | complex | both parts are divided by the modulus, of an infinity to NaN
+sign_of_parts_keeping_zero | complex | both parts are divided by the modulus, of an infinity to NaN;
+    a zero is itself
+sign_of_quotient | complex | the number is divided by its modulus as by a complex number, which
+    makes both parts of an infinity NaN
 sign_of_order | complex | 1, 0 or -1 as x is above, at or below zero by its real, then imaginary
     part
 truncated_divide | integers | integers divide towards zero; divided by zero they are a
@@ -134,6 +140,14 @@ real_floor_remainder | complex | x1 - n * x2, n the floor of the real part of th
 nearest_remainder | complex | x1 - n * x2, n the quotient with both parts rounded to nearest, halves
     away from zero
 truncated_mean | integers | the mean of integers is without its fraction, and of no elements 0
+one_term_sum one_term_mean | inexact | of one term it is that term, -0.0 too
+one_term_matmul one_term_tensordot one_term_vecdot | inexact | a product of one term is that term,
+    -0.0 too
+one_term_cumulative_sum | inexact | of several terms a sum begins with 0.0, so that none is -0.0
+blas_matmul blas_tensordot | inexact | between several rows and columns a product of one term is
+    that term, -0.0 too; a sum begins with 0.0
+cumulative_sum_from_zero | inexact | the first sum is 0.0 plus the first term, so that none is -0.0
+signed_max signed_min | floats | -0.0 is below 0.0
 mean_or_zero | complex | the mean of no elements is 0
 max_or_lowest | reals | the largest of no elements is the lowest number, -inf of floats
 min_or_highest | reals | the smallest of no elements is the highest number, inf of floats

@@ -153,7 +153,7 @@ def test_linspace_stores_its_ends() -> None:
     [
         ("take", {"int32", "int64"}),
         ("take_along_axis", {"int64"}),
-        ("getitem", {"int32", "int64", "bool"}),
+        ("getitem", {"int32", "int64", "bool", "uint8"}),  # uint8 is a mask, as bool
     ],
 )
 def test_dtypes_of_indices(function: str, taken: set[str]) -> None:

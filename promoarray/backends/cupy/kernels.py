@@ -203,6 +203,8 @@ KERNELS: dict[str, Kernel] = {
     "var": _of_buffers(cupy.var),
     "max": _extreme("max"),
     "min": _extreme("min"),
+    "signed_max": _extreme("max"),  # which orders zeros, too
+    "signed_min": _extreme("min"),
     "all": _truth("all"),
     "any": _truth("any"),
     "argmax": _position("argmax"),
@@ -231,7 +233,8 @@ class _Exact:
             formula = complexes.AS_NUMPY.get(name)
             if formula is not None and first.dtype.kind == "c":
                 return formula(self, *buffers)
-            return getattr(cupy, name)(*buffers, **options)
+            found = getattr(cupy, name, None) or getattr(functions(), name)
+            return found(*buffers, **options)
 
         self.__dict__[name] = run
         return run

@@ -295,5 +295,6 @@ GRAPHS: dict[str, Callable[..., Results]] = {
     "fftshift": _shifted,
     "ifftshift": _shifted,
     "cumulative_sum": accumulate,
+    **dict.fromkeys(("cumulative_sum_from_zero", "one_term_cumulative_sum"), accumulate),
     "cumulative_prod": accumulate,
 }

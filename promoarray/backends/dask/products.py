@@ -118,9 +118,9 @@ def _contract(
 
 
 GRAPHS: dict[str, Callable[..., Results]] = {
-    "matmul": matmul,
-    "vecdot": vecdot,
-    "tensordot": tensordot,
+    **dict.fromkeys(("matmul", "one_term_matmul", "blas_matmul"), matmul),
+    **dict.fromkeys(("vecdot", "one_term_vecdot"), vecdot),
+    **dict.fromkeys(("tensordot", "one_term_tensordot", "blas_tensordot"), tensordot),
     "outer": outer,
     "matrix_power": matrix_power,
 }

@@ -221,7 +221,7 @@ def _mean(
 ) -> Blocks:
     """NumPy's mean, one without its fraction, or one that is 0 of no elements."""
     wide = _SUMMED_IN[kernel](compute)
-    number = _number(x, axes, keepdims, int(kernel != "mean"))
+    number = _number(x, axes, keepdims, int(_SUMMED_IN[kernel] is not _float_sum))
     total = _sum(cast_each(x, compute, wide), axes, wide, keepdims)
     return cast_each(_quotient(total, number, wide), wide, made)
 
@@ -239,6 +239,7 @@ def _widest(compute: DType) -> DType:
 
 _SUMMED_IN: dict[str, Callable[[DType], DType]] = {
     "mean": _float_sum,
+    "one_term_mean": _float_sum,
     "mean_or_zero": lambda compute: compute,
     "exact_integer_mean": lambda compute: compute,
     "truncated_mean": _widest,
@@ -497,6 +498,7 @@ def trace(kernel: str, arrays: tuple[Blocks, ...], compute: DType, **options: An
 TREES: dict[str, type[Reduction] | Callable[..., Blocks]] = {
     **dict.fromkeys(("sum", "prod", "max", "min", "all", "any"), Reduction),
     **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), Reduction),
+    **dict.fromkeys(("one_term_sum", "signed_max", "signed_min"), Reduction),
     **dict.fromkeys(_SUMMED_IN, _mean),
     **dict.fromkeys(("var", "std"), Variance),
     **dict.fromkeys(("var_around_integer", "std_around_integer", *_IN_FLOAT32), _integer_variance),

@@ -276,9 +276,9 @@ def is_elementwise(name: str) -> bool:
     """Whether a kernel computes each element by itself, whatever lies around it."""
     if not is_variant(name):
         return name in _ELEMENTWISE
-    from promoarray.kernels.portable import statistics
+    from promoarray.kernels.portable import products, statistics
 
-    along_axes = {*kernels_of(statistics), "real_all", "real_any"}
+    along_axes = {*kernels_of(products), *kernels_of(statistics), "real_all", "real_any"}
     return name in _variants() and name not in along_axes and name != "integer_pow"
 
 

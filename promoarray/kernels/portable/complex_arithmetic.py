@@ -79,6 +79,27 @@ def nan_reciprocal(xp: Any, x: Buffer) -> Buffer:
     return xp.where(infinite, of_parts(xp, xp.abs(found.real), xp.abs(found.imag)), found)
 
 
+@quietly
+def sign_of_parts(xp: Any, x: Buffer) -> Buffer:
+    return xp.where(is_zero(xp, x), xp.zeros_like(x), _by_modulus(xp, x))
+
+
+@quietly
+def sign_of_parts_keeping_zero(xp: Any, x: Buffer) -> Buffer:
+    return xp.where(is_zero(xp, x), x, _by_modulus(xp, x))
+
+
+@quietly
+def sign_of_quotient(xp: Any, x: Buffer) -> Buffer:
+    quotient = _fused_quotient(xp, x, of_parts(xp, xp.abs(x), 0), fuses_divisor=True)
+    return xp.where(is_zero(xp, x), xp.zeros_like(x), quotient)
+
+
+def _by_modulus(xp: Any, x: Buffer) -> Buffer:
+    modulus = xp.abs(x)
+    return of_parts(xp, x.real / modulus, x.imag / modulus)
+
+
 def _fused_quotient(xp: Any, x: Buffer, y: Buffer, *, fuses_divisor: bool) -> Buffer:
     """NumPy's quotient, of whose sums of products one is not rounded."""
     by_real = xp.abs(y.real) >= xp.abs(y.imag)

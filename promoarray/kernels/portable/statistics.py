@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.kernels.portable.steps import ends, whole
+from promoarray.kernels.portable.steps import ends, is_zero, whole
 
 Buffer = Any
 
@@ -54,6 +54,40 @@ def integer_var(
 
 def integer_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
     return xp.sqrt(integer_var(xp, x, **options).astype("float32"))
+
+
+def one_term_sum(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, **options)
+    return x.reshape(total.shape).copy() if total.size == x.size else total
+
+
+def one_term_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    mean = xp.mean(x, **options)
+    return x.reshape(mean.shape).copy() if mean.size == x.size else mean
+
+
+def cumulative_sum_from_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.add(xp.cumulative_sum(x, **options), 0)
+
+
+def one_term_cumulative_sum(
+    xp: Any, x: Buffer, *, axis: Any = None, include_initial: bool = False
+) -> Buffer:
+    sums = cumulative_sum_from_zero(xp, x, axis=axis, include_initial=include_initial)
+    return x.copy() if sums.shape[axis or 0] == 1 else sums
+
+
+def signed_max(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    found = xp.max(x, **options)
+    zero = is_zero(xp, found)
+    if not bool(xp.any(zero)):
+        return found
+    above = xp.any(is_zero(xp, x) & ~xp.signbit(x), **options)
+    return xp.where(zero, xp.where(above, x.dtype.type(0.0), x.dtype.type(-0.0)), found)
+
+
+def signed_min(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return -signed_max(xp, -x, **options)
 
 
 def max_or_lowest(xp: Any, x: Buffer, **options: Any) -> Buffer:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.kernels.portable import complex_arithmetic, powers, statistics, xla
+from promoarray.kernels.portable import complex_arithmetic, powers, products, statistics, xla
 from promoarray.kernels.portable.steps import (
     beyond,
     is_zero,
@@ -31,7 +31,7 @@ Buffer = Any
 
 def of(xp: Any) -> dict[str, Callable[..., Buffer]]:
     """Return the kernels over the buffers of ``xp``, by name."""
-    modules = (complex_arithmetic, powers, statistics, xla, sys.modules[__name__])
+    modules = (complex_arithmetic, powers, products, statistics, xla, sys.modules[__name__])
     found = {name: each for module in modules for name, each in kernels_of(module).items()}
     return {name: partial(each, xp) for name, each in found.items() if each is not of}
 
@@ -138,6 +138,10 @@ def scaled_negative(xp: Any, x: Buffer) -> Buffer:
 
 def single_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.arctan2(x.astype("float64"), y.astype("float64")).astype("float32")
+
+
+def rounded_atan2(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return single_atan2(xp, x, y) if x.dtype == np.float32 else xp.arctan2(x, y)
 
 
 def hypot_of_squares(xp: Any, x: Buffer, y: Buffer) -> Buffer:

@@ -148,7 +148,14 @@ JNP = Policy(
             name: (f"lexical_{name}",)
             for name in ("greater", "greater_equal", "less", "less_equal")
         },
-        "sign": ("sign_keeping_zero",),
+        "sign": ("sign_keeping_zero", "sign_of_parts_keeping_zero"),
+        "atan2": ("rounded_atan2",),
+        **{
+            name: (f"one_term_{name}",)
+            for name in ("sum", "mean", "cumulative_sum", "vecdot", "matmul", "tensordot")
+        },
+        "max": ("signed_max",),
+        "min": ("signed_min",),
         "maximum": ("signed_maximum", "lexical_maximum"),
         "minimum": ("signed_minimum", "lexical_minimum"),
         "expm1": ("standard_expm1",),

@@ -43,7 +43,7 @@ from promoarray.promotion.policy import CONVERSIONS
 from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range, passing
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
-from promoarray.promotion.type_steps import always, component, rows
+from promoarray.promotion.type_steps import always, component, rows, without_bounds
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import PolicyLike
@@ -275,6 +275,7 @@ NUMPY_1 = NUMPY_2.derive(
         "sign": ("sign_of_order",),
         "pow": ("plain_pow",),
     },
+    refuses={"clip": without_bounds},
     sources=(
         Source("NumPy reference", "numpy.result_type, Notes; numpy.min_scalar_type", "1.26"),
         Source(

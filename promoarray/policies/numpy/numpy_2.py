@@ -332,6 +332,12 @@ CASTS = CastRule(
 
 FUNCTIONS: dict[str | Family, OperationRule] = {"pow": by_loop(POWER)}
 
+
+def positive_without_bounds(types: tuple[DType, ...]) -> str | None:
+    """Refuse bools: to clip by no bound at all is ``numpy.positive``."""
+    return "without a bound it is positive, which takes no bool" if types[0] is dt.bool else None
+
+
 NUMPY_2 = Policy(
     name="numpy@2",
     weak_subclasses=False,
@@ -360,6 +366,7 @@ NUMPY_2 = Policy(
         fit_bound=not_clipping,
     ),
     kernels={"arange": ("arange_in_dtype", "arange_by_difference")},
+    refuses={"clip": positive_without_bounds},
     defaults=WIDE,
     inplace=same_kind,
     stored=stored.NUMPY_2,

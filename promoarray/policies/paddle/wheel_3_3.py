@@ -279,6 +279,11 @@ _KERNELS = {
     "divide": ("checked_divide", "nan_divide"),
     "reciprocal": ("nan_reciprocal",),
     "square": ("plain_square",),
+    "sign": ("sign_of_parts",),
+    "atan2": ("single_atan2", "rounded_atan2"),
+    "matmul": ("blas_matmul",),
+    "tensordot": ("blas_tensordot",),
+    "cumulative_sum": ("cumulative_sum_from_zero",),
     "var": ("integer_var",),
     "std": ("integer_std",),
 }

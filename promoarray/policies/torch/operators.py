@@ -62,6 +62,7 @@ from promoarray.promotion.type_steps import (
     indices_of,
     of_one_dtype,
     supported_types,
+    without_bounds,
 )
 
 if TYPE_CHECKING:
@@ -109,13 +110,13 @@ def either_in_opmath(index: int, operand: Operand, common: DType) -> DType:
 
 def by_reciprocal(operands: tuple[Operand, ...]) -> Decomposition | None:
     """Take ``s / x`` as ``x.reciprocal() * s`` (``Tensor.__rdiv__`` in torch/_tensor.py)."""
-    first, second = operands
-    if first.rank is not Rank.SCALAR:
-        return None
-    if second.type.kind is Kind.COMPLEX:
-        return Decomposition("fused_reciprocal", 1, "plain_multiply")
-    real = first.type.kind is not Kind.COMPLEX
-    return Decomposition("reciprocal", 1, "multiply") if real else None
+    is_number = operands[0].rank is Rank.SCALAR
+    return Decomposition("reciprocal", 1, "multiply") if is_number else None
+
+
+def by_blas(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
+    """Leave 16-bit floats to loops that begin with 0.0; all else is the BLAS's."""
+    return name if computed in _OPMATH else ""
 
 
 def number_first(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
@@ -206,7 +207,10 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         note="the bounds promote with the array, but numbers do not change a float",
     ),
     Family.MATMUL: TypeRule(
-        operand_types=supported_types, promote=agreed, note="matrix products promote nothing"
+        operand_types=supported_types,
+        promote=agreed,
+        kernel=by_blas,
+        note="matrix products promote nothing",
     ),
     "vecdot": TypeRule(operand_types=supported_types, promote=agreed, admit=INEXACT),
     "outer": TypeRule(),
@@ -326,7 +330,11 @@ V2_13 = Policy(
         "floor_divide": ("checked_floor_divide",),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
         "pow": ("reciprocal_pow", "plain_pow"),
-        "sign": ("sign_without_nan",),
+        "sign": ("sign_without_nan", "sign_of_quotient"),
+        "atan2": ("rounded_atan2",),
+        "matmul": ("blas_matmul",),
+        "tensordot": ("blas_tensordot",),
+        "cumulative_sum": ("cumulative_sum_from_zero",),
         "clip": ("clip_beyond",),
         "linspace": ("linspace_of_integers",),
         "arange": ("arange_counting_int64",),
@@ -344,9 +352,11 @@ V2_13 = Policy(
         "quantile": _shares,
         "take": indices_of(dt.int32, dt.int64),
         "take_along_axis": indices_of(dt.int64),
-        "getitem": indices_of(dt.int32, dt.int64, dt.bool),  # a uint8 one is a mask, deprecated
+        "getitem": indices_of(dt.int32, dt.int64, dt.bool, dt.uint8),
+        "clip": without_bounds,
         "setitem": of_one_dtype,
     },
+    masks=frozenset({dt.bool, dt.uint8}),
     copies=frozenset({"flip"}),
     one_element=CONVERSIONS | {"setitem"},
     composed=frozenset({"einsum"}),
