@@ -42,7 +42,7 @@ ALSO = {
     + as_policy("jax@lax").cast.notes[-1].removesuffix("."),
     "tensorflow": "tensorflow@all and tensorflow@safe",
     "paddle@3.3": "paddle, which has no quirks",
-    "aclnn": "aclnn@8.5",
+    "aclnn": "aclnn@8.5 and for torch_npu, which makes float32 where float64 is asked for",
     "onnx@23": "onnx@19 to onnx@22, as far as they have the types",
     "onnx@28": "onnx@24 to onnx@27, as far as they have the types",
 }

@@ -21,6 +21,7 @@ TABLES = (
     "numpy@2",
     "jax@x64",
     "torch@2.13",
+    "torch_npu@2.13",
     "tensorflow@all",
     "paddle@3.3",
     "aclnn@8.5",

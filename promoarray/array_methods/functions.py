@@ -15,6 +15,7 @@ from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core._fast_path import FastOperator
+from promoarray.core.cast import astype
 from promoarray.core.dtype_argument import keep
 from promoarray.core.fast_path import TYPED, standing_for
 from promoarray.core.move import Move, fast_move, move
@@ -34,8 +35,8 @@ def _of_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     def method(x: PArray, *, dtype: object = None, **options: Any) -> Any:
         if dtype is None:
             return function(x, **options)
-        array = xp.astype(x, dtype, copy=False)
-        out = xp.astype(function(array, **options), dtype, copy=False)
+        array: Any = astype(x, dtype, copy=False, made=True)
+        out = astype(function(array, **options), dtype, copy=False, made=True)
         keep(function.__name__, x, array, dtype)
         return out
 

@@ -66,7 +66,7 @@ def asarray(
         from promoarray.core.events import CastEvent
 
         policy = out._policy or get_policy()
-        event = CastEvent(policy, source, out, source.dtype, target, dtype)
+        event = CastEvent(policy, source, out, source.dtype, target, dtype, True)
         tell(lambda observer: observer.on_cast(event))
     elif observers_anywhere:
         asked_for(out, source.dtype if dtype is None and not isinstance(obj, Array) else dtype)

@@ -78,12 +78,17 @@ def astype(
     copy: bool = True,
     saturate: bool | int | None = None,
     round_mode: str | None = None,
+    made: bool = False,
 ) -> Array:
-    """Cast an array as the policy in force, or its own, does; see ``promoarray.astype``."""
+    """Cast an array as the policy in force, or its own, does; see ``promoarray.astype``.
+
+    ``made`` says that it is asked for by another function, which makes the dtype itself: ``sum``.
+    """
     policy, given = array._policy or get_policy(), array._buffer
     source, backend = storage_dtype(array), backend_of(given)
     given_dtype = dtype if type(dtype) is DType else as_dtype(dtype)
     target = policy.canonical.get(given_dtype, given_dtype)
+    target = target if made else policy.cast.target(source, target)
     is_plain, buffer = saturate is None and round_mode is None, given
     if source is not target or not is_plain:
         buffer = explicit(policy, given, source, target, saturate=saturate, round_mode=round_mode)
@@ -93,12 +98,12 @@ def astype(
         elif not changes(array, dtype, target):
             return array  # the object itself: `x is xp.astype(x, x.dtype, copy=False)`
     result = array._wrap(buffer, target)
-    if copy and is_plain:
+    if copy and is_plain and not made:
         _keep(policy, backend, array, source, given_dtype, target)
     if observers_anywhere and is_plain:
         from promoarray.core.events import CastEvent
 
-        event = CastEvent(policy, array, result, source, target, dtype)
+        event = CastEvent(policy, array, result, source, target, dtype, made)
         tell(lambda observer: observer.on_cast(event))
     return result
 

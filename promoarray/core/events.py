@@ -85,6 +85,9 @@ class CastEvent(NamedTuple):
     source, target : DType
     asked : object
         The dtype as the program gave it: one that it read from an array knows more.
+    made : bool
+        Whether a function makes an array of the dtype, which casts nothing by itself:
+        ``sum(dtype=)``, ``asarray``, ``x.to(device, dtype)``.
     """
 
     policy: Policy
@@ -93,6 +96,7 @@ class CastEvent(NamedTuple):
     source: DType
     target: DType
     asked: object = None
+    made: bool = False
 
 
 class MadeEvent(NamedTuple):

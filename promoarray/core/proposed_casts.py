@@ -140,7 +140,7 @@ def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
 def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
     """Whether ``astype`` makes the cast, and it keeps the sort of number or is ``free`` not to."""
     kept = free or target.kind.category >= source.kind.category
-    return kept and policy.cast.refuses(policy.strong(source), target) is None
+    return kept and policy.cast.makes(policy.strong(source), target)
 
 
 def _cast(operands: Operands, casts: Mapping[int, DType]) -> Operands:

@@ -161,7 +161,7 @@ def cast_report(
     array = as_array(x, "cast_report")
     policy = array._policy or get_policy()
     source, target = storage_dtype(array), as_dtype(dtype)
-    target = policy.canonical.get(target, target)
+    target = policy.cast.target(source, policy.canonical.get(target, target))
     if dt.string in (source, target):
         raise TypeError("cast_report is about numbers; strings are cast exactly or refused")
     buffer = explicit(

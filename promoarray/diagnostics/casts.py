@@ -99,6 +99,9 @@ class Answer:
         What the values shown become, in a cast.
     signature : str
         What the framework's function does not take, though promoarray's does; else "".
+    kernel : str
+        That the framework has no kernel for it, where promoarray computes it all the same, or what
+        lists of dtypes say of one; else "".
     note : str
         That the cast is ml_dtypes', where no source of the policies defines it.
     """
@@ -109,6 +112,7 @@ class Answer:
     reason: str = ""
     values: tuple[CastValue, ...] = ()
     signature: str = ""
+    kernel: str = ""
     note: str = ""
 
     @property
@@ -148,13 +152,16 @@ def cast_answer(
     refused = cast_refusal(policy, source, target)
     if refused:
         return Answer(names, None, reason=refused)
+    given = policy.cast.gives.get(target) if source is not target else None
+    target = given.dtype if given else target
     try:
         made = tuple(cells(explicit(policy, values, source, target, **known), target))
     except (TypeError, ValueError, OverflowError) as error:
         if dt.string not in (source, target):  # else some text is not a number, or does not fit
             raise
         return Answer(names, None, reason=str(error))
-    return Answer(names, target.name, values=made, note=policy.cast.borrowed(source, target))
+    note = given.why if given else policy.cast.borrowed(source, target)
+    return Answer(names, target.name, values=made, note=note)
 
 
 # -- the table ------------------------------------------------------------------------------------

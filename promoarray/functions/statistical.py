@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from promoarray.core.cast import astype
 from promoarray.core.dispatch import call
 from promoarray.core.dtype_argument import keep
 from promoarray.core.fast_path import TYPED, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
-from promoarray.functions.data_types import astype
 from promoarray.parray import PArray
 
 __all__ = [
@@ -31,8 +31,8 @@ def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:
     if dtype is None:
         return call(name, x, **options)
     function: Any = globals()[name]  # which has a fast path
-    array = astype(x, dtype, copy=False)
-    out = astype(function(array, **options), dtype, copy=False)
+    array = astype(as_array(x, name), dtype, copy=False, made=True)
+    out: Any = astype(function(array, **options), dtype, copy=False, made=True)
     keep(name, x, array, dtype)
     return out
 

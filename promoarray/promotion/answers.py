@@ -8,6 +8,7 @@ framework has no kernel for.
 from __future__ import annotations
 
 import os.path
+from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,6 +55,26 @@ def _result(code: str) -> DType:
         return next(dtype for dtype, name in SCALARS.items() if name == code[1:])
     dtype = BY_CODE[code.removesuffix("*")]
     return _WEAK.get(dtype.kind, dt.weak_int) if code.endswith("*") else dtype
+
+
+class Grade(IntEnum):
+    """How sure it is that a kernel takes a dtype."""
+
+    REFUSED = 0
+    DOUBTFUL = 1
+    UNKNOWN = 2
+    LISTED = 3
+    VERIFIED = 4
+
+
+class Support(NamedTuple):
+    """What lists say of a kernel and a dtype."""
+
+    grade: Grade
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.grade.name.lower()}: {self.why}"
 
 
 class Answers:
@@ -124,6 +145,14 @@ class Answers:
         """Whether the CPU has no kernel of a function for a dtype, and a GPU may have one."""
         cell = self.cell(name, Operand(dtype))
         return cell is not None and cell.text == NO_KERNEL and dtype in ON_A_GPU
+
+    def support(self, name: str, dtype: DType) -> Support | None:
+        """What lists say of the kernel of a function for a dtype; None where none is at hand."""
+        return None
+
+    def by_operand(self, name: str) -> bool:
+        """Whether a kernel is asked for each array's own dtype, and casts them itself."""
+        return False
 
     def refuses_number(self, name: str, operands: tuple[Operand, ...]) -> bool:
         """Whether a function of one array does not take a Python number in its place."""

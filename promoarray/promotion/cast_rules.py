@@ -154,6 +154,13 @@ class Quirk(NamedTuple):
         return f"{self.name}: {self.sentence} ({self.source})"
 
 
+class Given(NamedTuple):
+    """The dtype that ``astype`` gives in place of one that is asked for, and why."""
+
+    dtype: DType
+    why: str
+
+
 class CastPlan(NamedTuple):
     """How one cast is done: in a mode of the kernels, then by transforms over the codes."""
 
@@ -187,6 +194,8 @@ class CastRule:
     refuses : callable
         From (source, target) to why ``astype`` refuses the pair, or None. Casts that an operation
         makes inside itself are not asked.
+    gives : mapping of DType to Given
+        What ``astype`` gives in place of a dtype, of arrays that have another.
     quirks : tuple of Quirk
         Those there are.
     on : tuple of str
@@ -201,6 +210,7 @@ class CastRule:
     cases: tuple[Case, ...] = ()
     knobs: Mapping[str, Knob] = field(default_factory=dict)
     refuses: Callable[[DType, DType], str | None] = all_pairs
+    gives: Mapping[DType, Given] = field(default_factory=dict)
     quirks: tuple[Quirk, ...] = ()
     on: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
@@ -236,6 +246,15 @@ class CastRule:
         settings = self.settings(saturate=saturate, round_mode=round_mode)
         why = self.refuses(source, target)
         return Refusal(why) if why else self.plan(source, target, settings).mode
+
+    def target(self, source: DType, asked: DType) -> DType:
+        """Return the dtype that ``astype`` gives where one is asked for."""
+        given = self.gives.get(asked) if source is not asked else None
+        return asked if given is None else given.dtype
+
+    def makes(self, source: DType, target: DType) -> bool:
+        """Whether ``astype`` makes a dtype of another: it refuses neither, nor gives a third."""
+        return self.refuses(source, target) is None and self.target(source, target) is target
 
     def plan(
         self, source: DType, target: DType, settings: Mapping[str, object] | None = None

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from promoarray.dtypes import WEAK, DType, weak_float, weak_int
+from promoarray.dtypes import BY_CODE, WEAK, DType, weak_float, weak_int
 from promoarray.dtypes import bool as dt_bool
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
@@ -42,7 +42,7 @@ from promoarray.promotion.type_steps import component
 if TYPE_CHECKING:
     from typing import Self, TypeVar, TypeVarTuple
 
-    from promoarray.promotion.answers import Answers
+    from promoarray.promotion.answers import Answers, Support
     from promoarray.promotion.foreign import Foreign
     from promoarray.promotion.policy_like import ByValue, OperandTypes, OperationRule
     from promoarray.promotion.properties_report import PropertiesReport
@@ -163,6 +163,9 @@ class Policy:
     answers : Answers or None
         What the framework itself answered for its functions, of those that follow no promotion, and
         the dtypes it has no kernel for.
+    default_set : callable or None
+        From the policy and the float dtype that a program has made the default one to the policy
+        from there on (``torch.set_default_dtype``). None where there is no such setting.
     keeps : frozenset of str
         Operations whose function in place (``clip_``) leaves the target its dtype, where
         ``inplace`` is None.
@@ -219,6 +222,7 @@ class Policy:
     fixed: Mapping[str, DType] = field(default_factory=dict)
     real_spectra: bool = False
     answers: Answers | None = None
+    default_set: Callable[[Policy, DType], Policy] | None = None
     keeps: frozenset[str] = frozenset()
     cast: CastRule = CAST
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
@@ -312,8 +316,13 @@ class Policy:
             In place, the result is written into the first.
         options : mapping
             What the operation takes besides: ``low`` tells which bounds ``clip`` has, ``real`` that
-            the eigenvalues that ``eig`` finds are real.
+            the eigenvalues that ``eig`` finds are real, ``default`` the code of the float dtype
+            that the program has made the default one.
         """
+        if self.default_set is not None and "default" in options:
+            others = {name: x for name, x in options.items() if name != "default"}
+            then = self.once(self.default_set, BY_CODE[options["default"]])
+            return then.decide(name, operands, values, form, options=others)
         promoted = self.squared(name, operands, values, form) if self.squares else operands
         plan = self.plan(name, promoted, form)
         if isinstance(plan, Refusal):
@@ -371,8 +380,26 @@ class Policy:
         lacking, target = self.answers.without_kernel, self.strong(operands[0].type)
         if form is Form.INPLACE and (why := lacking(self.title, f"{name}_", target)):
             return why
+        found = (lacking(self.title, name, each) for each in self._of_kernel(name, operands, plan))
+        return next(filter(None, found), None)
+
+    def support(self, name: str, operands: tuple[Operand, ...], plan: Plan) -> Support | None:
+        """Return what lists of dtypes say of the kernel that carries out a plan, of several dtypes
+        the least; None where no such list is at hand."""
+        if self.answers is None or not operands:
+            return None
+        support, dtypes = self.answers.support, self._of_kernel(name, operands, plan)
+        found = (support(name, dtype) for dtype in dtypes)
+        return min(filter(None, found), key=lambda each: each.grade, default=None)
+
+    def _of_kernel(self, name: str, operands: tuple[Operand, ...], plan: Plan) -> tuple[DType, ...]:
+        """The dtypes that a kernel is asked for: that of the operands, of several dtypes their
+        common one; or each array's own, where the kernel casts them."""
+        if self.answers is not None and self.answers.by_operand(name):
+            arrays = [operand for operand in operands if operand.rank is Rank.ARRAY]
+            return (*{self.strong(operand.type): None for operand in arrays or operands},)
         alike = len({operand.type for operand in operands}) == 1
-        return lacking(self.title, name, target if alike else plan.inputs[0])
+        return (self.strong(operands[0].type) if alike else plan.inputs[0],)
 
     @property
     def assigning(self) -> Fit:

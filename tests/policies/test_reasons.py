@@ -18,6 +18,7 @@ from promoarray.promotion.cast_losses import loss
 
 POLICIES = (
     *("numpy@2", "numpy@1", "jax@x64", "jax@x32", "jax@strict", "jax@lax", "torch@2.13"),
+    "torch_npu@2.13",
     *("tensorflow", "tensorflow@all", "tensorflow@safe", "paddle", "paddle@3.3", "paddle@2.6"),
     *("aclnn@8.0", "aclnn@8.5", "onnx@25", "onnx@13", "onnx@7", "mindspore@2.10", "array_api"),
 )

@@ -7,7 +7,9 @@ dtype that loses least. One that it read from an array, or from the policy, is e
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
@@ -28,6 +30,7 @@ from promoarray.diagnostics.model.divergence import (
 from promoarray.diagnostics.model.slots import as_held, as_seen_by, held, lacks, record, why_lacking
 from promoarray.dtypes import DType
 from promoarray.operations import Form
+from promoarray.promotion.cast_rules import Given
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 
@@ -99,12 +102,17 @@ def entry_verdict(policies: Policies, entry: EntryEvent, rank: Rank) -> Verdict:
 
 def cast_verdict(policies: Policies, cast: CastEvent, asked: DType) -> Verdict:
     """Ask which policies refuse a cast, or make another dtype of it."""
-    run, array, _, source, target, _ = cast
+    run, array, _, source, target, *_ = cast
     names = words_of((Operand(source), Operand(target)))
-    answers = {
-        p: _would_cast(p, as_seen_by(p, array).type, asked, target) for p in others(policies, run)
+    seen = {p: p.strong(as_seen_by(p, array).type) for p in others(policies, run)}
+    answers = {p: _would_cast(p, source, asked, target) for p, source in seen.items()}
+    given = {} if cast.made else {p: _given(p, source, asked) for p, source in seen.items()}
+    answers |= {
+        policy: Answer(each.dtype, each.why, "root", names)
+        for policy, each in given.items()
+        if each is not None and each.dtype is not target
     }
-    found = _verdict(policies, "astype", names, run, target, answers, asked)
+    found = _verdict(policies, "astype", names, run, target, answers, asked, given)
     return found._replace(noted=True)  # an edit may have to hold here
 
 
@@ -152,19 +160,28 @@ def _verdict(
     dtype: DType,
     answers: dict[Policy, Answer],
     asked: DType,
+    given: Mapping[Policy, Given | None] = MappingProxyType({}),
 ) -> Verdict:
     told = {run.name: Answer(dtype, "", "", operands)}
     told |= {policy.name: answer for policy, answer in answers.items()}
-    slot = record(dtype, {p.name: held(p, seen_dtype(p, asked)) for p in policies})
+    goes_on = {p.name: held(p, seen_dtype(p, asked)) for p in policies}
+    goes_on |= {policy.name: each.dtype for policy, each in given.items() if each is not None}
+    slot = record(dtype, goes_on)
     noted = any(answer.dtype is not dtype for answer in answers.values())
     return Verdict(name, operands, told, (slot,), noted=noted, held=asked)
+
+
+def _given(policy: Policy, source: DType, asked: DType) -> Given | None:
+    """The dtype that a policy's ``astype`` gives in place of one; None where it gives that."""
+    target = held(policy, seen_dtype(policy, asked))
+    return None if source is target else policy.cast.gives.get(target)
 
 
 def _would_cast(policy: Policy, source: DType, asked: DType, run: DType) -> Answer:
     """A policy's answer to ``x.astype(asked)`` with the types it has seen so far."""
     target = seen_dtype(policy, asked)
     names = words_of((Operand(source), Operand(target)))
-    why = "" if lacks(policy, target) else cast_refusal(policy, policy.strong(source), target)
+    why = "" if lacks(policy, target) else cast_refusal(policy, source, target)
     return Answer(None, why, "root", names) if why else _would_make(policy, asked, run, names)
 
 

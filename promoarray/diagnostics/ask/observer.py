@@ -62,7 +62,7 @@ from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.call_counts import Passes
 from promoarray.diagnostics.model.divergence import DefaultMade, Divergence
-from promoarray.diagnostics.model.noted import Call, Decided
+from promoarray.diagnostics.model.noted import Call, Decided, NotExamined
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.model.values import Place, one_pass
 from promoarray.diagnostics.report import Report
@@ -132,7 +132,8 @@ class ShadowObserver(Observer):
         if dt.string in (cast.source, cast.target):
             return
         asked = cast.asked if type(cast.asked) is ReadDType else cast.target
-        key = "astype", cast.policy, cast.array._type, cast.source, id(asked), cast.target
+        of = cast.policy, cast.array._type, cast.source
+        key = "astype", *of, id(asked), cast.target, cast.made
         verdict = self._asked(key, lambda: cast_verdict(self.policies, cast, asked))
         (cast.result._type,) = verdict.slots
         self._values.cast(cast)
@@ -207,6 +208,8 @@ class ShadowObserver(Observer):
 
     def _note(self, verdict: Verdict) -> Divergence:
         """Note a place, or count it once more."""
+        for policy, why in verdict.doubts:
+            self.report.unanswered[NotExamined(verdict.name, why, *sites(), (policy,))] += 1
         place = self._place(verdict)
         if place.differs:
             return self.report.record(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from promoarray.core.array_base import type_of
@@ -29,6 +29,7 @@ from promoarray.diagnostics.model.slots import (
 from promoarray.diagnostics.model.values import Difference
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.operations import Form
+from promoarray.promotion.answers import Grade
 from promoarray.promotion.plan import Decision, Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
@@ -57,6 +58,8 @@ class Verdict(NamedTuple):
     lasting: bool = True
     # the policies whose framework's function takes no such call, and why
     signatures: tuple[tuple[str, str], ...] = ()
+    # the policies of which it is doubtful that they carry it out, and why
+    doubts: tuple[tuple[str, str], ...] = ()
     # the Python scalars of which some policies make another number
     scalars: tuple[ScalarChange, ...] = ()
     # the policies that answer otherwise of other values of a lazy 0-d array
@@ -139,7 +142,7 @@ WEAK_REASON = "an operand is weakly typed there: it was made of Python numbers a
 
 def key_of(event: OperationEvent, by_value: bool) -> Hashable:
     """Return what operations of one verdict have in common; see ``kind_of``."""
-    said = event.options.get("low", True), event.options.get("real")
+    said = event.options.get("low", True), *map(event.options.get, ("real", "default"))
     operands = [kind_of(x, by_value) for x in event.operands]
     return event.name, event.form, event.policy, event.plan.result, *said, *operands
 
@@ -169,6 +172,7 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
         event.form,
         lasting=not by_value and not scalars,  # which name the value
         signatures=_signatures(policies, event),
+        doubts=tuple(_doubts(decided, event)),
         scalars=scalars,
         assumes=tuple(p.name for p in policies if lazy and p.by_value and _assumes(p, event)),
     )
@@ -217,7 +221,8 @@ def _dtype(policy: Policy, result: DType | Refusal) -> DType | None:
 def _without_data(event: OperationEvent, by_value: bool) -> OperationEvent:
     """An event that keeps no array alive, but values of 0-d arrays if they are asked for."""
     given = tuple([without_data(x, by_value) for x in event.operands])
-    options = {name: event.options[name] for name in ("low", "real") if name in event.options}
+    looked_at = ("low", "real", "default")
+    options = {name: event.options[name] for name in looked_at if name in event.options}
     nothing: Any = None
     bare = event._replace(operands=given, values=(), result=nothing, extra_results=())
     return bare._replace(options=options)
@@ -319,6 +324,16 @@ def _scalars(decided: Decided, event: OperationEvent) -> tuple[ScalarChange, ...
         changes = scalar_differences(event.policy, x, value, dtype, others)
         found += [ScalarChange(WEAK[type(x)], dtype, change) for change in changes]
     return tuple(found)
+
+
+def _doubts(decided: Decided, event: OperationEvent) -> Iterator[tuple[str, str]]:
+    """Yield the policies whose device may have no kernel for it, as lists do not agree."""
+    for policy, (seen, decision) in decided.items():
+        if policy.name == event.policy.name or isinstance(decision, Refusal):
+            continue
+        support = policy.support(event.name, seen, decision.plan)
+        if support is not None and support.grade is Grade.DOUBTFUL:
+            yield policy.name, str(support)
 
 
 def _signatures(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[tuple[str, str], ...]:

@@ -30,6 +30,7 @@ from promoarray.diagnostics.ask.operations import Verdict, words_of
 from promoarray.diagnostics.calls.examined import (
     asked_on_a_cpu_alone,
     defined_otherwise,
+    doubtful,
     examined,
     refused,
 )
@@ -274,7 +275,8 @@ class _Observer(ShadowObserver):
     def cast(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an explicit cast."""
         source, target = BY_CODE[each.operands[0].code], each.dtypes()[0]
-        self.on_cast(CastEvent(home, operands[0], made[0], source, target))
+        named = each.options.get("made", False)
+        self.on_cast(CastEvent(home, operands[0], made[0], source, target, made=named))
 
     def made(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an array of a dtype that the program named."""
@@ -319,6 +321,8 @@ def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: An
     for dtype in dtypes:
         if asked_on_a_cpu_alone(each.name, dtype, policy):
             return f"its kernels for the CPU have no {dtype.name}, and no GPU was asked"
+        if not each.options["ruled"] and (why := doubtful(each.name, dtype, policy)):
+            return why
     return defined_otherwise(each.name, home, policy, each.options["keywords"], dtypes)
 
 

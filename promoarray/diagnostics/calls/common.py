@@ -84,13 +84,13 @@ OF_ANY = names("zeros ones empty eye normal rand randn randint randperm zero_")
 
 STRUCTURE = names("""
     H T __getitem__ __setitem__ adjoint alias as_strided at.get at.set chunk clone contiguous copy
-    cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy
-    grad index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims lax.reshape
-    lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT matrix_transpose
-    movedim moveaxis narrow permute permute_dims pin_memory ravel requires_grad_ reshape
-    reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes squeeze
-    squeeze_ strided_slice swapaxes swapdims t t_ tensor_split transpose transpose_ unbind unflatten
-    unsqueeze unsqueeze_ unstack values view view_as view_shape view_slice
+    cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy grad
+    index index_put index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims
+    lax.reshape lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT
+    matrix_transpose movedim moveaxis narrow permute permute_dims pin_memory ravel requires_grad_
+    reshape reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes
+    squeeze squeeze_ strided_slice swapaxes swapdims t t_ tensor_split transpose transpose_ unbind
+    unflatten unsqueeze unsqueeze_ unstack values view view_as view_shape view_slice
 """)
 """Functions that look at no number: what they do to a dtype is nothing in any framework."""
 

@@ -23,7 +23,7 @@ from promoarray.diagnostics.calls.common import (
 from promoarray.diagnostics.calls.tables import names, synonyms, text_of
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
-from promoarray.promotion.answers import Answers
+from promoarray.promotion.answers import Answers, Grade
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 
@@ -76,6 +76,14 @@ def asked_on_a_cpu_alone(name: str, dtype: DType, policy: Policy) -> bool:
     if policy.answers is None or not (name in FILLS or name.endswith(MADE_OF_DTYPE)):
         return False
     return policy.answers.asked_on_a_cpu_alone(_row(name, policy.answers), dtype)
+
+
+def doubtful(name: str, dtype: DType, policy: Policy) -> str:
+    """Why it is doubtful that a device carries out a function on arrays of a dtype; "" if not."""
+    if policy.answers is None:
+        return ""
+    support = policy.answers.support(_row(name, policy.answers), dtype)
+    return str(support) if support is not None and support.grade is Grade.DOUBTFUL else ""
 
 
 def is_defined(name: str) -> bool:
@@ -172,7 +180,8 @@ def _row(name: str, answers: Answers) -> str:
 
 
 def _family(policy: Policy) -> str:
-    return policy.name.partition("@")[0]
+    """The framework, whatever it runs on."""
+    return policy.name.partition("@")[0].removesuffix("_npu")
 
 
 @cache

@@ -92,7 +92,7 @@ def answer_of(policy: Policy, asked: Asked, casts: Casts) -> DType | None:
         elif not has(policy, to) or (
             operand.rank is not Rank.SCALAR
             and (source := policy.strong(adopted(policy, operand).type)) is not to
-            and policy.cast.refuses(source, to)
+            and not policy.cast.makes(source, to)
         ):
             return None
     if casts.operands and all(o.rank is Rank.SCALAR for o in _edited(asked, casts)):
@@ -132,7 +132,7 @@ def agree(port: Port, asked: Asked, casts: Casts) -> bool:
     for policy in port.every:
         answer = answer_of(policy, asked, casts)
         to = casts.result
-        cast = answer and to and has(policy, to) and policy.cast.refuses(answer, to) is None
+        cast = answer and to and has(policy, to) and policy.cast.makes(answer, to)
         if answer is not asked.wanted and not cast:
             return False
     return True

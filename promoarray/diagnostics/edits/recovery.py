@@ -86,7 +86,10 @@ def _keeps(policy: Policy, source: DType, target: DType) -> bool:
     """Whether ``astype`` casts one dtype to another, and keeps every value."""
     admitted = target.kind.category >= source.kind.category
     return source is target or (
-        admitted and not any(gravity(source, target)) and not cast_refusal(policy, source, target)
+        admitted
+        and not any(gravity(source, target))
+        and not cast_refusal(policy, source, target)
+        and policy.cast.target(source, target) is target
     )
 
 

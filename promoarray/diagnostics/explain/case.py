@@ -160,13 +160,21 @@ class Case:
             return Answer(names, None, reason=raised + self.decided.reason)
         result = self.decided.plan.result
         dtype = self.policy.strong(result).name
-        return Answer(names, dtype, result.weak, signature=self.signature())
+        return Answer(names, dtype, result.weak, signature=self.signature(), kernel=self.kernel())
 
     def signature(self) -> str:
         """Return what the framework's function does not take, though promoarray's does."""
         inplace = self.form is Form.INPLACE
         refusal = None if inplace else self.policy.signature_refusal(self.name, self.seen)
         return "" if refusal is None else f"{refusal.reason}: make an array of it first there"
+
+    def kernel(self) -> str:
+        """Return what is known of the kernel that carries it out; "" if that is nothing."""
+        if isinstance(self.plan, Refusal):
+            return ""
+        support = self.policy.support(self.name, self.seen, self.plan)
+        lacking = self.policy.kernel_refusal(self.name, self.seen, self.plan, self.form)
+        return str(support) if support else f"refused: {lacking.reason}" if lacking else ""
 
     def otherwise(self, form: Form) -> str:
         """Return what the operator or function of that name does, if it is another one."""

@@ -48,13 +48,17 @@ class CastCase:
         self, x: PArray | Operand, target: DType, policy: Policy, settings: dict[str, Any]
     ) -> None:
         self.x, self.asked, self.policy, self.settings = x, target, policy, settings
-        self.target = policy.canonical.get(target, target)
         if isinstance(x, Operand):
             self.source = policy.canonical.get(x.type, x.type)
         else:
             self.source = storage_dtype(x)
+        self.target = self._given(policy)
         self.own = isinstance(x, PArray) and x.size > 0
         self.given = self._first() if self.own else edges(self.source, self.target)
+
+    def _given(self, policy: Policy) -> DType:
+        """The dtype that a policy gives where the one is asked for."""
+        return policy.cast.target(self.source, policy.canonical.get(self.asked, self.asked))
 
     def _first(self) -> Any:
         """The first values of the array, on the CPU."""
@@ -69,6 +73,7 @@ class CastCase:
     def explanation(self) -> Explanation:
         """Return the answer with its reasons, and every other policy's."""
         policy, rule, answer = self.policy, self.policy.cast, self.answer()
+        to = self.asked if self.asked in rule.gives else self.target
         lost = "" if answer.dtype is None else loss(self.source, self.target)
         given = {name: value for name, value in self.settings.items() if value is not None}
         said = "".join(f", {name}={quoted(value)}" for name, value in given.items())
@@ -76,7 +81,7 @@ class CastCase:
             operation="astype",
             policy=policy.name,
             title=policy.title,
-            expression=f"astype({self.source.name}, {self.target.name}{said})",
+            expression=f"astype({self.source.name}, {to.name}{said})",
             answer=answer,
             steps=tuple(self.steps(answer)),
             casts=(Cast("x", self.source.name, self.target.name, lost),) if answer.dtype else (),
@@ -94,9 +99,9 @@ class CastCase:
         other = copy(self)
         other.policy = policy
         other.settings = {k: v for k, v in self.settings.items() if k in policy.cast.knobs}
-        other.target = policy.canonical.get(self.asked, self.asked)
         first = self.x.type if isinstance(self.x, Operand) else self.source
         other.source = policy.canonical.get(first, first)
+        other.target = other._given(policy)
         whole = convert(as_policy("numpy"), self.given, self.source, first)
         other.given = convert(policy, whole, first, other.source)
         return other.answer()
@@ -120,6 +125,8 @@ class CastCase:
         if answer.dtype is None:
             yield f"refused: {answer.reason}"
             return
+        if (given := policy.cast.gives.get(self.asked)) and given.dtype is target:
+            yield given.why
         chosen = policy.cast.settings(**self.settings)
         yield _rounding(source, target, policy.cast.plan(source, target, chosen).mode)
         values = edges(source, target)

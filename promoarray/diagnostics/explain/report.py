@@ -119,6 +119,7 @@ class Explanation(Printable):
             "function": self.function,
             "operator": self.operator,
             "signature": self.answer.signature,
+            "kernel": self.answer.kernel,
             "sources": list(self.sources),
             "notes": list(self.notes),
             "others": [{"policy": name, **a.to_dict()} for a in self.others for name in a.policies],
@@ -135,6 +136,7 @@ class Explanation(Printable):
             ("function", (self.function,) if self.function else ()),
             ("operator", (self.operator,) if self.operator else ()),
             ("signature", (self.answer.signature,) if self.answer.signature else ()),
+            ("kernel", (self.answer.kernel,) if self.answer.kernel else ()),
             ("quirks", self.quirks),
             ("source", self.sources),
             ("notes", self.notes),
@@ -143,8 +145,9 @@ class Explanation(Printable):
 
     @property
     def headline(self) -> str:
-        """The expression and its result."""
-        return visible(f"{self.expression} is {self.answer.what} under {self.policy}")
+        """The expression and its result, and what is known against its kernel."""
+        kernel = _KERNEL.get(self.answer.kernel.partition(":")[0], "")
+        return visible(f"{self.expression} is {self.answer.what} under {self.policy}{kernel}")
 
     def _values(self) -> CastTable:
         """What every policy makes of the values of a cast, but for the refusal explained."""
@@ -194,6 +197,9 @@ class Explanation(Printable):
 
 
 _OTHERS = "other policies"
+
+_KERNEL = {"refused": ", which has no kernel for it", "doubtful": " (doubtful)"}
+"""What the headline says of a kernel."""
 
 
 def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:

@@ -257,6 +257,8 @@ class Call:
         self.recorder.count(kind, self.name)
         if kind in OPEN_CALLS:
             self.recorder.unexamined(self.name, OPEN_CALLS[kind], self.frame, called=True)
+        if kind in (MOVE, OPERATION) and (by := INDEXED.get(self.name)) and self._by_arrays:
+            self.recorder.called(by, self._first_array(), (), False, self.frame)
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
             name, array = self.name, self._first_array()
             maker = name in self.words.defaults or name in OF_A_DTYPE
@@ -265,6 +267,13 @@ class Call:
                 name = f"{name}{MADE_OF_DTYPE}" if maker else name
             ruled = kind == OPERATION  # whose rule says what is refused
             self.recorder.called(name, array, self.given, ruled, self.frame)
+
+    @property
+    def _by_arrays(self) -> bool:
+        """Whether it indexes by arrays, or lists, of places or of truth values."""
+        key = self.args[1] if len(self.args) > 1 else ()
+        parts = key if isinstance(key, tuple) else (key,)
+        return any(isinstance(x, (self.tensor, list, np.ndarray)) for x in parts)
 
     @property
     def given(self) -> list[str]:
@@ -333,6 +342,9 @@ class Call:
 
 NAMED = frozenset({OPERATION, APPROXIMATE, MOVE, MAKE})
 """Kinds of calls of which a policy is asked by name, too."""
+
+INDEXED = {"__getitem__": "index", "__setitem__": "index_put"}
+"""What indexing by arrays is called among functions; by numbers and slices it makes views."""
 
 _OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
 

@@ -169,7 +169,8 @@ class FlowRecorder(Observer):
             return
         result = cast.result
         given = (cast.array,), (cast.target,), not result.ndim
-        (slot,) = self.record(CAST, "astype", cast.policy, *given)
+        made = {"made": True} if cast.made else NO_OPTIONS
+        (slot,) = self.record(CAST, "astype", cast.policy, *given, options=made)
         self.compared.cast(cast)
         result._type = slot
 
@@ -343,7 +344,7 @@ class FlowRecorder(Observer):
 
 def _looked_upon(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options of an operation that policies look at."""
-    said = {"real": options["real"]} if "real" in options else {}
+    said = {name: options[name] for name in ("real", "default") if name in options}
     return said | {"low": bool(options["low"]), "high": True} if "low" in options else said
 
 

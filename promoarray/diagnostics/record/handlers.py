@@ -210,7 +210,14 @@ def cast(call: Call) -> None:
         call.recorder.moved(call.args[0], results[0])
     else:
         values = partial(call.values, call.args[0])
-        call.recorder.cast(source, results[0], call.frame, values)
+        moves = call.name == "to" and any(_is_device(call, x) for x in named)
+        call.recorder.cast(source, results[0], call.frame, values, made=moves)
+
+
+def _is_device(call: Call, x: Any) -> bool:
+    """Whether an argument names a device: by a name, a number, or an object of the framework's."""
+    kind = type(x)
+    return (kind in (str, int) and not call.is_dtype(x)) or kind.__name__ == "device"
 
 
 def default(call: Call) -> None:

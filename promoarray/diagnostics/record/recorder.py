@@ -458,6 +458,8 @@ class Recorder:
         result: Result,
         frame: FrameType,
         values: Callable[[], Any] | None = None,
+        *,
+        made: bool = False,
     ) -> None:
         """Record an explicit cast, ``x.to(dtype)``: from here on every policy has its dtype.
 
@@ -469,13 +471,15 @@ class Recorder:
         values : callable, optional
             Reads the operand's values into an array of its storage dtype; answers None where they
             cannot be read. Called where the policies' casts may make others of them.
+        made : bool
+            Whether it makes an array elsewhere, as ``x.to(device, dtype)``.
         """
-        made = self._abstract_array.of(result.dtype, result.ndim)
-        given = self._with_values(operand, result.dtype, values)
-        event = CastEvent(self.home, given, made, type_of(operand._type), result.dtype)
+        cast = self._abstract_array.of(result.dtype, result.ndim)
+        given, source = self._with_values(operand, result.dtype, values), type_of(operand._type)
+        event = CastEvent(self.home, given, cast, source, result.dtype, made=made)
         with notify_lock, standing_at(frame):
             self.flow.on_cast(event)
-        self._put(result.array, made._type)
+        self._put(result.array, cast._type)
 
     def assigned(
         self,

@@ -166,13 +166,13 @@ ALL = "all"
 """Names the editions of every framework that people have installed."""
 
 
-PADDLE, TORCH, ASCEND = "paddle@3.3", "torch@2.13", "aclnn@8.5"
+PADDLE, TORCH, ASCEND, TORCH_NPU = "paddle@3.3", "torch@2.13", "aclnn@8.5", "torch_npu@2.13"
 JAX, JAX_X64 = "jax@x32", "jax@x64"
 
 TARGETS = {
     # Not ONNX: torch.onnx.export writes the casts. Not NumPy: there are no devices and no modules.
-    # Ascend devices run programs of these frameworks, by their own table.
-    "torch": (PADDLE, JAX, ASCEND),
+    # Ascend devices run programs of these frameworks: PyTorch's by torch_npu.
+    "torch": (PADDLE, JAX, TORCH_NPU),
     "paddle": (TORCH, JAX, ASCEND),
     # The same program is often run with NumPy, too.
     "jax": (TORCH, PADDLE, "numpy@2"),

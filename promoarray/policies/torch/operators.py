@@ -66,6 +66,8 @@ from promoarray.promotion.type_steps import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
@@ -300,6 +302,30 @@ def _shares(types: tuple[DType, ...]) -> str | None:
     return why or of_one_dtype(types)
 
 
+ANSWERS = Answers(__file__, "functions.txt", "torch@2.13")
+
+
+def with_default(policy: Policy, dtype: DType) -> Policy:
+    """Return a policy after ``torch.set_default_dtype``: Python floats become the dtype, and what
+    makes floats of integers makes it of them."""
+    compute, complexes = exact_to(dtype), dtype.complexified or dt.complex64
+
+    def floating(rules: Mapping[str | Family, OperationRule]) -> dict[str | Family, OperationRule]:
+        return {
+            name: replace(rule, compute=compute)
+            if isinstance(rule, TypeRule) and rule.compute is _TO_FLOAT
+            else rule
+            for name, rule in rules.items()
+        }
+
+    return policy.derive(
+        policy.name,
+        defaults={**policy.defaults, dt.weak_float: dtype, dt.weak_complex: complexes},
+        operations=floating(policy.operations),
+        functions=floating(policy.functions),
+    )
+
+
 V2_13 = Policy(
     name="torch@2.13",
     title="PyTorch 2.13",
@@ -360,7 +386,8 @@ V2_13 = Policy(
     copies=frozenset({"flip"}),
     one_element=CONVERSIONS | {"setitem"},
     composed=frozenset({"einsum"}),
-    answers=Answers(__file__, "functions.txt", "torch@2.13"),
+    answers=ANSWERS,
+    default_set=with_default,
     cast=TORCH_2_13,
     can_cast=can_cast,
     refusal=REFUSAL,

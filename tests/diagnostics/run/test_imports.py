@@ -151,7 +151,7 @@ def test_the_policies_are_those_of_the_framework_that_came_up(
     files: Files, command: Command
 ) -> None:
     data = command("compare", files({"main.py": BY_NAME}), "--json", status=1).data
-    assert data["policies"] == ["paddle@3.3", "jax@x32", "aclnn@8.5"]
+    assert data["policies"] == ["paddle@3.3", "jax@x32", "torch_npu@2.13"]
 
 
 @torch_only

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 from promoarray.diagnostics.calls.common import plain, words
 from promoarray.diagnostics.calls.tables import names_of
+from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call as AnyCall
 from promoarray.diagnostics.record.call import dtypes_in, flat
 from promoarray.diagnostics.record.handlers import (
@@ -128,6 +129,15 @@ class Call(AnyCall):
         """How the call is written: functions answer otherwise than operators at places."""
         qualified = qualified_name(self.func) or ""
         return Form.OPERATOR if qualified.startswith("torch.Tensor.") else Form.FUNCTION
+
+    def saw(
+        self, operation: str, operands: Sequence[Any], results: Sequence[Result], **how: Any
+    ) -> AbstractArray:
+        """Record an operation, with the default dtype that the program has set; see ``Call``."""
+        default = self.dtypes.get(torch.get_default_dtype(), float32)
+        if default is not float32:
+            how["options"] = {**how.get("options", NO_OPTIONS), "default": default.code}
+        return super().saw(operation, operands, results, **how)
 
     @property
     def condition_first(self) -> bool:
