@@ -402,6 +402,11 @@ class Policy:
         return (self.strong(operands[0].type) if alike else plan.inputs[0],)
 
     @property
+    def framework(self) -> str:
+        """The framework, whatever edition it is of and whatever it runs on."""
+        return self.name.partition("@")[0].removesuffix("_npu")
+
+    @property
     def assigning(self) -> Fit:
         """From a Python number and the dtype of ``x`` to what ``x[key] = value`` casts to it.
 

@@ -8,6 +8,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
+from promoarray.diagnostics.calls.common import FILLS
 from promoarray.dtypes import BY_CODE, WEAK_TYPES, DType
 from promoarray.operations import BY_SYMBOL, OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
@@ -187,8 +188,8 @@ def test_grades(name: str, code: str, grade: Grade) -> None:
 
 
 def test_every_list_is_of_something_that_policies_are_asked_about_and_has_its_source() -> None:
-    known = {*OPERATIONS, *STANDS_FOR, "fmod", "gather", "index", "index_put", "normal_"}
-    known |= {"arange", "full", "angle"}
+    known = {*OPERATIONS, *STANDS_FOR, *FILLS, "fmod", "gather", "index", "index_put"}
+    known |= {"arange", "full", "angle", "fill_"}
     assert {*lists(A2).lists} <= known
     for row in lists(A2).lists.values():
         assert (row.takes is None) == (row.operator == "")

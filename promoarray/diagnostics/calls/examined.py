@@ -116,7 +116,7 @@ def defined_otherwise(
         return ""
     if dtypes and definition.dtypes and definition.dtypes.isdisjoint(dtypes):
         return ""
-    editions = ((each.name, _family(each)) for each in (home, policy))
+    editions = ((each.name, each.framework) for each in (home, policy))
     here, there = (definition.by.get(name) or definition.by.get(of) for name, of in editions)
     if not here or not there or here == there:
         return ""
@@ -177,11 +177,6 @@ def _asked(policy: Policy) -> Set[str]:
 def _row(name: str, answers: Answers) -> str:
     """The function that a framework was asked for: that of the name, or what the name means."""
     return name if name in answers.rows else _meant(name)
-
-
-def _family(policy: Policy) -> str:
-    """The framework, whatever it runs on."""
-    return policy.name.partition("@")[0].removesuffix("_npu")
 
 
 @cache

@@ -190,7 +190,19 @@ def ask(
     policy: Policy, event: OperationEvent | RefusalEvent, seen: tuple[Operand, ...]
 ) -> Decision | Refusal:
     """Return what a policy does with an operation of the run, on operands as it sees them."""
-    return policy.carried_out(event.name, seen, event.operands, event.form, options=event.options)
+    asked = event.operands, event.form
+    decided = policy.carried_out(event.name, seen, *asked, options=event.options)
+    home = event.policy
+    if policy is home or policy.framework != home.framework or isinstance(event, RefusalEvent):
+        return decided
+    # Where the framework did otherwise than its own policy says, as a step that stands for a part
+    # of something greater may, it does so in every edition and on every device.
+    own = home.decide(event.name, event.seen, *asked, options=event.options)
+    if isinstance(decided, Refusal) or isinstance(own, Refusal):
+        return decided
+    if own.plan.result is event.plan.result or decided.plan.result is not own.plan.result:
+        return decided
+    return decided._replace(plan=decided.plan._replace(result=event.plan.result))
 
 
 def result_of(

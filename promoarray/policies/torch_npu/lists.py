@@ -141,7 +141,7 @@ class DeviceLists(Answers):
 
     @cached_property
     def rows(self) -> Mapping[str, Mapping[str, Cell]]:
-        """The functions whose dtypes were read in torch_npu's source."""
+        """The functions whose dtypes are known: by torch_npu's source, or as they fill an array."""
         return {name: {} for name in self.lists}
 
     @property

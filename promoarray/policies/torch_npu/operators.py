@@ -104,7 +104,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     "erfc": _small_refused,
     "mean": TypeRule(admit=INEXACT, why=f"bools and integers have no mean ({UNCHECKED})"),
     Family.MATMUL: _noted(
-        Family.MATMUL, "op-plugin does not check, and gives the first operand's dtype"
+        Family.MATMUL, f"op-plugin takes the first operand's dtype ({UNCHECKED})"
     ),
     Family.CLIP: _noted(
         Family.CLIP, "before CANN 8.2.RC1 integers with a float bound stay integers"

@@ -81,3 +81,19 @@ def test_float_power_is_float32() -> None:
         torch.float_power(torch.ones(2, dtype=torch.float64), 2)
     assert told(report) == {"float_power": "float32"}
     assert len(report.divergences) == 1
+
+
+def test_modules_that_are_cast_to_float64_are_float32() -> None:
+    with pa.record("torch", "torch_npu") as report:
+        net = torch.nn.Linear(2, 2).double()
+        net.weight + 1
+        torch.nn.Linear(2, 2).to(torch.float64).weight * 1
+    assert told(report) == dict.fromkeys(("astype", "add", "multiply"), "float32")
+
+
+def test_where_pytorch_does_otherwise_than_its_policy_says_so_does_the_device() -> None:
+    x = torch.ones(2, 3, dtype=torch.bfloat16)
+    with pa.record("torch", "torch_npu", "torch@2.11") as report:
+        torch.nn.functional.layer_norm(x, (3,), torch.ones(3), torch.ones(3))  # bfloat16
+    assert report.operations
+    assert not report.divergences
