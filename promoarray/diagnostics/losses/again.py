@@ -26,6 +26,7 @@ from promoarray.diagnostics.losses.elements import (
     plain,
 )
 from promoarray.diagnostics.model.lost import WRAP, Loss
+from promoarray.dtypes import INTEGERS
 from promoarray.promotion.scalars import bounds
 
 Change = Callable[[Array], Array]
@@ -66,7 +67,9 @@ class Again(NamedTuple):
 
 
 def wrapped_again(again: Again, result: Values, scope: Scope) -> list[Loss] | None:
-    """Return what wraps in a result; None if that cannot be told."""
+    """Return what wraps in a result, or on the way to floats; None if that cannot be told."""
+    if result.dtype.kind not in INTEGERS:
+        return _of_inner(again, result, scope)
     every = [_ends(each) for each in again.operands]
     sizes = [max(each.array.size, 1) for each in again.operands if isinstance(each, Values)]
     reach, products = math.prod(max(1, -least, most) for least, most in every), math.prod(sizes)
@@ -98,6 +101,15 @@ def _ends(operand: Operand) -> tuple[int, int]:
     if isinstance(operand, Values):
         return integer_ends(operand) if is_whole(operand) else (0, 0)
     return (operand, operand) if isinstance(operand, int) else (0, 0)
+
+
+def _of_inner(again: Again, result: Values, scope: Scope) -> list[Loss] | None:
+    exact = again.of(_whole, result)
+    if exact is None:
+        return None
+    made = plain(result)
+    which = np.flatnonzero(~np.isclose(exact, made, rtol=1e-6, atol=0, equal_nan=True))
+    return _told(again, result, scope, which, lambda at: exact.reshape(-1)[at].item(), [])
 
 
 def _of_ints(again: Again, result: Values, scope: Scope) -> list[Loss] | None:

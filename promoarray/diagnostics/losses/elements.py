@@ -354,6 +354,8 @@ CODES: Mapping[DType, tuple[np.dtype[Any], Format]] = {
 
 def factors(x: Array, y: Array, shape: tuple[int, ...], index: tuple[int, ...]) -> list[Several]:
     """The row and the column of stacks of matrices that an element of their product is made of."""
+    if not index:  # vdot takes all of them
+        return [Several(x.reshape(-1)), Several(y.reshape(-1))]
     *batch, row, column = index
     left = np.broadcast_to(x, (*shape[:-1], x.shape[-1]))
     right = np.broadcast_to(y, (*shape[:-2], *y.shape[-2:])).swapaxes(-1, -2)

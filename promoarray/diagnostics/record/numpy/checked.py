@@ -17,6 +17,7 @@ from promoarray.diagnostics.model.lost import DIGITS, NAN, OVERFLOW, RANGE, WRAP
 from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, Met, fed, sources_of
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.diagnostics.record.numpy.looks import (
+    ADD_FIRST,
     AGAIN,
     AT,
     CAST,
@@ -101,7 +102,8 @@ class CheckedSession(Session):
             return -1
         ufunc = getattr(np, callee.name, None)
         count = 0 if found.way == AT else ufunc.nin if isinstance(ufunc, np.ufunc) else 64
-        glance = "" if callee.outer or self._checks.asked.shadow else glance_of(found)
+        is_hidden = callee.outer or looked(callee) in ADD_FIRST  # in what the hook sees
+        glance = "" if is_hidden or self._checks.asked.shadow else glance_of(found)
         return count + 256 * (GLANCES.index(glance) if glance else 0)
 
     def passed(self, name: str, place: tuple[int, ...], times: int) -> None:
@@ -210,17 +212,23 @@ class CheckedSession(Session):
     def _computed(
         self, met: Met, looks: Looks, callee: Callee, given: Any, kwargs: Any, made: Any
     ) -> None:
+        operands: list[Operand]
         where, whole = kwargs.get("where"), met.results[0].dtype.kind in BITS
         family = OPERATIONS[looks.operation].family if looks.operation else None
         is_partial = "initial" in kwargs or (where is not None and family in FOLDS)
         is_again = looks.way == AGAIN and not is_product(callee.name, given)
+        if is_again and callee.name == "pad" and kwargs.get("reflect_type") != "odd":
+            return None  # which computes nothing
         if whole and (is_again or (is_partial and family is Family.SUM)):
-            return self._again(met, callee, given, kwargs)
-        if looks.way == FUNCTION or is_partial:
+            self._again(met, callee, whole_operands(given, kwargs), given, kwargs)
+            return None
+        if callee.name in ADD_FIRST and any(map(is_whole_array, given)):
+            operands = whole_operands([*filter(is_whole_array, given)], {})
+            if self._again(met, callee, operands, given, kwargs, goes_on=True):
+                return None
+        if looks.way == FUNCTION or is_partial or not looks.operation:
             arrays = [x for x in (*given, *kwargs.values()) if isinstance(x, (*ARRAYS, list))]
-            operands: list[Operand] = [
-                x for x in map(number_or_values, arrays) if isinstance(x, Values)
-            ]
+            operands = [x for x in map(number_or_values, arrays) if isinstance(x, Values)]
         else:
             met.operation = looks.operation
             met.options = options_of(looks.operation, given, kwargs)
@@ -261,22 +269,34 @@ class CheckedSession(Session):
             how: Any = {"kinds": kinds, "bound": self._checks.asked.bound}
             self._noted(met, lost(met.operation, met.operands, result, **how))
 
-    def _again(self, met: Met, callee: Callee, given: Any, kwargs: Any) -> None:
-        """Carry out a function of integers once more, if its result may not fit."""
+    def _again(
+        self,
+        met: Met,
+        callee: Callee,
+        operands: Sequence[Operand],
+        given: Any,
+        kwargs: Any,
+        *,
+        goes_on: bool = False,
+    ) -> bool:
+        """Carry out a function of integers once more, if its result may not fit; answer whether
+        something wraps. Where it ``goes_on``, the result is looked at for other losses."""
         function = function_of(looked(callee))
-        operands = whole_operands(given, kwargs)
         if WRAP not in self._checks.asked.kinds or function is None or not operands:
-            return
+            return False
         met.operands = operands
         again = partial(changed_of, function, given, kwargs)
-        self._noted_again(met, Again(again, operands, **how_again(looked(callee))))
+        made = Again(again, operands, **how_again(looked(callee)))
+        return self._noted_again(met, made, goes_on=goes_on)
 
-    def _noted_again(self, met: Met, again: Again) -> None:
+    def _noted_again(self, met: Met, again: Again, *, goes_on: bool = False) -> bool:
         scope = Scope(frozenset({WRAP}), self._checks.asked.bound)
         found = wrapped_again(again, met.results[0], scope)
         if found is None and met.frame is not None:
             self._checks.unreadable(met.name, ONCE_MORE, met.frame)
-        self._noted(met, found or ())
+        if found or not goes_on:
+            self._noted(met, found or ())
+        return bool(found)
 
     def _cast(self, met: Met, name: str, given: Any, kwargs: Any) -> None:
         result = met.results[0]

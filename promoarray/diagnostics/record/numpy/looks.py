@@ -58,16 +58,21 @@ _OF_ANOTHER_NAME = names("fmod heaviside logaddexp2 vector_norm norm cross matri
 _SAME = {
     **dict.fromkeys(names("cumsum nancumsum"), "cumulative_sum"),
     **dict.fromkeys(names("cumprod nancumprod"), "cumulative_prod"),
+    "divmod": "floor_divide",
 }
 
 _AGAIN = names("""
     convolve correlate cross dot ediff1d einsum inner kron lcm matrix_power matvec multi_dot outer
-    polyadd polyder polymul polysub polyval ptp tensordot trace vander vdot vecmat
+    pad polyadd polyder polymul polysub polyval ptp tensordot trace trapezoid trapz vander vdot
+    vecmat
 """)
 """Functions of integers that are carried out again, if they may wrap."""
+ADD_FIRST = names("trapezoid trapz")
+"""Functions of these that give floats of sums of integers."""
 _UFUNCS = names("add subtract multiply lcm")
-"""Ufuncs of which methods are."""
-_SUBTRACT = names("cross ediff1d polysub ptp")
+_RAISE = names("power left_shift")
+"""Ufuncs of which methods are; and those of these whose results may have too many digits."""
+_SUBTRACT = names("cross ediff1d pad polysub ptp")
 _HAVE_POWERS = names("cumprod matrix_power nanprod polyval prod vander")
 """Functions of these that subtract, and that multiply elements of an array with each other."""
 
@@ -75,7 +80,9 @@ _MAKE = names("""
     array asarray asanyarray ascontiguousarray asfortranarray require full full_like arange linspace
     asarray_chkfinite fromiter
 """)
-_COMPUTED = names("float_power polyfit poly polyval roots vander unwrap emath.power histogram")
+_COMPUTED = names("""
+    emath.power float_power geomspace histogram logspace poly polyfit polyval roots unwrap vander
+""")
 
 
 @cache
@@ -84,13 +91,15 @@ def looks_of(name: str) -> Looks:
     function, _, method = name.partition(".")
     if method == "at":
         return Looks(AT, function)
-    if method and function in _UFUNCS:
+    if method and function in _UFUNCS | _RAISE:
         return Looks(AGAIN)
     if name == "astype":
         return Looks(CAST)
     if name in _MAKE:
         return Looks(MAKE)
-    if STORES.get(name, (None,))[0] is not None and name not in ("insert", "pad"):
+    if name == "pad":
+        return Looks(AGAIN)
+    if STORES.get(name, (None,))[0] is not None and name != "insert":
         return Looks(STORE)
     operation = _SAME.get(name) or operations().get(name, "")
     if operation in OPERATIONS and name not in _OF_ANOTHER_NAME:

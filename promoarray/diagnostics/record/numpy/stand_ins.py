@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,11 +87,30 @@ class StandIns:
             return self._of_library(function, function)
         if type(function) is MethodType:
             return self._of_library(function, function.__func__)
+        if type(function) is MethodWrapperType:
+            return self._operator
         called = inspect.getattr_static(type(function), "__call__", None)
         if type(called) is FunctionType:  # of an object whose class is in Python
             return self._of_library(function, called)
         why = self._compiled(function)
         return (lambda f: self._watched(f, why)) if why else None
+
+    def _operator(self, method: Any) -> Any:
+        """An operator that is called by its name: ``x.__add__``, of NumPy's own classes."""
+        x, name = method.__self__, method.__name__
+        if type(x) not in (np.ndarray, *np.sctypeDict.values()):
+            return method  # a class of the program's may call that of NumPy in its own
+        plain, turned = getattr(operator, name, None), f"__{name[3:]}"
+        done = in_python().OPERATORS.get(plain or getattr(operator, turned, None))
+        if done is None:
+            return method if plain is None else self._watched(method, _NOT_RECORDED, x)
+
+        def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            if kwargs or not all(isinstance(y, (*ARRAYS, int, float, complex)) for y in args):
+                return NotImplemented
+            return done(x, *args) if plain else done(*args, x)
+
+        return Otherwise(method, before)
 
     def _of_library(self, function: Any, code: Any) -> Maker | None:
         """Of a function in Python: of the program, or of a library that is not rewritten."""
@@ -124,19 +143,22 @@ class StandIns:
         if isinstance(function, type) and hasattr(getattr(function, "__init__", None), "__code__"):
             session = self._session()
             return "" if session and root in session.rewritten else _in_library(root)
-        return "what it computes is not recorded"
+        return _NOT_RECORDED
 
-    def _watched(self, function: Any, why: str) -> Any:
+    def _watched(self, function: Any, why: str, *bound: Any) -> Any:
         """A function of which is said that it was not examined if it is given what is NumPy's."""
 
         def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             session = self._session()
-            if session is not None and any(map(holds, (*args, *kwargs.values()))):
+            if session is not None and any(map(holds, (*bound, *args, *kwargs.values()))):
                 frame = program_frame(sys._getframe(1))
                 session.unexamined(f"call of {name_of(function)}", why, frame)
             return NotImplemented
 
         return Otherwise(function, before)
+
+
+_NOT_RECORDED = "what it computes is not recorded"
 
 
 def _is_vectorized(f: Any) -> bool:
