@@ -21,8 +21,11 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "casts.md"
 
 POLICIES: dict[str, tuple[dict[str, object], ...]] = {
     "numpy": ({},),
+    "numpy@2-arm64": ({},),
     "jax": ({},),
     "torch": ({},),
+    "torch@2.13-arm64": ({},),
+    "torch@2.13-cuda": ({},),
     "torch@2.11": ({},),
     "torch@2.11-cuda": ({},),
     "tensorflow": ({},),

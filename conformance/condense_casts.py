@@ -1,6 +1,7 @@
 """Condense recorded casts into the files that the tests read.
 
 python conformance/condense_casts.py DATA RECORDS...
+python conformance/condense_casts.py casts_arm64.npz RECORDS...
 
 DATA is a folder with ``cast_inputs.npz`` (bit patterns by dtype), ``cast_bits.npz`` and
 ``cast_index.json`` (what ml_dtypes, JAX, PyTorch, onnx.reference and onnxruntime made of them, and
@@ -10,7 +11,10 @@ tensorflow, paddle331, paddle262 and mindspore. It writes
 * ``golden/casts.npz`` from DATA, and
 * ``golden/casts_more.npz`` from RECORDS: the same layout, whose entries may be those of casts.npz.
 
-Both leave out casts of a type to itself, among integers and to wider types, where nothing can be
+The second form writes another such file from RECORDS alone, of another machine: numpy2_arm64,
+torch_arm64, and of either numpy2_arm64_rows, torch_arm64_rows.
+
+All leave out casts of a type to itself, among integers and to wider types, where nothing can be
 lost, and of 16-bit floats to 32- and 64-bit integers, which are large; they keep those of JAX and
 TensorFlow from bfloat16 and float32 to float64, which lose subnormals. Results that are equal are
 stored once; inputs that are all codes in order are not.
@@ -32,8 +36,8 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 MORE = """\
-Bits that frameworks gave for casts on one x86-64 CPU with Python 3.11, recorded by
-conformance/oracles/casts.py: {versions}; and jax 0.10.2 where casts.npz leaves it out.
+Bits that frameworks gave for casts with Python 3.11, recorded by
+conformance/oracles/casts.py: {versions}{other}.
 index: "source|target" -> who -> entry, here or, with a leading "casts.", in casts.npz, which has
 the inputs, too."""
 
@@ -61,8 +65,8 @@ def _widens(source: DType, target: DType) -> bool:
 FLUSHED = ("bfloat16|float64", "float32|float64")
 
 
-def condense_more(data: Path, records: list[Path], old: Arrays) -> Arrays:
-    """The frameworks of RECORDS, and JAX's casts to float64."""
+def condense_more(records: list[Path], old: Arrays, data: Path | None = None) -> Arrays:
+    """The frameworks of RECORDS, and of DATA JAX's casts to float64."""
     known = {value.tobytes() + value.dtype.str.encode(): f"casts.{k}" for k, value in old.items()}
     index: dict[str, dict[str, str]] = {}
     out: Arrays = {}
@@ -84,12 +88,14 @@ def condense_more(data: Path, records: list[Path], old: Arrays) -> Arrays:
                 source, target = (BY_NAME[name] for name in pair.split("|"))
                 if loses(source, target) or (path.stem == "tensorflow" and pair in FLUSHED):
                     add(pair, path.stem, file[pair])
-    recorded = json.loads((data / "cast_index.json").read_text(encoding="utf-8"))
-    with np.load(data / "cast_bits.npz") as bits:
-        for pair in FLUSHED:
-            entry = next(k for k, who in recorded[pair]["native"].items() if "jax" in who)
-            add(pair, "jax", bits[entry])
-    note = MORE.format(versions=", ".join(versions))
+    if data is not None:
+        recorded = json.loads((data / "cast_index.json").read_text(encoding="utf-8"))
+        with np.load(data / "cast_bits.npz") as bits:
+            for pair in FLUSHED:
+                entry = next(k for k, who in recorded[pair]["native"].items() if "jax" in who)
+                add(pair, "jax", bits[entry])
+    other = "; and jax 0.10.2 where casts.npz leaves it out" * (data is not None)
+    note = MORE.format(versions=", ".join(versions), other=other)
     return {"note": np.array(note), "index": np.array(json.dumps(index)), **out}
 
 
@@ -119,14 +125,17 @@ def condense(data: Path, note: np.ndarray[Any, Any], pairs: list[str]) -> Arrays
 
 
 def main(data: Path, records: list[Path]) -> None:
-    """Write both files."""
+    """Write both files, or a third."""
     with np.load(GOLDEN / "casts.npz") as file:
         old = dict(file)
+    if data.suffix == ".npz":
+        np.savez_compressed(GOLDEN / data.name, **condense_more(records, old))
+        return
     recorded = json.loads((data / "cast_index.json").read_text(encoding="utf-8"))
     pairs = sorted(p for p in recorded if loses(*(BY_NAME[name] for name in p.split("|"))))
     new = condense(data, old["note"], pairs)
     np.savez_compressed(GOLDEN / "casts.npz", **new)
-    np.savez_compressed(GOLDEN / "casts_more.npz", **condense_more(data, records, new))
+    np.savez_compressed(GOLDEN / "casts_more.npz", **condense_more(records, new, data))
 
 
 if __name__ == "__main__":

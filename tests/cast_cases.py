@@ -33,6 +33,8 @@ RULES = {
     "aclnn": CastMode(INF, LARGEST, to_integer=ToInteger.ACLNN, scale_negative=ScaleNegative(2)),
     "nan": CastMode(NAN, NAN, False, NanWithout.LARGEST, scale_zero=ScaleZero.SMALLEST),
     "torch, cuda": CastMode(NAN, LARGEST, to_integer=ToInteger.TORCH_CUDA),
+    "numpy, arm": CastMode(to_integer=ToInteger.ARM64, keep_nan_sign=False),
+    "arm, scalars": CastMode(INF, NAN, to_integer=ToInteger.ARM64_SCALAR, via_float32=True),
     "strict, via": CastMode(
         NAN, INF, to_integer=ToInteger.TENSORFLOW, scale_strict=True, via_float32=True
     ),

@@ -264,6 +264,9 @@ def by_halves(whole: np.ndarray, bits: int) -> np.ndarray:
     return np.where(upper, lower_half ^ np.uint64(middle), lower_half)
 
 
+ARM = (ToInteger.ARM64, ToInteger.ARM64_SCALAR)
+
+
 def integers_of(whole: np.ndarray, source: DType, target: DType, way: ToInteger) -> np.ndarray:
     """Codes of truncated numbers."""
     bits, signed = target.bits, target.kind is Kind.INT
@@ -279,6 +282,14 @@ def integers_of(whole: np.ndarray, source: DType, target: DType, way: ToInteger)
         of_nan = 1 << width - 1 if 64 in (width, source.bits) else 0
         held = clamped(whole, width, signed or through_int64)
         return np.where(np.isnan(whole), np.uint64(of_nan), held)
+    if way in ARM:
+        like_float32 = source in (dt.float32, dt.bfloat16, dt.float8_e8m0fnu) and bits <= 16
+        in_vectors = way is ToInteger.ARM64
+        width = 64 if bits == 64 or (in_vectors and source is dt.float64) else 32
+        signed_there = in_vectors and bits < 64 and (like_float32 or source is dt.float64)
+        held = clamped(whole, width, signed or signed_there)
+        own = np.isinf(whole) & (source.bits <= 8)
+        return np.where(own, clamped(whole, max(bits, 8), signed), held)
     if way is ToInteger.TENSORFLOW and bits in (8, 16):
         held = register(whole, 32).view(np.int64).astype(np.float64)
         if bits == 8 and not signed and source in (dt.float16, dt.float64):

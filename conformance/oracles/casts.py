@@ -2,14 +2,22 @@
 
 python conformance/oracles/casts.py FRAMEWORK INPUTS OUT
 
-FRAMEWORK is numpy, tensorflow, paddle or mindspore, of whichever version is installed. INPUTS is an
-.npz of bit patterns by dtype name; OUT an .npz of the results' bits by ``source|target``, which
-conformance/condense_casts.py takes up. A pair the framework refuses is not in it.
+FRAMEWORK is numpy (with ml_dtypes), torch, tensorflow, paddle or mindspore, of whichever version is
+installed; "+rows" after it (numpy, torch) casts rows of three elements, which fill no vector.
+INPUTS is an .npz of bit patterns by dtype name; OUT an .npz of the results' bits by
+``source|target``, which conformance/condense_casts.py takes up. A pair the framework refuses is not
+in it.
+
+On aarch64 a loop over vectors makes other integers of floats than the one after it, of what is left
+at the end: zeros follow the inputs, so that all of these go through the first. That was asked of
+the wheels for Linux under qemu-aarch64 7.2, with Python as in .ci/aarch64. PyTorch's 2.13.0+cu130
+needs libcudart beside it, empty libraries for the rest of CUDA, and a /proc/cpuinfo of aarch64.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import warnings
 from collections.abc import Callable
@@ -26,6 +34,8 @@ Bits = np.ndarray[Any, Any]
 Cast = Callable[[str, Bits, str], Bits]
 _PLAIN = "bool int8 uint8 int16 int32 int64 float16 float32 float64"
 OWN = _PLAIN.split() + "uint16 uint32 uint64".split()  # noqa: SIM905
+FLOAT8 = [f"float8_{name}" for name in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")]
+TORCH = [*OWN, "bfloat16", *FLOAT8]
 PADDLE = _PLAIN.split() + "bfloat16 float8_e4m3fn float8_e5m2".split()  # noqa: SIM905
 
 
@@ -33,11 +43,39 @@ def bits(values: Bits) -> Bits:
     return np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")
 
 
-def numpy_() -> tuple[str, list[str], Cast]:
-    def cast(source: str, x: Bits, target: str) -> Bits:
-        return bits(x.view(source).astype(target))
+def rows(x: Any) -> Any:
+    """The array, or of a table all columns but the last."""
+    return x[:, :-1] if x.ndim > 1 else x
 
-    return np.__version__, OWN, cast
+
+def numpy_() -> tuple[str, list[str], Cast]:
+    try:
+        import ml_dtypes
+    except ImportError:
+        return np.__version__, OWN, lambda s, x, t: bits(rows(x.view(s)).astype(t))
+    more = [name for name in vars(ml_dtypes) if name.startswith(("bfl", "float", "int", "uint"))]
+
+    def dtype(name: str) -> Any:
+        return np.dtype(getattr(ml_dtypes, name, name))
+
+    def cast(source: str, x: Bits, target: str) -> Bits:
+        made = bits(rows(x.view(dtype(source))).astype(dtype(target)))
+        narrow = target.removeprefix("u") in ("int2", "int4")
+        return made & np.uint8((1 << int(target[-1])) - 1) if narrow else made
+
+    return f"{np.__version__} with ml_dtypes {ml_dtypes.__version__}", [*OWN, *more], cast
+
+
+def torch_() -> tuple[str, list[str], Cast]:
+    import torch
+
+    def cast(source: str, x: Bits, target: str) -> Bits:
+        raw = torch.from_numpy(x.view(np.uint8))
+        given = raw.bool() if source == "bool" else raw.view(getattr(torch, source))
+        made = rows(given).to(getattr(torch, target)).contiguous()
+        return bits(made.view(torch.uint8).numpy().view(f"u{made.element_size()}"))
+
+    return torch.__version__, TORCH, cast
 
 
 def tensorflow() -> tuple[str, list[str], Cast]:
@@ -94,17 +132,29 @@ def mindspore() -> tuple[str, list[str], Cast]:
 
 def main(framework: str, inputs: str, out: str) -> None:
     warnings.simplefilter("ignore")
-    ask = {"numpy": numpy_, "tensorflow": tensorflow, "paddle": paddle, "mindspore": mindspore}
+    ask = {
+        "numpy": numpy_,
+        "torch": torch_,
+        "tensorflow": tensorflow,
+        "paddle": paddle,
+        "mindspore": mindspore,
+    }
+    framework, _, in_rows = framework.partition("+")
     version, names, cast = ask[framework]()
     results = {}
     with np.load(inputs) as given:
-        for source in names:
-            for target in names:
+        for source in (name for name in names if name in given.files):
+            count = given[source].size
+            x = np.concatenate([given[source], np.zeros(64 + -count % 64, given[source].dtype)])
+            if in_rows:
+                x = np.insert(x[: x.size // 3 * 3].reshape(-1, 3), 3, 0, axis=1)
+            for target in (name for name in names if name in given.files):
                 try:
-                    results[f"{source}|{target}"] = cast(source, given[source], target)
+                    results[f"{source}|{target}"] = cast(source, x, target).reshape(-1)[:count]
                 except BaseException as error:  # some raise SystemError, or their own
                     print(f"{source}|{target}: {type(error).__name__}: {str(error)[:100]}")
-    np.savez_compressed(out, version=np.array(f"{framework} {version}"), **results)
+    version = f"{framework} {version}, {platform.machine()}" + ", in rows" * bool(in_rows)
+    np.savez_compressed(out, version=np.array(version), **results)
 
 
 if __name__ == "__main__":

@@ -339,9 +339,10 @@ def show_policies() -> None:
     found = _policies()
     for family, policies in found.items():
         names = [p.name for p in policies]
-        editions = ", ".join(n.partition("@")[2] or n for n in names[:4])
+        few = names if len(names) <= 6 else names[:4]
+        editions = ", ".join(n.partition("@")[2] or n for n in few)
         editions = "" if editions == family else editions  # a name without an edition
-        editions += f" … ({len(names)} in all)" if names[4:] else ""
+        editions += f" … ({len(names)} in all)" if few != names else ""
         source = policies[0].sources[0].title if policies[0].sources else ""
         row = family, editions, policies[0].title, source
         shown.add_row(*(Text(visible(words)) for words in row))

@@ -64,7 +64,9 @@ PROMOARRAY_CAST constexpr Format float32_format() {
 // The members of promoarray.kernels.CastMode, in its order; what each value means is said there.
 enum class Beyond { infinity, nan, largest };
 enum class NanWithout { opposite_zero, zero, largest };
-enum class ToInteger { numpy, x86, torch, saturate, aclnn, tensorflow, torch_cuda };
+enum class ToInteger {
+    numpy, x86, torch, saturate, aclnn, tensorflow, torch_cuda, arm64, arm64_scalar
+};
 enum class ScaleRounding { nearest, up, down, nearest_but_lowest_up };
 enum class ScaleNegative { nan, smallest, absolute };
 enum class ScaleZero { nan, smallest };
@@ -170,6 +172,17 @@ PROMOARRAY_CAST Limits registers_of_cuda(const Type &source, const Type &target)
     return found;
 }
 
+// Arm's FCVTZS and FCVTZU saturate, too, and make 0 of NaN. Alone a number goes through a register of 32
+// bits, or 64, with the sign of the integer. In a loop over vectors float64 goes through an int64, and
+// to 8 and 16 bits what is a float32 but for a shift through an int32.
+PROMOARRAY_CAST Limits registers_of_arm(const Type &source, const Type &target, bool in_vectors) {
+    const bool is_signed = target.kind == Kind::signed_integer;
+    const bool is_short = target.bits <= 16 && source.format.exponent == 8;
+    if (target.bits == 64) return saturating(64, is_signed);
+    if (in_vectors && source.bits == 64) return saturating(64, true);
+    return saturating(32, is_signed || (in_vectors && is_short));
+}
+
 PROMOARRAY_CAST Limits limits(const Type &source, const Type &target, const CastMode &mode) {
     const int bits = target.bits;
     const bool is_signed = target.kind == Kind::signed_integer;
@@ -192,6 +205,7 @@ PROMOARRAY_CAST Limits limits(const Type &source, const Type &target, const Cast
     // float32 (which float64 and bfloat16 fill too) and through int64 from the narrower floats.
     const bool narrow = source.bits <= 8 || (source.bits == 16 && source.format.exponent < 8);
     Limits found = indefinite(bits > 32 ? 64 : 32);
+    const bool on_arm = convention == ToInteger::arm64 || convention == ToInteger::arm64_scalar;
     if (!is_signed && bits == 64) found = indefinite_halves(64);
     if (!is_signed && bits == 32) found = narrow ? indefinite(64) : indefinite_halves(32);
     if (!is_signed && bits >= 32 && convention == ToInteger::tensorflow) {
@@ -199,7 +213,8 @@ PROMOARRAY_CAST Limits limits(const Type &source, const Type &target, const Cast
         found.above = found.infinite_above = 1ull << (bits - 1);
     }
     if (!is_signed && bits == 8 && convention == ToInteger::torch) found = indefinite(64);
-    if (convention == ToInteger::numpy && source.bits <= 8) {
+    if (on_arm) found = registers_of_arm(source, target, convention == ToInteger::arm64);
+    if ((on_arm || convention == ToInteger::numpy) && source.bits <= 8) {
         // ml_dtypes asks its 8-bit and smaller floats first: NaN is 0, Inf an end of the integers
         // that the storage holds.
         const Limits ends = saturating(bits < 8 ? 8 : bits, is_signed);

@@ -75,6 +75,12 @@ class ToInteger(IntEnum):
     """PyTorch on a GPU (``cvt.rzi`` of the PTX ISA): low bits of what saturates at 32 bits, signed
     or not as the integer is, at 64 where that is too narrow, and at those of int64 for uint8. NaN
     is 0; the highest of these bits if they are 64, or the float has as many."""
+    ARM64 = 7
+    """NumPy on Arm, in loops over vectors: low bits of what saturates at 32 bits, signed or not as
+    the integer is; of float64 at those of int64, of float32, bfloat16 and float8_e8m0fnu to 8 and
+    16 bits of int32. 64-bit integers saturate. NaN is 0, Inf of 8 bits and fewer as NUMPY."""
+    ARM64_SCALAR = 8
+    """The same of what fills no vector: 32 or 64 bits, signed or not as the integer is."""
 
 
 class ScaleRounding(IntEnum):

@@ -7,8 +7,8 @@ everywhere, and to bool all but zero is true, NaN too.
 
 from __future__ import annotations
 
-from promoarray.kernels.cast_mode import ScaleRounding
-from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, Case, Quirk, case
+from promoarray.kernels.cast_mode import ScaleRounding, ToInteger
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, Case, Quirk, case, dtypes
 from promoarray.promotion.source import Note
 
 RECORDED = "recorded in conformance/golden"
@@ -22,6 +22,37 @@ SAID_BY_X86 = Note(
     INTEGER_DTYPES,
     of=FLOAT_DTYPES,
 )
+
+IN_VECTORS = "f32 f64 bf16 scale c64 c128"
+"""Dtypes that GCC's loops for Arm make integers of by vectors."""
+
+SAID_BY_ARM = (
+    Note(
+        "What a float becomes in an integer that cannot hold it is undefined in C; here it is what"
+        " the wheel for Linux on aarch64 gives in loops over vectors: Arm's conversions saturate at"
+        " 32 or 64 bits, and the low bits are kept. NaN is 0.",
+        INTEGER_DTYPES,
+        of=FLOAT_DTYPES,
+    ),
+    Note(
+        "float64 goes through int64 to all but uint64, float32 and bfloat16 through int32 to 8"
+        " and 16 bits; else the register is signed as the integer is.",
+        INTEGER_DTYPES,
+        of=dtypes(IN_VECTORS),
+    ),
+)
+
+
+def in_no_vector(source: str, *pairs: tuple[str, str]) -> Quirk:
+    """Convert numbers alone, as a loop on Arm does what fills no vector."""
+    return Quirk(
+        "in-no-vector",
+        "scalars, short rows and the last elements of long ones, which fill no vector: a register"
+        " of 32 bits, or 64 for such integers, signed as the integer is",
+        source,
+        tuple(case(to, of, to_integer=ToInteger.ARM64_SCALAR) for to, of in pairs),
+    )
+
 
 LONG = "f64 c128 i32 u32 i64 u64"
 """Dtypes with more digits than float32."""

@@ -18,9 +18,9 @@ from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.promotion.policy import Policy
 
 BUILT_IN = {
-    "numpy": ("2", "2.5", "1"),
+    "numpy": ("2", "2-arm64", "2.5", "1"),
     "jax": ("x64", "x32", "strict", "lax"),
-    "torch": ("2.13", "2.11", "2.11-cuda"),
+    "torch": ("2.13", "2.13-arm64", "2.13-cuda", "2.11", "2.11-cuda"),
     "torch_npu": ("2.13", "2.13-950", "2.13-910a"),
     "tensorflow": ("", "all", "safe"),
     "paddle": ("", "3.3", "2.6"),

@@ -1,8 +1,8 @@
 """Each policy's cast rule against every recorded cast of its framework, with its quirks on.
 
-conformance/golden/casts.npz and casts_more.npz hold the records; what differs on purpose stands in
-conformance/cast_departures.toml under its reason. NaN is compared as a class, but its sign where
-ONNX's tables fix it.
+conformance/golden/casts.npz, casts_more.npz and casts_arm64.npz hold the records; what differs on
+purpose stands in conformance/cast_departures.toml under its reason. NaN is compared as a class, but
+its sign where ONNX's tables fix it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,12 @@ POLICY_OF = {
     "paddle331": "paddle@3.3",
     "paddle262": "paddle@2.6",
     "mindspore": "mindspore@2.10",
+    "numpy2_arm64": "numpy@2-arm64",
+    "numpy2_arm64_rows": "numpy@2-arm64",
+    "torch_arm64": "torch@2.13-arm64",
+    "torch_arm64_rows": "torch@2.13-arm64",
 }
+OTHERS = ("more", "arm64")
 IMPLEMENTATION = {"ort": "onnxruntime", "onnxref": "onnx.reference"}
 
 
@@ -56,13 +61,17 @@ class Record(NamedTuple):
 
 @cache
 def golden() -> dict[str, Any]:
-    with np.load(GOLDEN / "casts.npz") as file, np.load(GOLDEN / "casts_more.npz") as more:
-        return dict(file) | {f"more.{name}": more[name] for name in more.files}
+    with np.load(GOLDEN / "casts.npz") as file:
+        found = dict(file)
+    for other in OTHERS:
+        with np.load(GOLDEN / f"casts_{other}.npz") as more:
+            found |= {f"{other}.{name}": more[name] for name in more.files}
+    return found
 
 
 @cache
-def index() -> tuple[dict[str, Any], dict[str, Any]]:
-    return json.loads(str(golden()["index"])), json.loads(str(golden()["more.index"]))
+def index(file: str = "") -> dict[str, Any]:
+    return json.loads(str(golden()[f"{file}index"]))
 
 
 @cache
@@ -75,9 +84,11 @@ def inputs(source: DType) -> Any:
 
 
 @cache
-def with_all_quirks(name: str) -> Policy:
-    policy = as_policy(name)
-    return policy.with_quirks(*(quirk.name for quirk in policy.cast.quirks))
+def of_framework(who: str) -> Policy:
+    """The policy with all quirks, but for that of rows only where rows were asked."""
+    policy = as_policy(POLICY_OF[who])
+    names = {quirk.name for quirk in policy.cast.quirks}
+    return policy.with_quirks(*(names - {"in-no-vector"} if not who.endswith("rows") else names))
 
 
 @cache
@@ -89,8 +100,7 @@ def implementation(who: str, opset: int) -> Policy:
 
 
 def records(pair: str) -> Iterator[Record]:
-    first, more = index()
-    for mode, entries in first.get(pair, {}).items():
+    for mode, entries in index().get(pair, {}).items():
         given: dict[str, object] = {}
         if mode[:2] in ("s0", "s1"):
             given["saturate"] = mode[:2] == "s1"
@@ -102,14 +112,16 @@ def records(pair: str) -> Iterator[Record]:
                 if who == "spec":
                     policy = as_policy("onnx@23" if mode == "s1@19..23" else "onnx@28")
                 elif who in POLICY_OF:
-                    policy = with_all_quirks(POLICY_OF[who])
+                    policy = of_framework(who)
                 else:
                     policy = implementation(who, int(opset))
                 knobs = {k: v for k, v in given.items() if k in policy.cast.knobs}
                 yield Record(who, policy, knobs, golden()[entry])
-    for who, entry in more.get(pair, {}).items():
-        key = entry.removeprefix("casts.") if entry.startswith("casts.") else f"more.{entry}"
-        yield Record(who, with_all_quirks(POLICY_OF[who]), {}, golden()[key])
+    for other in OTHERS:
+        for who, entry in index(f"{other}.").get(pair, {}).items():
+            own = f"{other}.{entry}"
+            key = entry.removeprefix("casts.") if entry.startswith("casts.") else own
+            yield Record(who, of_framework(who), {}, golden()[key])
 
 
 def made(record: Record, codes: Any, source: DType, target: DType) -> Any:
@@ -166,7 +178,7 @@ def allowed(record: Record, pair: str, wrong: Any, sign_only: Any) -> bool:
     return False
 
 
-PAIRS = sorted({*index()[0], *index()[1]})
+PAIRS = sorted({*index(), *(pair for other in OTHERS for pair in index(f"{other}."))})
 
 
 @pytest.mark.parametrize("pair", PAIRS)

@@ -253,15 +253,23 @@ def elsewhere(value: float, source: DType, target: DType) -> str:
             told.setdefault(answer.values[0].value, []).append(name)
     if source is float32 and target.bits <= 32 and not math.isnan(value):
         told.setdefault(str(_in_cupy(value, target)), []).append("CuPy")
-    if target.bits >= 32:
-        told.setdefault(str(_on_arm(value, target)), []).append("ARM64")
-    return "; ".join(f"{', '.join(names)}: {made}" for made, names in told.items())
+    return "; ".join(f"{_listed(names)}: {made}" for made, names in told.items())
+
+
+def _listed(names: list[str]) -> str:
+    """Write names out, a framework's machines together."""
+    machines: dict[str, list[str]] = {}
+    for framework, _, machine in (name.partition(" on ") for name in names):
+        machines.setdefault(framework, []).append(machine)
+    return ", ".join(f"{name} on {'/'.join(m)}" if any(m) else name for name, m in machines.items())
 
 
 _MACHINES = {
     "numpy": "NumPy on x86",
     "torch": "PyTorch on x86",
-    "torch@2.11-cuda": "PyTorch on CUDA",
+    "numpy@2-arm64": "NumPy on ARM64",
+    "torch@2.13-arm64": "PyTorch on ARM64",
+    "torch@2.13-cuda": "PyTorch on CUDA",
     "jax": "JAX",
 }
 """Policies that have cast rules of their own for such numbers, and what they stand for."""
@@ -272,16 +280,6 @@ def _in_cupy(value: float, target: DType) -> int:
     low, high = bounds(int32 if target.kind is Kind.INT else uint32)
     cut: int = wrap(int(min(max(value, low), high)), target)
     return cut
-
-
-def _on_arm(value: float, target: DType) -> int:
-    """As FCVTZS and FCVTZU have it (Arm A64): the nearest end of the range, and 0 for NaN.
-
-    These make 32 and 64 bits (numpy/numpy#22951, pytorch/pytorch#107693). What comes of fewer bits
-    hangs on whether the loop has vectors, too (numpy/numpy#20728), and is not told.
-    """
-    low, high = bounds(target)
-    return 0 if math.isnan(value) else int(min(max(value, low), high))
 
 
 # -- too small ------------------------------------------------------------------------------------

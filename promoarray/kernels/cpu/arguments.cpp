@@ -171,7 +171,7 @@ CastMode read_mode(nb::handle tuple) {
     mode.infinity = fields.choice(Beyond::largest);
     mode.keep_nan_sign = fields.next(0, 1) != 0;
     mode.nan_without = fields.choice(NanWithout::largest);
-    mode.to_integer = fields.choice(ToInteger::torch_cuda);
+    mode.to_integer = fields.choice(ToInteger::arm64_scalar);
     mode.scale_rounding = fields.choice(ScaleRounding::nearest_but_lowest_up);
     mode.scale_negative = fields.choice(ScaleNegative::absolute);
     mode.scale_zero = fields.choice(ScaleZero::smallest);

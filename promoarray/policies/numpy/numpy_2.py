@@ -12,23 +12,28 @@ for dtypes from outside. Recorded: conformance/golden/numpy2.txt (2.4.6).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
+from promoarray.kernels.cast_mode import ToInteger
 from promoarray.operations import Family
 from promoarray.policies.numpy import stored
 from promoarray.policies.numpy.powers import by_loop, by_shortcut
 from promoarray.policies.numpy.routines import ROUTINES
 from promoarray.promotion.answers import Answers
 from promoarray.promotion.cast_quirks import (
+    IN_VECTORS,
     ML_DTYPES,
     RECORDED,
+    SAID_BY_ARM,
     SAID_BY_X86,
+    in_no_vector,
     lowest_scale_up,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, dtypes
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import Lattice, fold
@@ -330,6 +335,21 @@ CASTS = CastRule(
     ),
 )
 
+_AARCH64 = "2.4.6 and ml_dtypes 0.6.0, the wheels for Linux on aarch64, under qemu 7.2"
+
+CASTS_ARM64 = replace(
+    CASTS,
+    mode=CASTS.mode._replace(to_integer=ToInteger.ARM64),
+    # ml_dtypes asks first whether an int32 holds the number
+    cases=(case("int2 int4", "f16 f32 f64 c32 c64 c128", to_integer=ToInteger.NUMPY),),
+    quirks=(
+        *CASTS.quirks,
+        in_no_vector(f"NumPy {_AARCH64}", ("ints", IN_VECTORS), ("int2 int4", "bf16 scale")),
+    ),
+    sources=(Source("NumPy, numpy.ndarray.astype", RECORDED, _AARCH64),),
+    notes=(*SAID_BY_ARM, *CASTS.notes[2:]),
+)
+
 FUNCTIONS: dict[str | Family, OperationRule] = {"pow": by_loop(POWER)}
 
 
@@ -415,4 +435,14 @@ NUMPY_2_5 = NUMPY_2.derive(
     ),
 )
 
-POLICIES = {"2": NUMPY_2, "2.5": NUMPY_2_5}
+NUMPY_2_ARM64 = NUMPY_2.derive(
+    "numpy@2-arm64",
+    title="NumPy 2 on ARM64",
+    cast=CASTS_ARM64,
+    notes=(
+        *NUMPY_2.notes,
+        Note("Of NumPy on ARM64 the casts alone were asked; all else is as on x86-64."),
+    ),
+)
+
+POLICIES = {"2": NUMPY_2, "2.5": NUMPY_2_5, "2-arm64": NUMPY_2_ARM64}

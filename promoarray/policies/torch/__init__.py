@@ -4,7 +4,7 @@ from promoarray.promotion.policy import Policy
 
 
 def edition(edition: str) -> Policy:
-    """PyTorch ``2.13``, ``2.11`` or ``2.11-cuda``."""
+    """PyTorch ``2.13`` or ``2.11``, on x86-64, ``-arm64`` or ``-cuda``."""
     from promoarray.policies.torch.operators import POLICIES
 
     return POLICIES[edition]

@@ -1,16 +1,21 @@
-"""PyTorch's cast rule: ``Tensor.to`` on the CPU; 2.11 and 2.13 differ in one target, 2.11 on a GPU
-from that on the CPU in floats beyond an integer.
+"""PyTorch's cast rule: ``Tensor.to`` on x86-64; 2.11 and 2.13 differ in one target, ARM64 and a GPU
+in floats beyond an integer.
 
 Recorded: conformance/golden/casts, torch 2.13.0; of the GPU docs/gpu.md, torch 2.11.0.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from promoarray.kernels.cast_mode import DEFAULT, Beyond, ScaleNegative, ScaleZero, ToInteger
 from promoarray.promotion.cast_quirks import (
+    IN_VECTORS,
     NARROW_FLOATS,
     RECORDED,
+    SAID_BY_ARM,
     SAID_BY_X86,
+    in_no_vector,
     lowest_scale_up,
     rounds_twice,
 )
@@ -79,5 +84,43 @@ TORCH_2_13 = CastRule(
     notes=(
         Note("float8_e4m3fn saturates, Inf too (2.11: NaN).", dtypes("f8_e4m3fn")),
         *TORCH_2_11.notes,
+    ),
+)
+
+TORCH_2_13_CUDA = replace(
+    TORCH_2_11_CUDA,
+    cases=TORCH_2_13.cases[-1:],
+    sources=(
+        *TORCH_2_11_CUDA.sources,
+        Source("pytorch/pytorch, c10/util/TypeCast.h", "static_cast_with_inter_type", "2.13.0"),
+    ),
+    notes=(
+        Note("Derived of 2.11's record: PyTorch 2.13 was not asked on a GPU."),
+        TORCH_2_13.notes[0],
+        *TORCH_2_11_CUDA.notes,
+    ),
+)
+
+_TORCH_ARM64 = "torch 2.13.0, the wheel for Linux on aarch64, under qemu 7.2"
+
+TORCH_2_13_ARM64 = replace(
+    TORCH_2_13,
+    mode=TORCH_2_13.mode._replace(to_integer=ToInteger.ARM64),
+    # uint8 by way of int64; 8-bit floats in an int32, Inf of which has no end of its own
+    cases=(
+        TORCH_2_13.cases[-1],
+        case("u8", to_integer=ToInteger.ACLNN),
+        case("i8 i16 u16", "float8", to_integer=ToInteger.ACLNN),
+    ),
+    quirks=(
+        rounds_twice(_TORCH_ARM64, f"{NARROW_FLOATS} c32"),
+        lowest_scale_up(_TORCH_ARM64),
+        in_no_vector(_TORCH_ARM64, ("i8 i16 u16 i32 u32", IN_VECTORS), ("u16", "float8")),
+    ),
+    sources=(Source("torch.Tensor.to", RECORDED, _TORCH_ARM64),),
+    notes=(
+        *SAID_BY_ARM,
+        Note("uint8 is the low bits of an int64.", dtypes("u8"), of=FLOAT_DTYPES),
+        *(note for note in TORCH_2_13.notes if note is not SAID_BY_X86),
     ),
 )

@@ -22,7 +22,13 @@ from promoarray.dtypes import (
     Kind,
 )
 from promoarray.operations import Family
-from promoarray.policies.torch.casts import TORCH_2_11, TORCH_2_11_CUDA, TORCH_2_13
+from promoarray.policies.torch.casts import (
+    TORCH_2_11,
+    TORCH_2_11_CUDA,
+    TORCH_2_13,
+    TORCH_2_13_ARM64,
+    TORCH_2_13_CUDA,
+)
 from promoarray.policies.torch.foreign import FOREIGN
 from promoarray.policies.torch.promotion import (
     DTYPES,
@@ -422,4 +428,27 @@ V2_11_CUDA = V2_11.derive(
     ),
 )
 
-POLICIES = {"2.13": V2_13, "2.11": V2_11, "2.11-cuda": V2_11_CUDA}
+V2_13_CUDA = V2_13.derive(
+    "torch@2.13-cuda",
+    title="PyTorch 2.13 on a GPU",
+    cast=TORCH_2_13_CUDA,
+    notes=(*NOTES, Note("PyTorch 2.13 was not asked on a GPU: the casts are derived, of 2.11's.")),
+)
+
+V2_13_ARM64 = V2_13.derive(
+    "torch@2.13-arm64",
+    title="PyTorch 2.13 on ARM64",
+    cast=TORCH_2_13_ARM64,
+    notes=(
+        *NOTES,
+        Note("Of PyTorch on ARM64 the casts alone were asked; all else is as on x86-64."),
+    ),
+)
+
+POLICIES = {
+    "2.13": V2_13,
+    "2.13-arm64": V2_13_ARM64,
+    "2.13-cuda": V2_13_CUDA,
+    "2.11": V2_11,
+    "2.11-cuda": V2_11_CUDA,
+}

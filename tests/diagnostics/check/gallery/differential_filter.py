@@ -4,7 +4,7 @@ github.com/yoyoyo-yo/Gasyori100knock/issues/9
 
 Report:
   horizontal.astype(np.uint8): cast-out-of-range: 3 of 4 values are out of range: -20.0 becomes
-    236, first at [0, 1]; NumPy on x86, PyTorch on x86, PyTorch on CUDA: 236; JAX: 0
+    236, first at [0, 1]; NumPy on x86/ARM64, PyTorch on x86/ARM64/CUDA: 236; JAX: 0
     write out = horizontal.astype(np.int16)
 """
 
