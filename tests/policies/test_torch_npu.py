@@ -64,8 +64,7 @@ def test_functions_of_one_array_give_what_pytorch_gives() -> None:
         for dtype in A2.dtypes
         if answer(A2, name, (Operand(dtype),)) is not answer(TORCH, name, (Operand(dtype),))
     }
-    wide = rows("u16 u32 u64")
-    assert different == {("exp", dtype.code) for dtype in (*SMALL, *wide)}
+    assert different == {("exp", dtype.code) for dtype in SMALL}
 
 
 @pytest.mark.parametrize("name", ["exp", "erf", "erfc"])
@@ -189,7 +188,7 @@ def test_grades(name: str, code: str, grade: Grade) -> None:
 
 def test_every_list_is_of_something_that_policies_are_asked_about_and_has_its_source() -> None:
     known = {*OPERATIONS, *STANDS_FOR, *FILLS, "fmod", "gather", "index", "index_put"}
-    known |= {"arange", "full", "angle", "fill_"}
+    known |= {"arange", "full", "angle", "fill_", "astype"}
     assert {*lists(A2).lists} <= known
     for row in lists(A2).lists.values():
         assert (row.takes is None) == (row.operator == "")

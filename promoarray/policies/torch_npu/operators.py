@@ -28,13 +28,13 @@ from promoarray.policies.torch.operators import (
     no_bools,
 )
 from promoarray.policies.torch.promotion import by_ranks
-from promoarray.policies.torch_npu.lists import DTYPES, DeviceLists
+from promoarray.policies.torch_npu.lists import DTYPES, WIDE, DeviceLists
 from promoarray.promotion.cast_rules import Given
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
-from promoarray.promotion.type_steps import exact_to, of_one_dtype, rows
+from promoarray.promotion.type_steps import exact_to, of_one_dtype, rows, supported_types
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
@@ -58,6 +58,15 @@ def no_bools_here(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DT
     return found
 
 
+def factors(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Refuse matrices of two dtypes as PyTorch does, though op-plugin has no such check."""
+    types = supported_types(policy, operands)
+    if isinstance(types, Refusal) or len(set(types)) == 1:
+        return types
+    said = "matrix products promote nothing; op-plugin gives the first operand's dtype"
+    return Refusal(f"{said} ({UNCHECKED})")
+
+
 def _written(types: tuple[DType, ...]) -> str | None:
     why = of_one_dtype(types)
     return why and (
@@ -75,6 +84,13 @@ _SELF = (
 )
 
 
+def _rule(name: str | Family) -> TypeRule:
+    """PyTorch's rule."""
+    rule = OPERATIONS[name]
+    assert isinstance(rule, TypeRule)
+    return rule
+
+
 def _floats(rule: OperationRule) -> OperationRule:
     """Have a rule make float32 of integers, where it makes the default dtype of them."""
     assert isinstance(rule, TypeRule)
@@ -90,8 +106,7 @@ _small_refused = TypeRule(
 
 def _noted(name: str | Family, note: str) -> OperationRule:
     """PyTorch's rule with a note of the device's."""
-    rule = OPERATIONS[name]
-    assert isinstance(rule, TypeRule)
+    rule = _rule(name)
     return replace(rule, note="; ".join(filter(None, (rule.note, note))))
 
 
@@ -99,13 +114,11 @@ _OPERATIONS: dict[str | Family, OperationRule] = OPERATIONS | {
     "subtract": TypeRule(operand_types=no_bools_here),
     Family.DIVIDE: _floats(OPERATIONS[Family.DIVIDE]),
     Family.FLOAT_UNARY: _float_unary,
-    "exp": TypeRule(compute=_FLOAT, admit=INEXACT | {dt.bool, dt.int64}, why=_SELF),
+    "exp": TypeRule(compute=_FLOAT, admit=INEXACT | WIDE | {dt.bool, dt.int64}, why=_SELF),
     "erf": _small_refused,
     "erfc": _small_refused,
     "mean": TypeRule(admit=INEXACT, why=f"bools and integers have no mean ({UNCHECKED})"),
-    Family.MATMUL: _noted(
-        Family.MATMUL, f"op-plugin takes the first operand's dtype ({UNCHECKED})"
-    ),
+    Family.MATMUL: replace(_rule(Family.MATMUL), operand_types=factors),
     Family.CLIP: _noted(
         Family.CLIP, "before CANN 8.2.RC1 integers with a float bound stay integers"
     ),
