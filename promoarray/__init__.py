@@ -59,8 +59,11 @@ if TYPE_CHECKING:
         convolve,
         correlate,
         cov,
+        dequantize,
         diag,
+        dynamic_quantize,
         einsum,
+        fake_quantize,
         gradient,
         histogram,
         interp,
@@ -69,6 +72,8 @@ if TYPE_CHECKING:
         pad,
         piecewise,
         quantile,
+        quantization_parameters,
+        quantize,
         transpose,
     )
     from promoarray.functions.broadcasting import *
@@ -108,6 +113,8 @@ diagnostics.ask.observer  shadow
 diagnostics.report    Report
 diagnostics.trace            trace
 diagnostics.why.question     why
+extras.quantization          dequantize dynamic_quantize fake_quantize
+extras.quantization          quantization_parameters quantize
 io.dask_arrays               from_dask
 io.npz                       load save
 io.onnx                      from_onnx to_onnx
@@ -142,11 +149,14 @@ __all__ = [
     "convolve",
     "correlate",
     "cov",
+    "dequantize",
     "diag",
+    "dynamic_quantize",
     "e",
     "einsum",
     "explain",
     "extras",
+    "fake_quantize",
     "fft",
     "from_dask",
     "from_onnx",
@@ -173,6 +183,8 @@ __all__ = [
     "piecewise",
     "policy",
     "quantile",
+    "quantization_parameters",
+    "quantize",
     "record",
     "save",
     "set_num_threads",

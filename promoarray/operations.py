@@ -89,7 +89,7 @@ _TEXT = """
 ARITHMETIC    2  add:+ subtract:- multiply:*
 ARITHMETIC    1  diff
 DIVIDE        2  divide:/
-FLOOR_DIVIDE  2  floor_divide:// remainder:%
+FLOOR_DIVIDE  2  floor_divide:// remainder:% fmod
 POW           2  pow:**
 EQUALITY      2  equal:== not_equal:!=
 ORDER         2  less:< less_equal:<= greater:> greater_equal:>=

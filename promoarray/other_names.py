@@ -76,7 +76,7 @@ not_equal         <- ne
 permute_dims      <- permute
 pow               <- power float_power
 prod              <- product reduce_prod
-remainder         <- mod floormod fmod
+remainder         <- mod floormod
 repeat            <- repeat_interleave
 round             <- round_ around rint
 stack             <- row_stack

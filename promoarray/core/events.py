@@ -99,6 +99,28 @@ class CastEvent(NamedTuple):
     made: bool = False
 
 
+class QuantizeEvent(NamedTuple):
+    """An array that was quantized, dequantized, or both.
+
+    Attributes
+    ----------
+    name : str
+    policy : Policy
+    arrays : tuple of Array
+        The array, and of its scale and zero point those that are arrays.
+    result : Array
+    ask : callable
+        From a policy and these arrays as it sees them (``Operand``) to what it makes of them: the
+        buffer and its dtype, or a ``Refusal``.
+    """
+
+    name: str
+    policy: Policy
+    arrays: tuple[Array, ...]
+    result: Array
+    ask: Callable[[Policy, tuple[DType, ...]], Any]
+
+
 class MadeEvent(NamedTuple):
     """An array made in a dtype that the program asked for, or that its data have.
 
@@ -271,6 +293,9 @@ class Observer:
 
     def on_default(self, weak: DType, result: Array, lone: bool) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
+
+    def on_quantize(self, event: QuantizeEvent) -> None:
+        """Hear of an array that was quantized; may change the type of the result."""
 
     def on_made(self, made: MadeEvent) -> None:
         """Hear of an array of a dtype that was asked for; may change its type."""

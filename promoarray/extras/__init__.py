@@ -12,6 +12,13 @@ from promoarray.extras._signals import convolve, correlate, gradient
 from promoarray.extras._statistics import cov, histogram, nanquantile, quantile
 from promoarray.extras.losses import huber_loss, l1_loss, mse_loss, poisson_nll_loss
 from promoarray.extras.numpys import array, concatenate, diag, logspace, pad, transpose
+from promoarray.extras.quantization import (
+    dequantize,
+    dynamic_quantize,
+    fake_quantize,
+    quantization_parameters,
+    quantize,
+)
 
 __all__ = [
     "array",
@@ -19,8 +26,11 @@ __all__ = [
     "convolve",
     "correlate",
     "cov",
+    "dequantize",
     "diag",
+    "dynamic_quantize",
     "einsum",
+    "fake_quantize",
     "gradient",
     "histogram",
     "huber_loss",
@@ -33,5 +43,7 @@ __all__ = [
     "piecewise",
     "poisson_nll_loss",
     "quantile",
+    "quantization_parameters",
+    "quantize",
     "transpose",
 ]

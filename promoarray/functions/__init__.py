@@ -18,7 +18,7 @@ data_types      astype can_cast finfo iinfo isdtype promote_types result_type
 elementwise     abs acos acosh add asin asinh atan atan2 atanh bitwise_and
 elementwise     bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift
 elementwise     bitwise_xor ceil clip conj copysign cos cosh divide equal exp
-elementwise     expm1 floor floor_divide fmax fmin greater greater_equal hypot
+elementwise     expm1 floor floor_divide fmax fmin fmod greater greater_equal hypot
 elementwise     imag isfinite isinf isnan less less_equal log log1p log2 log10
 elementwise     logaddexp logical_and logical_not logical_or logical_xor maximum
 elementwise     minimum multiply negative nextafter not_equal positive pow real

@@ -152,6 +152,12 @@ PArray([-4,  3], dtype=int8)
 >>> floor_divide(asarray([-7.0, 7.0], dtype=bfloat16), 2)
 PArray([-4.,  3.], dtype=bfloat16)
 
+fmod
+>>> fmod(asarray([-7, 7], dtype=int8), 3)
+PArray([-1,  1], dtype=int8)
+>>> fmod(asarray([-7.0, 7.0], dtype=float16), -3)
+PArray([-1.,  1.], dtype=float16)
+
 fmax
 >>> fmax(asarray([nan, 1.0]), asarray([2, 3], dtype=int8))
 PArray([2., 3.], dtype=float64)

@@ -80,7 +80,6 @@ degrees               x * (180 / pa.pi)
 exp2                  pa.pow(2.0, x)
 fabs                  pa.abs(x)
 float_power           pa.pow(pa.astype(x1, pa.float64), x2)
-fmod                  x1 - pa.trunc(x1 / x2) * x2
 heaviside             pa.where(x > 0, 1.0, 0.0)
 logaddexp2            pa.logaddexp(x1 * log2, x2 * log2) / log2, with log2 = math.log(2)
 matvec                pa.matmul(x1, x2[..., None])[..., 0]

@@ -31,7 +31,7 @@ from promoarray.promotion.ranks import ArraysFirst
 from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     always,
@@ -126,6 +126,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         compute=lambda dtype: dt.float32 if dtype is dt.bool else dtype,
         note="bool is divided in float32.",
     ),
+    "fmod": refuse("the documents at hand do not have aclnnFmod"),
     "remainder": TypeRule(
         admit=frozenset({dt.int32, dt.int64, Kind.FLOAT}),
         why="aclnnRemainder takes int32, int64 and floats after derivation",

@@ -32,6 +32,7 @@ from promoarray.promotion.plan import (
     Refusal,
     accumulator,
 )
+from promoarray.promotion.quantization import BORROWED, Quantization
 from promoarray.promotion.rules import Lattice, PromotionRule, fold
 from promoarray.promotion.scalars import WIDE, Fit, Scalars, held_by_floats
 from promoarray.promotion.source import Source
@@ -171,6 +172,8 @@ class Policy:
         ``inplace`` is None.
     cast : CastRule
         What casts do with values the target cannot hold, and the quirks there are.
+    quantization : Quantization
+        How floats become scaled integers and narrow floats, and back.
     can_cast : callable
         From (source, target) to whether the framework calls the cast allowed.
     refusal : str
@@ -225,6 +228,7 @@ class Policy:
     default_set: Callable[[Policy, DType], Policy] | None = None
     keeps: frozenset[str] = frozenset()
     cast: CastRule = CAST
+    quantization: Quantization = BORROWED
     can_cast: Callable[[DType, DType], bool] = lambda source, target: True
     refusal: str = "the dtypes have no common dtype"
     sources: tuple[Source, ...] = ()

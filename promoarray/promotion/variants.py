@@ -42,7 +42,7 @@ _KINDS = {
 
 _TABLE = """
 checked_floor_divide | integers | an integer divided by zero is a ZeroDivisionError
-checked_remainder | integers | an integer modulo zero is a ZeroDivisionError
+checked_remainder checked_fmod | integers | an integer modulo zero is a ZeroDivisionError
 remainder_keeping_zero | floats | a remainder of zero has the sign of x1
 checked_divide | bools | a bool divided by False is a ZeroDivisionError
 checked_clip | reals | a lower bound above the upper one is a ValueError

@@ -31,6 +31,12 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "quantile": lambda axis: pa.quantile(pa.astype(X, pa.float32), 0.5, axis=axis),
     "nanquantile": lambda axis: pa.nanquantile(pa.astype(X, pa.float32), 0.5, axis=axis),
     "transpose": lambda axis: pa.transpose(X, (0, axis)),
+    "quantize": lambda axis: pa.quantize(X, 1.0, axis=axis),
+    "dequantize": lambda axis: pa.dequantize(pa.astype(X, pa.int8), 1.0, axis=axis),
+    "fake_quantize": lambda axis: pa.fake_quantize(X, 1.0, axis=axis),
+    "dynamic_quantize": lambda axis: pa.dynamic_quantize(
+        pa.astype(X, pa.float32), axis=axis, dtype=pa.float8_e4m3fn
+    ),
     "tensordot": lambda axis: pa.tensordot(X, X, axes=((axis,), (0,))),
     "linalg.tensordot": lambda axis: pa.linalg.tensordot(X, X, axes=((axis,), (0,))),
     "x.take": lambda axis: X.take([0], axis),

@@ -23,6 +23,7 @@ from types import FrameType
 import numpy as np
 
 from promoarray import dtypes as dt
+from promoarray.backends import backend_of, is_lazy
 from promoarray.context import single_use
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, outside, part_of, sites
@@ -33,6 +34,7 @@ from promoarray.core.events import (
     MadeEvent,
     Observer,
     OperationEvent,
+    QuantizeEvent,
     Question,
     RefusalEvent,
     Repeat,
@@ -57,6 +59,7 @@ from promoarray.diagnostics.ask.operations import (
     verdict_of,
     words_of,
 )
+from promoarray.diagnostics.ask.quantized import place_of, quantize_verdict
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.findings.results import MAX_SITES
@@ -137,6 +140,22 @@ class ShadowObserver(Observer):
         verdict = self._asked(key, lambda: cast_verdict(self.policies, cast, asked))
         (cast.result._type,) = verdict.slots
         self._values.cast(cast)
+
+    def on_quantize(self, event: QuantizeEvent) -> None:
+        """Ask every shadow policy how it quantizes, and note other values."""
+        self.report.operations += 1
+        if is_lazy(backend_of(event.result._buffer)):  # which is not computed for it
+            self.report.uncomputed += 1
+            return
+        place = place_of(event)
+        verdict, found = quantize_verdict(self.policies, event)
+        for policy, reason in verdict.signatures:
+            self.report.count(self.report.signatures, Call(current_site(), policy, reason))
+        if verdict.noted:
+            self._note(verdict)
+        (event.result._type,) = verdict.slots
+        if found:
+            self.report.record_values(one_pass(place, event.result.size, found))
 
     def on_made(self, made: MadeEvent) -> None:
         """Note the policies that lack the dtype that was asked for, or have another; and what is

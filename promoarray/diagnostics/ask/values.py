@@ -7,8 +7,9 @@ Only policies whose rule differs for the pair of dtypes are looked at, and of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -256,7 +257,7 @@ def _apart(given: Any, made: Any, differ: Any) -> Any:
 
 
 def _cast_values(buffer: Any, source: DType, target: DType, plan: CastPlan) -> Any:
-    return _decoded(backend_of(buffer).cast(buffer, source, target, *plan), target)
+    return decoded(backend_of(buffer).cast(buffer, source, target, *plan), target)
 
 
 def differences(
@@ -280,15 +281,36 @@ def differences(
     if not plans or not buffer.size:
         return []
     mine = _cast_values(buffer, source, target, own)
-    alike: list[tuple[Any, list[str]]] = []  # what some policies make of it, and which
-    for plan, names in plans.items():
-        theirs = _cast_values(buffer, source, target, plan)
+    made = ((_cast_values(buffer, source, target, plan), names) for plan, names in plans.items())
+    given = decoded(buffer, source)
+    beyond = partial(all_beyond, source=source, target=target)
+    return other_values(given, mine, made, beyond)
+
+
+def other_values(
+    given: Any,
+    mine: Any,
+    made: Iterable[tuple[Any, list[str]]],
+    beyond: Callable[[Any], bool] = lambda values: False,
+) -> list[Difference]:
+    """Return where policies make other values than the run of what it was given.
+
+    Parameters
+    ----------
+    given, mine : array
+        What was given, and what the run made of it.
+    made : iterable of (array, list of str)
+        What policies make of it; those that make the same are told together.
+    beyond : callable
+        Whether all of some values lie beyond what they are made to.
+    """
+    alike: list[tuple[Any, list[str]]] = []
+    for theirs, names in made:
         same = next((who for known, who in alike if not differs(known, theirs).any()), None)
         if same is None:
             alike.append((theirs, names))
         else:
             same.extend(names)
-    given = _decoded(buffer, source)
     found = []
     for theirs, names in alike:
         differ = differs(mine, theirs)
@@ -296,9 +318,8 @@ def differences(
             index = np.unravel_index(int(np.argmax(differ)), differ.shape)
             first = (str(each[index].item()) for each in (given, mine, theirs))
             example = Example(tuple(int(i) for i in index), *first)
-            beyond = all_beyond(given[differ], source, target)
             count = int(np.count_nonzero(differ))
-            found.append(Difference(tuple(names), count, example, beyond))
+            found.append(Difference(tuple(names), count, example, beyond(given[differ])))
     return found
 
 
@@ -399,8 +420,8 @@ def _gives(policy: Policy, buffer: Any, steps: tuple[DType, ...], wanted: Any) -
             return False
         plan = policy.cast.plan(source, target)
         buffer = backend_of(buffer).cast(buffer, source, target, *plan)
-    return not differs(_decoded(buffer, steps[-1]), wanted).any()
+    return not differs(decoded(buffer, steps[-1]), wanted).any()
 
 
-def _decoded(buffer: Any, dtype: DType) -> Any:
+def decoded(buffer: Any, dtype: DType) -> Any:
     return host.decoded(backend_of(buffer).to_numpy(buffer, dtype), dtype)

@@ -150,6 +150,8 @@ _COMPOSED = {
     "addcmul": ("multiply", "add"),
     "addcdiv": ("divide", "multiply", "add"),
     "lerp": ("subtract", "multiply", "add"),
+    # Whoever records these says which policies have them (``record/quantized.py``).
+    **dict.fromkeys(names("fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"), ()),
 }
 """Functions that are by definition these operations, one after the other."""
 

@@ -8,6 +8,7 @@ from types import CodeType
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import instructions, outside, sites
 from promoarray.core.call_site import part_of as expression_part
@@ -16,11 +17,13 @@ from promoarray.core.events import (
     MadeEvent,
     Observer,
     OperationEvent,
+    QuantizeEvent,
     RefusalEvent,
     SetitemEvent,
 )
 from promoarray.core.operands import is_left_lazy, looked_on
 from promoarray.diagnostics.ask.observer import MODULES, names_of
+from promoarray.diagnostics.ask.quantized import place_of, quantize_verdict
 from promoarray.diagnostics.ask.refusals import refused_of
 from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.model.abstract_array import AbstractArray
@@ -37,8 +40,10 @@ from promoarray.diagnostics.model.flow import (
     Place,
     RecordedOperation,
 )
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.model.slots import held
+from promoarray.diagnostics.model.values import one_pass
 from promoarray.diagnostics.report import Report
 from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form
@@ -178,6 +183,23 @@ class FlowRecorder(Observer):
         """Record an array of a dtype that the program named."""
         if type_of(made.result._type) is not dt.string:
             self._give(MADE, "", made.policy, (), made.result, {})
+
+    def on_quantize(self, event: QuantizeEvent) -> None:
+        """Record an array of a dtype that the program named, compare its values, and note the
+        policies that make none of it."""
+        if not is_lazy(backend_of(event.result._buffer)):
+            verdict, found = quantize_verdict(self.report.policies, event)
+            if found:
+                self.flow.record_values(one_pass(place_of(event), event.result.size, found))
+            other = "it gives {}, which is not carried on in a recording"
+            answered = (
+                (name, answer.reason or other.format(answer.dtype))
+                for name, answer in verdict.answers.items()
+                if answer.origin
+            )
+            for name, why in (*verdict.signatures, *answered):
+                self.report.unexamined[NotExamined(event.name, why, *sites(), (name,))] += 1
+        self._give(MADE, event.name, event.policy, event.arrays, event.result, {})
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses: it may stop there."""

@@ -275,6 +275,7 @@ class Watch(Observer):
     on_cast = _passed_on("on_cast")
     on_made = _passed_on("on_made")
     on_decision = _passed_on("on_decision")
+    on_quantize = _passed_on("on_quantize")
     on_question = _passed_on("on_question")
     on_setitem = _passed_on("on_setitem")
     on_escape = _passed_on("on_escape")

@@ -44,6 +44,10 @@ def checked_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.remainder(x, not_zero(xp, x, y))
 
 
+def checked_fmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.fmod(x, not_zero(xp, x, y))
+
+
 def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     truncated = xp.fmod(x, y)
     return xp.where(truncated == 0, truncated, xp.remainder(x, y))

@@ -42,7 +42,15 @@ from promoarray.promotion.scalars import (
 )
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
-from promoarray.promotion.type_rules import PROMOTING, Arrays, TypeRule, same, to_bool, with_arrays
+from promoarray.promotion.type_rules import (
+    PROMOTING,
+    Arrays,
+    TypeRule,
+    refuse,
+    same,
+    to_bool,
+    with_arrays,
+)
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -191,6 +199,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "multiply": TypeRule(operand_types=_multiplied),
     Family.DIVIDE: _quotient(operand_types=_multiplied),
     Family.FLOOR_DIVIDE: TypeRule(),
+    "fmod": refuse("mindspore.ops.fmod was not asked"),
     "remainder": admitting(
         lambda operand: operand.type not in WIDE_UNSIGNED,
         "the % operator takes no uint16, uint32 or uint64",

@@ -137,6 +137,18 @@ QUIRKS = (
             case("scale", round_mode="up", transform=Between(2.0**-149, 1, high=LOWEST_NORMAL)),
         ),
     ),
+    Quirk(
+        "quantizes-float16-in-float32",
+        "QuantizeLinear divides float16 in float32",
+        "onnxruntime 1.32.0, CPU",
+        (),
+    ),
+    Quirk(
+        "quantizes-through-int32",
+        "QuantizeLinear makes of Inf, NaN and what lies beyond int32 what x86 makes of it there",
+        _REFERENCE,
+        (),
+    ),
 )
 
 

@@ -21,6 +21,7 @@ from promoarray.console import listed
 from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
 from promoarray.operations import FIELDS, OPERATIONS, Family
 from promoarray.policies.onnx.cast import cast_of
+from promoarray.policies.onnx.quantization import quantization_of
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal, accumulator
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
@@ -58,6 +59,7 @@ OPERATORS = """
 add:Add subtract:Sub multiply:Mul divide:Div | 1 floats  6 words  13 bf16  14 i8 i16 u8 u16
 square:Mul | 1 floats  6 words  13 bf16  14 i8 i16 u8 u16
 remainder:Mod | 10 ints  28 floats bf16
+fmod:Mod | 10 ints floats  13 bf16
 pow:Pow | 1 floats  12 i32 i64  13 bf16
 equal:Equal not_equal:Equal | 1 b1 i32 i64  11 i8 i16 u8 u16 u32 u64 floats  13 bf16  19 str
 less:Less greater:Greater | 1 floats  9 ints  13 bf16
@@ -235,9 +237,14 @@ def _of_opset(opset: int) -> Policy:
         operations=_operations(opset),
         operand_types=constants,
         scalars=Scalars(fit=in_range),
-        kernels={"divide": ("truncated_divide",), "remainder": ("checked_remainder",)},
+        kernels={
+            "divide": ("truncated_divide",),
+            "remainder": ("checked_remainder",),
+            "fmod": ("checked_fmod",),
+        },
         defaults=NARROW,
         cast=cast_of(opset, first_admitted),
+        quantization=quantization_of(opset, admitted),
         can_cast=can_cast,
         refusal="ONNX promotes nothing: inputs of one type parameter must be of one type",
         sources=(

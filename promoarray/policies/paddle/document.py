@@ -50,7 +50,7 @@ from promoarray.promotion.scalars import (
     wrap,
 )
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.type_rules import TypeRule, integers_by_scalar, same, to_bool
+from promoarray.promotion.type_rules import TypeRule, integers_by_scalar, refuse, same, to_bool
 from promoarray.promotion.type_steps import (
     NO_ORDER,
     agreed,
@@ -216,6 +216,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         note="The Divide Rule: never smaller than float, so integers give float32.",
     ),
     Family.FLOOR_DIVIDE: TypeRule(),
+    "fmod": refuse("Paddle has no fmod"),
     "floor_divide": TypeRule(operand_types=WIDENING, admit=ORDERED),
     Family.POW: TypeRule(kernel=integers_by_scalar),
     Family.EQUALITY: _logic,

@@ -18,6 +18,7 @@ from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.tensorflow.casts import CASTS
 from promoarray.policies.tensorflow.foreign import FOREIGN
+from promoarray.policies.tensorflow.quantization import QUANTIZATION
 from promoarray.policies.tensorflow.scalars import (
     DEFAULTS,
     HELD,
@@ -165,6 +166,10 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "multiply": legacy_mask,
     Family.DIVIDE: divided,
     Family.FLOOR_DIVIDE: TypeRule(admit=_REALS | WEAK - {dt.weak_complex}, why=LISTED),
+    "fmod": TypeRule(
+        admit=frozenset({dt.int32, dt.int64, dt.float32, dt.float64}) | WEAK - {dt.weak_complex},
+        why="tf.truncatemod takes int32, int64, float32 and float64",
+    ),
     Family.POW: TypeRule(admit=_NUMBERS - UNSIGNED | WEAK, why=LISTED),
     Family.EQUALITY: TypeRule(result=to_bool),
     Family.ORDER: _order,
@@ -257,6 +262,7 @@ LEGACY = Policy(
         "pow": ("plain_pow",),
         "floor_divide": ("checked_floor_divide", "floor_of_quotient"),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
+        "fmod": ("checked_fmod",),
         "mean": ("truncated_mean", "mean_or_zero"),
         "argmax": ("argmax_without_nan",),
         "argmin": ("argmin_without_nan",),
@@ -276,6 +282,7 @@ LEGACY = Policy(
         "take": indices_of(dt.int16, dt.int32, dt.int64),
     },
     cast=CASTS,
+    quantization=QUANTIZATION,
     refusal="tensors must have the same dtype; a Python scalar becomes that of its tensor, but no"
     " lower kind, and a bool only bool, int32, int64, uint64, float16, float32, float64 and"
     " complex128",

@@ -38,6 +38,7 @@ from promoarray.policies.torch.promotion import (
     can_cast,
     promote,
 )
+from promoarray.policies.torch.quantization import QUANTIZATION
 from promoarray.policies.torch.scalars import (
     assigned,
     chosen,
@@ -361,6 +362,7 @@ V2_13 = Policy(
         "square": ("plain_square",),
         "floor_divide": ("checked_floor_divide",),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
+        "fmod": ("checked_fmod",),
         "pow": ("reciprocal_pow", "plain_pow"),
         "sign": ("sign_without_nan", "sign_of_quotient"),
         "atan2": ("rounded_atan2",),
@@ -395,6 +397,7 @@ V2_13 = Policy(
     answers=ANSWERS,
     default_set=with_default,
     cast=TORCH_2_13,
+    quantization=QUANTIZATION,
     can_cast=can_cast,
     refusal=REFUSAL,
     sources=(

@@ -32,6 +32,7 @@ from promoarray.policies.torch_npu.lists import DTYPES, WIDE, DeviceLists
 from promoarray.promotion.cast_rules import Given
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.quantization import BORROWED
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import exact_to, of_one_dtype, rows, supported_types
@@ -177,6 +178,7 @@ def _of_chip(name: str, chip: str, dtypes: tuple[DType, ...], lists: str, *notes
         title=f"PyTorch 2.13 on Ascend ({chip})",
         principle=f"{V2_13.principle} torch_npu gives aclnn that dtype for the result.",
         dtypes=own,
+        quantization=BORROWED,
         operations=_OPERATIONS,
         functions=FUNCTIONS | {Family.DIVIDE: _floats(FUNCTIONS[Family.DIVIDE])},
         operand_types=held_ranks,

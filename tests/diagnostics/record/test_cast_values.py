@@ -87,3 +87,25 @@ def test_values_of_later_passes_are_compared(tmp_path: Path, dtype: str) -> None
     beyond = 3  # of float16 by infinity in the third pass
     assert found == dict.fromkeys((9, 10, 11), (beyond, 2 * beyond))
     assert recorder.report.calls["cast", "astype"] == 12
+
+
+@pytest.mark.slow
+def test_fake_quantization_is_compared_by_value_where_a_policy_has_it() -> None:
+    torch = pytest.importorskip("torch")
+    with pa.record("torch", "tensorflow", "onnx@21", "jax@x32") as report:
+        x = torch.tensor([0.25, 0.5, 100.0])
+        for _ in range(2):
+            y = torch.fake_quantize_per_tensor_affine(x, 1.0, 3, -128, 127)
+        torch.fake_quantize_per_channel_affine(
+            x[None], torch.tensor([1.0]), torch.tensor([0], dtype=torch.int32), 0, 0, 100
+        )
+        y * 2
+    assert _said(report) == {
+        "y = torch.fake_quantize_per_tensor_affine(x, 1.0, 3, -128, 127)": [
+            "2 of 6 differ under tensorflow: [1] 0.5 is 1.0 there, 0.0 in the run"
+        ]
+    }
+    left = {(each.what, policy) for each in report.unexamined for policy in each.policies}
+    channel = "fake_quantize_per_channel_affine"
+    assert {(channel, "onnx@21"), (channel, "jax@x32"), (channel, "tensorflow")} <= left
+    assert ("fake_quantize_per_tensor_affine", "onnx@21") not in left
