@@ -30,6 +30,7 @@ GOLDEN = HERE / "golden"
 
 POLICY_OF = {
     "numpy1": "numpy@1",
+    "numpy1_windows": "numpy@1-windows",
     "numpy2": "numpy@2",
     "jax_x64": "jax@x64",
     "jax_x32": "jax@x32",

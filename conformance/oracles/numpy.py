@@ -1,7 +1,13 @@
-"""Ask NumPy: `numpy1` where 1.26 is installed, `numpy2` (ml_dtypes registered) where 2.x is."""
+"""Ask NumPy: `numpy1` where 1.26 is installed, `numpy2` (ml_dtypes registered) where 2.x is.
+
+`numpy1_windows` where C's long has 32 bits, as on Windows, which was asked of Linux for i386. There
+an index (intp) has 32 bits as well, and 64 on Windows: what functions of `INDICES` return is
+widened.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
@@ -52,6 +58,9 @@ def edition() -> _ask.Oracle:
         for shape in ((2,), (), (2, 2))
     )
     both = {**arrays, **_ask.SCALARS}
+
+    if np.dtype(int).itemsize == 4:
+        meta["long"] = "of 32 bits, on i386; indices are widened to 64, as on Windows"
 
     def code(answer: Any) -> str:
         name = np.asarray(answer).dtype.name
@@ -110,7 +119,23 @@ def _ml_dtype(name: str) -> Any:
 
 
 def _function(np: Any, name: str) -> Callable[..., Any]:
-    return getattr(np, name, None) or getattr(np, OLD_NAMES[name])
+    function = getattr(np, name, None) or getattr(np, OLD_NAMES[name])
+    return _widened(np, function) if name in INDICES else function
+
+
+INDICES = ("argmax", "argsort", "matrix_rank", "unique_counts", "unique_inverse", "unique_all")
+
+
+def _widened(np: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its indices, or those of its results but the first, in int64."""
+
+    def widened(*operands: Any) -> Any:
+        answer = function(*operands)
+        if isinstance(answer, tuple):
+            return answer[0], *(np.asarray(indices, np.int64) for indices in answer[1:])
+        return np.asarray(answer, np.int64)
+
+    return widened
 
 
 def _linear(np: Any) -> dict[str, Callable[..., Any]]:
@@ -130,6 +155,7 @@ def _linear(np: Any) -> dict[str, Callable[..., Any]]:
         module = next((module for module in (linalg, np.fft, np) if hasattr(module, name)), None)
         if module and name not in functions:
             functions[name] = getattr(module, name)
+    functions |= {n: _widened(np, f) for n, f in functions.items() if n in INDICES}
     functions["matrix_power"] = lambda x: linalg.matrix_power(x, 2)
     return functions
 
@@ -180,4 +206,5 @@ def _searched(function: Callable[..., Any], arrays: dict[str, Any]) -> _ask.Sect
 
 
 if __name__ == "__main__":
-    _ask.main({"numpy1" if version("numpy").startswith("1.") else "numpy2": edition})
+    old = "numpy1" if sys.maxsize >> 32 else "numpy1_windows"
+    _ask.main({old if version("numpy").startswith("1.") else "numpy2": edition})

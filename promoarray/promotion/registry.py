@@ -18,7 +18,7 @@ from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.promotion.policy import Policy
 
 BUILT_IN = {
-    "numpy": ("2", "2-arm64", "2.5", "1"),
+    "numpy": ("2", "2-arm64", "2.5", "1", "1-windows"),
     "jax": ("x64", "x32", "strict", "lax"),
     "torch": ("2.13", "2.13-arm64", "2.13-cuda", "2.11", "2.11-cuda"),
     "torch_npu": ("2.13", "2.13-950", "2.13-910a"),

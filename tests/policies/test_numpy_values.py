@@ -250,9 +250,13 @@ ENDS = tuple(
 FLOATS = (-1.0, 0.0, 0.5, 1.0, 2.0, 64999.0, -65000.0, 65001.0, 3.3e38, 3.5e38, np.inf, np.nan)
 
 
+@pytest.mark.parametrize("edition", ["numpy@1", "numpy@1-windows"])
 @pytest.mark.parametrize("dtype", [pa.bool, pa.int16, pa.int64, pa.uint64, pa.float64])
-def test_numpy_1_answers_of_any_value_as_of_one_that_it_tells_apart(dtype: Any) -> None:
-    by_value: Any = as_policy("numpy@1").by_value
+def test_numpy_1_answers_of_any_value_as_of_one_that_it_tells_apart(
+    dtype: Any, edition: str
+) -> None:
+    policy: Any = as_policy(edition)
+    by_value = policy.by_value
     values: Any = FLOATS
     if dtype is pa.bool:
         values = False, True
@@ -271,7 +275,7 @@ def test_numpy_1_answers_of_any_value_as_of_one_that_it_tells_apart(dtype: Any) 
         for form in (Form.OPERATOR, Form.FUNCTION):
             told = by_value.telling(name, given(values[0]), form, at)
             answers = [
-                {by_value(None, name, given(v), form) for v in some} for some in (values, told)
+                {by_value(policy, name, given(v), form) for v in some} for some in (values, told)
             ]
             assert answers[0] <= answers[1], (name, other, at, rank, form)
 

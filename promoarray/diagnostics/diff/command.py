@@ -284,7 +284,10 @@ def _told(found: Difference, ended: Ended, script: str | None, framework: str) -
         return FINDINGS
     if not found.operations and ended.imported:
         if not framework:
-            say("diff", _ELSEWHERE.format(script or "SCRIPT", found.after.name))
+            say(
+                "diff",
+                _ELSEWHERE.format(script or "SCRIPT", f"{found.before.name},{found.after.name}"),
+            )
         return FAILED
     return INCOMPLETE if found.open else NOTHING
 

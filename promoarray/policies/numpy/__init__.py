@@ -4,11 +4,11 @@ from promoarray.promotion.policy import Policy
 
 
 def edition(edition: str) -> Policy:
-    """NumPy ``2`` (NEP 50), ``2.5`` or ``1`` (promotion by value)."""
-    if edition == "1":
-        from promoarray.policies.numpy.numpy_1 import NUMPY_1
+    """NumPy ``2`` (NEP 50), ``2.5`` or ``1`` (promotion by value), on a machine or another."""
+    if edition.startswith("1"):
+        from promoarray.policies.numpy import numpy_1
 
-        return NUMPY_1
-    from promoarray.policies.numpy.numpy_2 import POLICIES
+        return numpy_1.POLICIES[edition]
+    from promoarray.policies.numpy import numpy_2
 
-    return POLICIES[edition]
+    return numpy_2.POLICIES[edition]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
@@ -34,8 +34,9 @@ from promoarray.policies.numpy.numpy_2 import (
     can_cast,
     floats,
     promote,
+    sums,
 )
-from promoarray.promotion.answers import Answers
+from promoarray.promotion.answers import Answers, Cell
 from promoarray.promotion.cast_rules import dtypes
 from promoarray.promotion.linalg_rules import spectrum
 from promoarray.promotion.plan import Operand, Rank
@@ -73,7 +74,8 @@ def by_value(
     if name == "pow" and form is not Form.FUNCTION and (short := shortcut(*operands)):
         return Operand(short), Operand(short, Rank.SCALAR)
     if not _beside_arrays(name, operands):
-        return tuple(o if o.value is None else Operand(as_array_type(o)) for o in operands)
+        made = policy.strong(dt.weak_int)
+        return tuple(o if o.value is None else Operand(as_array_type(o, made)) for o in operands)
     arrays = [o.type for o in operands if o.value is None]
     loop = searched(name, operands) or (in_turn(operands) if len(operands) > 2 else None)
     signed = any(a.kind is Kind.INT for a in arrays)
@@ -186,10 +188,13 @@ def _kind(dtypes: Iterable[DType]) -> int:
     return max(min(d.kind.category, 2) for d in dtypes)  # float and complex are one kind here
 
 
-def as_array_type(operand: Operand) -> DType:
-    """What ``numpy.asarray`` makes of an operand."""
-    if operand.type is dt.weak_int and operand.value > bounds(dt.int64)[1]:
-        return dt.uint64
+def as_array_type(operand: Operand, long: DType = dt.int64) -> DType:
+    """What ``numpy.asarray`` makes of an operand; of an int the first dtype that holds it."""
+    if operand.type is dt.weak_int:
+        if operand.value > bounds(dt.int64)[1]:
+            return dt.uint64
+        least, most = bounds(long)
+        return long if least <= operand.value <= most else dt.int64
     return WIDE.get(operand.type, operand.type)
 
 
@@ -304,3 +309,48 @@ NUMPY_1 = NUMPY_2.derive(
         ),
     ),
 )
+
+
+class InShortLongs(Answers):
+    """The answers where a C long has 32 bits: those that were one, and no index, have 32.
+
+    An index is int64 of unsigned integers, too. Conformance: NumPy 1.24.2 for i386 answers so.
+    """
+
+    def _read(self) -> Iterator[tuple[str, dict[str, Cell]]]:
+        for name, cells in super()._read():
+            if "u8" in cells and "i64" in cells["u8"].text:
+                yield name, cells
+            else:
+                yield name, {code: _shortened(code, cell) for code, cell in cells.items()}
+
+
+def _shortened(code: str, cell: Cell) -> Cell:
+    if code in ("i64", "u64"):
+        return cell
+    return Cell(cell.text.replace("i64", "i32").replace("u64", "u32"))
+
+
+NUMPY_1_WINDOWS = NUMPY_1.derive(
+    "numpy@1-windows",
+    title="NumPy 1.26 on Windows",
+    operations={**NUMPY_1.operations, **sums(32)},
+    defaults={**WIDE, dt.weak_int: dt.int32},
+    counts=dt.int64,
+    answers=InShortLongs(__file__, "functions_1.txt", "numpy@1-windows"),
+    stored=stored.numpy_1(dt.int32),
+    sources=(
+        *NUMPY_1.sources,
+        Source("NumPy 2.0.0 release notes", "Windows default integer", "2.0.0"),
+        Source("NumPy for Linux on i386", "whose long has 32 bits, too, as run", "1.24.2"),
+    ),
+    notes=(
+        *NUMPY_1.notes,
+        Note(
+            "The default integer is a C long: int32 here, int64 from an int on that it does not"
+            " hold. Indices and counts are int64.",
+        ),
+    ),
+)
+
+POLICIES = {"1": NUMPY_1, "1-windows": NUMPY_1_WINDOWS}

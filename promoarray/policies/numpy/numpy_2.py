@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
+from promoarray.dtypes import BITS, BY_CODE, INEXACT, INTEGERS, NUMBERS, ORDERED, DType, Kind
 from promoarray.kernels.cast_mode import ToInteger
 from promoarray.operations import Family
 from promoarray.policies.numpy import stored
@@ -209,10 +209,20 @@ def _no_bool(dtype: DType) -> DType:
     return dt.int8 if dtype.kind is Kind.BOOL else dtype
 
 
-def _summed(dtype: DType) -> DType:
-    if dtype.kind in (Kind.BOOL, Kind.INT):
-        return dt.int64
-    return dt.uint64 if dtype.kind is Kind.UINT else dtype
+def sums(long: int) -> dict[str | Family, OperationRule]:
+    """The rules of sums and products, which integers of fewer bits than a C long make in one."""
+
+    def summed(dtype: DType) -> DType:
+        if dtype.kind in INEXACT or (dtype.kind is not Kind.BOOL and dtype.bits >= long):
+            return dtype
+        return BY_CODE[f"{'u' if dtype.kind is Kind.UINT else 'i'}{long}"]
+
+    rule = TypeRule(
+        compute=summed,
+        note=f"bool and shorter integers are summed in int{long}, unsigned ones in uint{long}",
+    )
+    stepwise = step_by_step(rule)
+    return {Family.SUM: rule, "cumulative_sum": stepwise, "cumulative_prod": stepwise}
 
 
 _INT8_NOTE = "there is no loop for bool, so it computes in int8"
@@ -252,9 +262,6 @@ def step_by_step(rule: TypeRule) -> OperationRule:
 
 
 POWER = TypeRule(compute=_no_bool, note=_INT8_NOTE)
-_sum = TypeRule(
-    compute=_summed, note="bool and integers are summed in int64, unsigned ones in uint64"
-)
 _float_binary = TypeRule(operand_types=as_floats, admit=frozenset({Kind.FLOAT}), note=FLOAT_NOTE)
 _order = TypeRule(result=to_bool, note="complex numbers compare by real part, then imaginary part")
 _identity_of_ints = TypeRule(admit=ORDERED, note="integers and bools stay as they are")
@@ -296,9 +303,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     "signbit": TypeRule(admit=ORDERED, result=to_bool),
     Family.COMPLEX: TypeRule(result=component),
     "conj": TypeRule(compute=_no_bool, note=_INT8_NOTE),
-    Family.SUM: _sum,
-    "cumulative_sum": step_by_step(_sum),
-    "cumulative_prod": step_by_step(_sum),
+    **sums(64),
     Family.MEAN: TypeRule(compute=exact_to(dt.float64), result=component),
     "mean": TypeRule(compute=exact_to(dt.float64)),
     Family.EXTREME: TypeRule(),

@@ -7,11 +7,14 @@ with ``casting="unsafe"``) and function_base.py (``linspace``: ``astype``).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import INTEGERS, DType
+from promoarray.dtypes import BY_CODE, INTEGERS, DType, Kind
 from promoarray.promotion.scalars import (
+    Fit,
+    bounds,
     in_range,
     out_of_range,
     passing,
@@ -22,8 +25,9 @@ from promoarray.promotion.scalars import (
 from promoarray.promotion.stored import Stored, real_and_finite
 
 
-def of_ints(values: tuple[Any, ...]) -> DType | None:
-    """The dtype of Python ints: uint64 of those int64 does not hold, float64 of both together.
+def of_ints(values: tuple[Any, ...], long: DType = dt.int64) -> DType | None:
+    """The dtype of Python ints: int64 of those a C long does not hold, uint64 of those int64 does
+    not hold, float64 of both together.
 
     Raises
     ------
@@ -32,11 +36,13 @@ def of_ints(values: tuple[Any, ...]) -> DType | None:
     """
     ints = [value for value in values if type(value) is int]
     held = [*map(within_int64, ints)]
+    floats = any(type(value) in (float, complex) for value in values)
     if all(held):
-        return None
+        least, most = bounds(long)
+        return None if floats or all(least <= value <= most for value in ints) else dt.int64
     if not all(map(within_64_bits, ints)):
         raise out_of_range(max(ints, key=abs), dt.int64 if min(ints) < 0 else dt.uint64)
-    if any(type(value) in (float, complex) for value in values):
+    if floats:
         return None
     return dt.float64 if any(held) else dt.uint64
 
@@ -59,19 +65,23 @@ def as_interpolated(value: Any, dtype: DType) -> Any:
     return value
 
 
-@passing()
-def low_bits(value: Any, dtype: DType) -> Any:
-    """Keep the low bits of an int, of a float without its fraction (NumPy 1).
+def low_bits(long: DType) -> Fit:
+    """What keeps the low bits of an int, of a float without its fraction (NumPy 1).
 
-    Raises
-    ------
-    OverflowError
-        For what a C long does not hold, or for uint32 and uint64 an unsigned one.
+    OverflowError is raised for what a C long does not hold, or for unsigned integers of as many
+    bits an unsigned one; 64-bit integers are made of 64 bits.
     """
-    if dtype.kind not in INTEGERS or type(value) is complex:
-        return real_and_finite(value, dtype)
-    widest = dt.uint64 if dtype in (dt.uint32, dt.uint64) and value > 0 else dt.int64
-    return wrap(in_range(int(real_and_finite(value, widest)), widest), dtype)
+
+    @passing()
+    def kept(value: Any, dtype: DType) -> Any:
+        if dtype.kind not in INTEGERS or type(value) is complex:
+            return real_and_finite(value, dtype)
+        bits = max(long.bits, dtype.bits)
+        is_unsigned = dtype.kind is Kind.UINT and dtype.bits >= 32 and value > 0
+        widest = BY_CODE[f"{'u' if is_unsigned else 'i'}{bits}"]
+        return wrap(in_range(int(real_and_finite(value, widest)), widest), dtype)
+
+    return kept
 
 
 @passing()
@@ -88,13 +98,21 @@ NUMPY_2 = Stored(
     fit_by={"full": as_copied, "full_like": as_copied, "linspace": as_interpolated},
     dtype_by=_DTYPES,
 )
-NUMPY_1 = Stored(
-    fit=low_bits,
-    fit_by={
-        "setitem": low_bits,
-        "full": from_64_bits,
-        "full_like": from_64_bits,
-        "linspace": as_interpolated,
-    },
-    dtype_by=_DTYPES,
-)
+
+
+def numpy_1(long: DType) -> Stored:
+    """How NumPy 1 stores Python numbers, with such a C long."""
+    kept, made = low_bits(long), partial(of_ints, long=long)
+    return Stored(
+        fit=kept,
+        fit_by={
+            "setitem": kept,
+            "full": from_64_bits,
+            "full_like": from_64_bits,
+            "linspace": as_interpolated,
+        },
+        dtype_by={"asarray": made, "full": made, "arange": made},
+    )
+
+
+NUMPY_1 = numpy_1(dt.int64)
