@@ -167,8 +167,10 @@ class DeviceLists(Answers):
             return Support(Grade.DOUBTFUL, f"{said}, and operators differ in {dtype.name}")
         return Support(Grade.UNKNOWN, said)
 
-    def without_kernel(self, title: str, name: str, dtype: DType) -> Refusal | None:
-        """Why the device refuses a dtype, in its words."""
+    def without_kernel(
+        self, title: str, name: str, dtype: DType, *, anywhere: bool = True
+    ) -> Refusal | None:
+        """Why the device refuses a dtype, in its words; there is no other that may take it."""
         found = self.support(name, dtype)
         refused = found is not None and found.grade is Grade.REFUSED
         return Refusal(f"{title}: {found.why}") if found and refused else None
