@@ -223,6 +223,13 @@ def test_the_950_has_no_list_and_refuses_nothing_by_one() -> None:
     assert {s.grade for s in grades if s} == {Grade.DOUBTFUL, Grade.UNKNOWN}
 
 
+def test_a_float32_product_that_is_computed_in_float16_is_doubtful() -> None:
+    found = lists(as_policy("torch_npu@2.13-910a")).support("matmul", dt.float32)
+    assert found is not None
+    assert found.grade is Grade.DOUBTFUL
+    assert "computed in float16" in found.why
+
+
 @pytest.mark.parametrize(
     ("operands", "says"),
     [

@@ -121,16 +121,25 @@ class DeviceLists(Answers):
     policy : str
     dtypes : tuple of DType
         Those that the device has.
+    doubts : mapping
+        From functions and dtypes to why they are doubtful though lists have them.
     base : Answers
         What PyTorch answered for its functions on the CPU. That a kernel is missing there says
         nothing of a device.
     """
 
     def __init__(
-        self, beside: str, name: str, policy: str, dtypes: tuple[DType, ...], base: Answers
+        self,
+        beside: str,
+        name: str,
+        policy: str,
+        dtypes: tuple[DType, ...],
+        doubts: Mapping[tuple[str, DType], str],
+        base: Answers,
     ) -> None:
         super().__init__(beside, name, policy)
-        self._name, self._dtypes, self._base = name, frozenset(dtypes), base
+        self._name, self._dtypes, self._doubts = name, frozenset(dtypes), doubts
+        self._base = base
 
     @cached_property
     def lists(self) -> Mapping[str, Row]:
@@ -159,6 +168,8 @@ class DeviceLists(Answers):
         """What the lists say of the kernel of a function for a dtype."""
         if name in VIEWS or name.endswith(OF_A_DTYPE):
             return None
+        if (name, dtype) in self._doubts:
+            return Support(Grade.DOUBTFUL, self._doubts[name, dtype])
         row = self.lists.get(name)
         if row is not None and (found := row.support(dtype)):
             return found

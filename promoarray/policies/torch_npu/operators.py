@@ -14,6 +14,7 @@ through ``aclops``, which ``jit_compile=True`` takes and, by default, chips befo
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
@@ -38,6 +39,8 @@ from promoarray.promotion.type_rules import TypeRule
 from promoarray.promotion.type_steps import exact_to, of_one_dtype, rows, supported_types
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
 
 
@@ -170,7 +173,14 @@ CASTS = replace(
 )
 
 
-def _of_chip(name: str, chip: str, dtypes: tuple[DType, ...], lists: str, *notes: str) -> Policy:
+def _of_chip(
+    name: str,
+    chip: str,
+    dtypes: tuple[DType, ...],
+    lists: str,
+    *notes: str,
+    doubts: Mapping[tuple[str, DType], str] = MappingProxyType({}),
+) -> Policy:
     """The policy of a chip."""
     own = (*(d for d in V2_13.dtypes if d in dtypes),)
     return V2_13.derive(
@@ -183,7 +193,7 @@ def _of_chip(name: str, chip: str, dtypes: tuple[DType, ...], lists: str, *notes
         functions=FUNCTIONS | {Family.DIVIDE: _floats(FUNCTIONS[Family.DIVIDE])},
         operand_types=held_ranks,
         refuses={**V2_13.refuses, "setitem": _written},
-        answers=DeviceLists(__file__, lists, name, own, ANSWERS),
+        answers=DeviceLists(__file__, lists, name, own, doubts, ANSWERS),
         cast=CASTS,
         sources=(
             Source("Ascend/op-plugin", "op_plugin/ops/opapi", "517f2e7d, August 2026"),
@@ -213,9 +223,12 @@ V2_13_910A = _of_chip(
         "It saturates: overflow is the largest number, NaN 0. exp(12) is 65504 in float16.",
         dtypes=_NARROW,
     ),
-    Note("A float32 matrix product is computed in float16.", dtypes=[dt.float32]),
     "The lists are of Atlas A2: by CANN's pages those of the 910A are the same without bfloat16."
     " By default operators are compiled (jit_compile), by rules that are left out here.",
+    doubts={
+        ("matmul", dt.float32): "a float32 matrix product is computed in float16 before the 910B"
+        " (torch_npu, EnvVariables.cpp, allow_fp32_to_fp16)"
+    },
 )
 
 POLICIES = {"2.13": V2_13_A2, "2.13-950": V2_13_950, "2.13-910a": V2_13_910A}
