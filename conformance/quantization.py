@@ -27,6 +27,7 @@ CASES = {
     "torch": """
         torch@2.13 | quantize | f32 | f32 | u8 i8 i32 | one axis0 axis1
         torch@2.13 | dequantize | u8 i8 i32 | f32 | f32 | one axis0 axis1
+        torch@2.13 | dynamic_quantize | f32 | f32 | u8 i8 | mixed positive negative nothing
         torch@2.13 | fake_quantize | f32 f16 bf16 f64 | f32 | i4 u8 i8 | one axis0 axis1
     """,
     "tensorflow": """
@@ -44,6 +45,7 @@ CASES = {
         FLOAT16 | quantize | f16 | f16 | f8_e4m3fn f8_e5m2 | one
         onnx@10 | dequantize | u8 i8 i32 | f32 | f32 | one
         onnx@21 | dequantize | u8 i8 u16 i16 u4 i4 | f32 f16 | same | one axis1 block
+        onnx@11 | dynamic_quantize | f32 | f32 | u8 | mixed positive negative
     """,
     "onnx_reference": """
         INT32 | quantize | f32 f16 | same | u8 i8 u16 i16 u4 i4 u2 i2 | one axis0 axis1 block
@@ -51,6 +53,10 @@ CASES = {
         onnx@28 | quantize | f32 f16 | same | f6_e2m3fn f6_e3m2fn | one block
         FLOAT4 | quantize | f32 f16 | same | f4_e2m1fn | one block
         INT32 | quantize | f32 f16 | f32 f16 | i8 f8_e4m3fn | precision
+        INT32 | quantize | f32 f16 | f8_e8m0fnu | i8 f8_e4m3fn | one block
+        FLOAT4 | quantize | f32 f16 | f8_e8m0fnu | f4_e2m1fn | one block
+        onnx@28 | dequantize | i8 f8_e4m3fn f4_e2m1fn | f8_e8m0fnu | f32 f16 | one block
+        onnx@28 | dynamic_quantize | f32 | f32 | u8 | mixed positive negative
         onnx@28 | dequantize | u8 i8 u16 i16 u4 i4 u2 i2 | f32 f16 | same | one axis1 block
         onnx@28 | dequantize | f8_e4m3fn f8_e5m2 f4_e2m1fn f6_e2m3fn | f32 f16 | same | one block
     """,
@@ -127,7 +133,8 @@ def _case(words: tuple[str, ...]) -> Case:
     if function == "dequantize":
         x = random.integers(low, high + 1, SHAPE) if whole else random.uniform(low, high, SHAPE)
     else:
-        x = _numbers(random, scale, axis, block, (low, high), source != "i32")
+        x = _numbers(random, scale, axis, block, (low, high), function != "dynamic_quantize")
+    x = x * {"positive": np.sign(x), "negative": -np.sign(x), "nothing": 0.0}.get(way, 1)
     x = _held(x, source)
     precision = BY_CODE["f16"] if way == "precision" else None
     limits = bounds(BY_CODE[target]) if function == "fake_quantize" else None
@@ -178,8 +185,15 @@ def ours(case: Case) -> Any:
         if case.range is not None:
             ends = (pa.asarray(end).astype(pa.float32) for end in case.range)
             scale, zero = pa.quantization_parameters(*ends, dtype=case.target)
+        if case.function == "dynamic_quantize":
+            return together(*map(np.asarray, pa.dynamic_quantize(x, dtype=case.target)))
         made = getattr(pa, case.function)(x, scale, zero, **case.options)
     return codes(np.asarray(made._buffer))
+
+
+def together(*arrays: Any) -> Any:
+    """The bytes of several arrays, one after the other."""
+    return np.concatenate([np.ravel(each).view(np.uint8) for each in arrays])
 
 
 def codes(values: Any) -> Any:
@@ -209,7 +223,8 @@ def compare(golden: str) -> Iterator[str]:
         differs = made != np.frombuffer(want, made.dtype).reshape(made.shape)
         if differs.any():
             at = np.unravel_index(np.argmax(differs), made.shape)
-            first = f"{asked[name].x[at]!r} at {tuple(map(int, at))}, is {made[at]:#x}"
+            given = asked[name].x if made.ndim > 1 else differs
+            first = f"{given[at]!r} at {tuple(map(int, at))}, is {made[at]:#x}"
             yield f"{name}: {np.count_nonzero(differs)} differ, the first, {first}"
 
 

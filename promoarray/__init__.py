@@ -113,8 +113,8 @@ diagnostics.ask.observer  shadow
 diagnostics.report    Report
 diagnostics.trace            trace
 diagnostics.why.question     why
-extras.quantization          dequantize dynamic_quantize fake_quantize
-extras.quantization          quantization_parameters quantize
+extras.quantization          dequantize fake_quantize quantize
+extras.scales                dynamic_quantize quantization_parameters
 io.dask_arrays               from_dask
 io.npz                       load save
 io.onnx                      from_onnx to_onnx

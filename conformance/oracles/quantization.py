@@ -37,6 +37,13 @@ def torch(case: Case) -> Any:
     else:
         at = (float(scale), int(zero))
     kind = {"i8": torch.qint8, "u8": torch.quint8, "i32": torch.qint32}
+    if case.function == "dynamic_quantize":
+        observer = torch.ao.quantization.MinMaxObserver(dtype=kind[case.target.code])
+        observer(x)
+        scale, zero = observer.calculate_qparams()
+        q = torch.quantize_per_tensor(x, scale, zero, kind[case.target.code]).int_repr()
+        zero = zero.to(q.dtype)
+        return quantization.together(q.numpy(), scale.float().numpy(), zero.numpy())
     if case.function == "fake_quantize":
         name = "per_channel" if along else "per_tensor"
         at = (scale, zero.to(torch.int32), case.axis) if along else at
@@ -81,6 +88,13 @@ def tensorflow(case: Case) -> Any:
     return tf.raw_ops.UniformDequantize(input=q, Tout=tf.float32, **at).numpy()
 
 
+OPERATORS = {
+    "quantize": "QuantizeLinear",
+    "dequantize": "DequantizeLinear",
+    "dynamic_quantize": "DynamicQuantizeLinear",
+}
+
+
 def model(case: Case) -> tuple[Any, list[Any]]:
     """A model of one node, and its inputs as TensorProtos."""
     from onnx import TensorProto, helper
@@ -91,6 +105,8 @@ def model(case: Case) -> tuple[Any, list[Any]]:
     own = case.source if case.function == "dequantize" else case.target
     given = [("x", case.x, case.source), ("scale", case.scale, case.scale_dtype)]
     attributes = {"axis": case.axis, "block_size": case.block}
+    if case.function == "dequantize" and case.scale_dtype is pa.float8_e8m0fnu:
+        attributes["output_dtype"] = pa.to_onnx(pa.zeros(1).astype(case.target)).data_type
     if case.zero_point is not None:
         given.append(("zero", case.zero_point, own))
     elif case.function == "quantize" and opset < 21:  # where nothing else names the type
@@ -99,17 +115,21 @@ def model(case: Case) -> tuple[Any, list[Any]]:
         attributes["output_dtype"] = pa.to_onnx(pa.zeros(1).astype(own)).data_type
     if case.precision:
         attributes["precision"] = TensorProto.FLOAT16
+    if case.function == "dynamic_quantize":
+        given, attributes = given[:1], {}
     names = [name for name, *_ in given]
     tensors = [pa.to_onnx(pa.asarray(np.asarray(x)).astype(d), name=n) for n, x, d in given]
+    outs = ["y", "scale", "zero"] if case.function == "dynamic_quantize" else ["y"]
     node = helper.make_node(
-        "QuantizeLinear" if case.function == "quantize" else "DequantizeLinear",
-        names, ["y"], **{k: v for k, v in attributes.items() if v is not None},
+        OPERATORS[case.function], names, outs,
+        **{k: v for k, v in attributes.items() if v is not None},
     )  # fmt: skip
     out = pa.to_onnx(pa.zeros(1).astype(case.target)).data_type
     graph = helper.make_graph(
         [node], "g",
         [helper.make_tensor_value_info(t.name, t.data_type, list(t.dims)) for t in tensors],
-        [helper.make_tensor_value_info("y", out, None)],
+        [helper.make_tensor_value_info(*each, None) for each in
+         zip(outs, (out, TensorProto.FLOAT, out), strict=False)],
     )  # fmt: skip
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     return made, tensors
@@ -131,7 +151,9 @@ def onnxruntime(case: Case) -> Any:
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     session = ort.InferenceSession(made.SerializeToString(), options)
-    (value,) = session.run(None, {})
+    value, *more = session.run(None, {})
+    if more:
+        return quantization.together(value, *more)
     if value.dtype == case.target.storage:
         return value
     made = pa.asarray(value).astype(case.target)  # from float32, which holds all of its values
@@ -144,8 +166,8 @@ def onnx_reference(case: Case) -> Any:
 
     made, tensors = model(case)
     given = {t.name: numpy_helper.to_array(t) for t in tensors}
-    (value,) = ReferenceEvaluator(made).run(None, given)
-    return value
+    value, *more = ReferenceEvaluator(made).run(None, given)
+    return quantization.together(value, *more) if more else value
 
 
 FRAMEWORKS = {f.__name__: f for f in (torch, tensorflow, onnxruntime, onnx_reference)}

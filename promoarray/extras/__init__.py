@@ -12,13 +12,8 @@ from promoarray.extras._signals import convolve, correlate, gradient
 from promoarray.extras._statistics import cov, histogram, nanquantile, quantile
 from promoarray.extras.losses import huber_loss, l1_loss, mse_loss, poisson_nll_loss
 from promoarray.extras.numpys import array, concatenate, diag, logspace, pad, transpose
-from promoarray.extras.quantization import (
-    dequantize,
-    dynamic_quantize,
-    fake_quantize,
-    quantization_parameters,
-    quantize,
-)
+from promoarray.extras.quantization import dequantize, fake_quantize, quantize
+from promoarray.extras.scales import dynamic_quantize, quantization_parameters
 
 __all__ = [
     "array",

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from math import floor, log2, prod
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +19,11 @@ from promoarray.core.cast import held as held_scalar
 from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.errors import quoted
-from promoarray.kernels.cast_mode import DEFAULT, ScaleRounding, ScaleZero
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import Refusal, accumulator
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.quantization import FLOATS, Quantization, Range, Rounding
-from promoarray.promotion.scalars import bounds, largest
+from promoarray.promotion.quantization import FLOATS, Quantization, Rounding
+from promoarray.promotion.scalars import bounds
 
 
 class Numbers(NamedTuple):
@@ -72,12 +71,11 @@ def carried_out(
     types = decide(call, policy, rule, x.dtype, scale, zero_point)
     if isinstance(types, Refusal):
         return types
-    limits, zero = limits_of(call, types.target), None
+    limits, zero = limits_of(call, types.target, zero_point), None
     with np.errstate(all="ignore"):
         by = cast(_entered(scale, types.scale, x), rule.compute or types.scale)
         by = _spread(call, rule, by, x.buffer.shape)
         if zero_point is not None:
-            _check_zero_point(call, zero_point, limits)
             entered = _entered(zero_point, types.target, x)
             zero = _spread(call, rule, entered, x.buffer.shape)
         if call.name == "dequantize":
@@ -105,9 +103,11 @@ def decide(
     if target is None and faked and call.limits is not None:
         target = dt.int32
     said = f"policy {quoted(policy.name)}: {rule.title}"
+    if call.precision not in {None, *FLOATS}:
+        return Refusal(f"precision is {words_of(FLOATS)}, not {call.precision}")
     lacking = next((name for name in rule.lacks if getattr(call, name) is not None), None)
     if lacking or target is None:
-        asks = f"names no dtype; write dtype=, one of {_words(rule.targets)}"
+        asks = f"names no dtype; write dtype=, one of {words_of(rule.targets)}"
         has_no = f"has no {lacking} ({rule.lacks.get(lacking or '')}); leave it out"
         said = f"{said} {has_no if lacking else asks}"
         return Refusal(said, TypeError(said))
@@ -121,8 +121,10 @@ def decide(
         result = target
     elif faked:
         result, compute = x, x if x.bits > compute.bits else compute
+    elif back:
+        result = call.dtype or rule.compute or by
     else:
-        result = (call.dtype if back else None) or (rule.compute if back else None) or by
+        result = by if by in FLOATS else x
     result = policy.canonical.get(result, result)
     why = _refused(rule, call.name, Types(by, target, compute, result), x, zero)
     return Refusal(why) if why else Types(by, target, compute, result)
@@ -138,7 +140,9 @@ def _refused(rule: Quantization, name: str, types: Types, x: DType, zero: DType 
     asked += [] if faked or name == "quantize" else [(types.result, rule.restored, "dtype")]
     for dtype, those, what in asked:
         if dtype not in those:
-            return f"{rule.title} takes {_words(those)} as {what}, not {dtype.name}"
+            cast = what != "dtype" and dt.float32 in those and dtype.kind is not Kind.COMPLEX
+            write = f": write pa.astype({what}, pa.float32)" if cast else ""
+            return f"{rule.title} takes {words_of(those)} as {what}, not {dtype.name}{write}"
     if rule.one_type and not back and x is not types.scale:
         which = f"scale, pa.{x.name}" if x in FLOATS else f"x, pa.{types.scale.name}"
         return f"x and scale must be of one type: write pa.astype({which})"
@@ -147,7 +151,7 @@ def _refused(rule: Quantization, name: str, types: Types, x: DType, zero: DType 
     return "" if alike else write
 
 
-def _words(those: frozenset[DType]) -> str:
+def words_of(those: frozenset[DType]) -> str:
     """Dtypes in the order of the tables."""
     return listed([row.name for row in dt.CONCRETE if row in those], "or") if those else "nothing"
 
@@ -195,8 +199,7 @@ def _levels(
     # A product of two float32 is exact in float64, so that the sum alone is rounded.
     quotient = _divided(rule, dt.float64 if how.adds == "fused" else compute, x, scale)
     if how.adds != "after":
-        wide = quotient.dtype
-        quotient = cast(computed("add", wide, quotient, zero), compute)
+        quotient = cast(computed("add", quotient.dtype, quotient, zero), compute)
     if how.halves == "up":
         rounded = computed("floor", compute, computed("add", compute, quotient, number(0.5)))
     else:
@@ -205,13 +208,9 @@ def _levels(
     wide = accumulator(compute) if few else dt.float64
     if how.adds == "after":
         rounded = _summed(how, wide, rounded, zero)
-    low, high = map(number, limits)
-    steps = [("fmax", low), ("fmin", high)]  # the first takes NaN
-    if how.nan == "highest":
-        steps.reverse()
-    bounded = rounded
-    for step, end in steps:
-        bounded = computed(step, wide, bounded, end)
+    bounded, ends = rounded, (("fmax", limits[0]), ("fmin", limits[1]))  # the first takes NaN
+    for step, end in reversed(ends) if how.nan == "highest" else ends:
+        bounded = computed(step, wide, bounded, number(end))
     if how.nan == "zero":
         bounded = _where(_called("isnan", wide, rounded), number(0), bounded)
     return bounded
@@ -255,8 +254,7 @@ def _restored(
     if zero is not None:
         exact = dt.float64 if q.dtype.bits >= 32 else wide
         q = computed("subtract", exact, q, zero)
-    made = computed("multiply", wide, q, scale)
-    return cast(made, result)
+    return cast(computed("multiply", wide, q, scale), result)
 
 
 def computed(name: str, dtype: DType, *given: Numbers, **options: Any) -> Numbers:
@@ -293,10 +291,9 @@ def _entered(given: Given, dtype: DType, x: Numbers) -> Numbers:
         return given
     backend = backend_of(x.buffer)
     held = held_scalar(CAST, given, dtype)
-    lazy = is_lazy(backend)  # which takes what is in memory
-    return Numbers(
-        held if lazy else backend.from_numpy(held, dtype, backend.device_of(x.buffer)), dtype
-    )
+    if not is_lazy(backend):  # which takes what is in memory
+        held = backend.from_numpy(held, dtype, backend.device_of(x.buffer))
+    return Numbers(held, dtype)
 
 
 def _spread(call: Call, rule: Quantization, given: Numbers, shape: tuple[int, ...]) -> Numbers:
@@ -307,8 +304,11 @@ def _spread(call: Call, rule: Quantization, given: Numbers, shape: tuple[int, ..
     ValueError
         If it is neither one number, nor a vector along the axis, nor one number for each block.
     """
-    buffer, own, block = given.buffer, given.buffer.shape, call.block_size or 0
+    buffer, own = given.buffer, given.buffer.shape
+    block = integers(call.name, "block_size", call.block_size or 0)
     backend, axis = backend_of(buffer), rule.axis
+    if type(block) is not int or block < 0:
+        raise ValueError(f"{call.name}: block_size is 1 or more, not {quoted(call.block_size)}")
     if call.axis is not None:
         axis = axis_in(call.name, call.axis, len(shape))
     if prod(own) == 1 and (call.axis is None or rule.axis is not None or not own):
@@ -316,10 +316,9 @@ def _spread(call: Call, rule: Quantization, given: Numbers, shape: tuple[int, ..
     if axis is None:
         raise TypeError(f"{call.name} with scales of shape {own}: write axis= along which they lie")
     axis = min(axis, len(shape) - 1)  # of a vector 0
-    if block:
+    wanted = shape[axis : axis + 1] if shape else ()
+    if block and shape:
         wanted = (*shape[:axis], -(-shape[axis] // block), *shape[axis + 1 :])
-    else:
-        wanted = (shape[axis],)
     if own != wanted:
         raise ValueError(
             f"{call.name} of shape {shape} along axis {axis}"
@@ -334,100 +333,31 @@ def _spread(call: Call, rule: Quantization, given: Numbers, shape: tuple[int, ..
     return given._replace(buffer=backend.read(repeated, key))
 
 
-def limits_of(call: Call, target: DType) -> tuple[int, int]:
-    """The least and the largest integer, of the target or as asked for."""
+def limits_of(call: Call, target: DType, zero_point: Given = None) -> tuple[int, int]:
+    """The least and the largest integer, of the target or as asked for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are no such limits, or the zero point lies beyond them.
+    """
     if target.kind not in INTEGERS:
         if call.limits is not None:
-            raise TypeError(
-                f"{call.name} to {target.name}: limits are for integers; leave them out"
-            )
+            raise TypeError(f"{call.name}: limits are for integers, not {target.name}")
         return 0, 0
     low, high = bounds(target)
-    if call.limits is None:
-        return low, high
-    least, most = integers(call.name, "limits", call.limits)
+    least, most = low, high
+    if call.limits is not None:
+        given = integers(call.name, "limits", call.limits)
+        least, most = given if isinstance(given, tuple) and len(given) == 2 else (1, 0)
     inside = low <= least and most <= high
     if least > most or not (inside or call.name == "fake_quantize"):
         raise ValueError(
             f"{call.name}: limits are two integers of {target.name}, the lower one first, not "
             f"{quoted(call.limits)}"
         )
-    return least, most
-
-
-def _check_zero_point(call: Call, given: Given, limits: tuple[int, int]) -> None:
-    """Refuse an int that lies beyond the target."""
-    if type(given) is int and limits != (0, 0) and not limits[0] <= given <= limits[1]:
+    if type(zero_point) is int and not least <= zero_point <= most:
         raise ValueError(
-            f"{call.name}: the zero point lies from {limits[0]} to {limits[1]}, not at {given}"
+            f"{call.name}: the zero point lies from {least} to {most}, not at {zero_point}"
         )
-
-
-# -- scales that are found ------------------------------------------------------------------------
-
-
-def not_ranged(policy: Policy, x: DType, target: DType) -> Refusal | None:
-    """Say why a policy finds no scale for these dtypes; None if it does."""
-    for dtype, those, what in zip(
-        (x, target), policy.quantization.ranged, ("x", "dtype"), strict=True
-    ):
-        if dtype not in those:
-            return Refusal(f"it takes {_words(those)} as {what}, not {dtype.name}")
-    return None
-
-
-def extremes(x: Numbers) -> tuple[Numbers, Numbers]:
-    """The least and the greatest of some numbers."""
-    least, most = (computed(name, accumulator(x.dtype), x) for name in ("min", "max"))
     return least, most
-
-
-def of_range(
-    least: Numbers, most: Numbers, target: DType, limits: tuple[int, int], rule: Range
-) -> tuple[Numbers, Numbers]:
-    """The scale and the zero point with which integers take in a range."""
-    wide, zero = accumulator(least.dtype), number(0)
-    low, high = map(number, limits)
-
-    def step(name: str, *given: Numbers) -> Numbers:
-        return computed(name, wide, *given)
-
-    with np.errstate(all="ignore"):
-        if rule.zero:
-            least, most = step("minimum", least, zero), step("maximum", most, zero)
-        extent = step("subtract", most, least)
-        if rule.empty:
-            extent = _where(_called("equal", wide, extent, zero), number(rule.empty), extent)
-        scale = step("divide", extent, step("subtract", high, low))
-        scale = step("maximum", scale, number(rule.least))
-        place = step("divide", least, scale)
-        if rule.rounds_quotient:
-            place = step("round", place)
-        place = step("fmin", step("fmax", step("subtract", low, place), low), high)
-        if rule.zero:
-            return scale, cast(step("round", place), target)
-        return scale, cast(step("floor", step("add", place, number(0.5))), target)
-
-
-def scales_of_blocks(x: Numbers, target: DType, axis: Any, block: Any) -> Numbers:
-    """For each block the power of two by which its greatest magnitude comes to the dtype's."""
-    shape, backend = x.buffer.shape, backend_of(x.buffer)
-    axis = axis_in("dynamic_quantize", axis, len(shape))
-    size = integers("dynamic_quantize", "block_size", block)
-    if size < 1:
-        raise ValueError(f"dynamic_quantize: block_size is 1 or more, not {quoted(block)}")
-    wide, short = accumulator(x.dtype), -shape[axis] % size
-    magnitudes = computed("abs", wide, x).buffer
-    if short:
-        border = backend.zeros(
-            (*shape[:axis], short, *shape[axis + 1 :]), wide, backend.device_of(magnitudes)
-        )
-        ((magnitudes, _),) = backend.call("concat", (magnitudes, border), wide, axis=axis)
-    blocks = (*shape[:axis], (shape[axis] + short) // size, size, *shape[axis + 1 :])
-    inside = Numbers(backend.move("reshape", magnitudes, blocks), wide)
-    greatest = computed("max", wide, inside, axis=axis + 1)
-    least = number(2.0 ** -floor(log2(largest(target))))
-    return cast(computed("multiply", wide, greatest, least), dt.float8_e8m0fnu, (_TO_SCALE, ()))
-
-
-_TO_SCALE = DEFAULT._replace(scale_rounding=ScaleRounding.DOWN, scale_zero=ScaleZero.SMALLEST)

@@ -6,30 +6,23 @@ No operator is called: observers hear of one ``quantize``, and ask the other pol
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from promoarray import dtypes as dt
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import array_class, as_array, as_operand
-from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import PromotionError, quoted
-from promoarray.extras import _quantize as steps
-from promoarray.extras._quantize import Call, Numbers
+from promoarray.extras._quantize import Call, Numbers, carried_out, cast
 from promoarray.functions._docs import template
-from promoarray.functions.creation import asarray
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import bounds
 
 __all__ = [
-    "Quantized",
     "dequantize",
-    "dynamic_quantize",
     "fake_quantize",
-    "quantization_parameters",
     "quantize",
 ]
 
@@ -186,15 +179,15 @@ def _run(call: Call, x: Any, scale: Any, zero_point: Any) -> PArray:
     array = as_array(x, call.name)
     given = (
         array,
-        _operand(call.name, "scale", scale, float),
-        None if zero_point is None else _operand(call.name, "zero_point", zero_point, int),
+        operand_of(call.name, "scale", scale, float),
+        None if zero_point is None else operand_of(call.name, "zero_point", zero_point, int),
     )
     arrays = tuple(each for each in given if isinstance(each, Array))
     cls = array_class(arrays)
     policy, ask = cls._policy or get_policy(), partial(_asked, call, given)
     made = ask(policy, tuple(map(storage_dtype, arrays)))
     if isinstance(made, Refusal):
-        raise made.error or _refused(policy, call.name, arrays, made)
+        raise made.error or refused(policy, call.name, arrays, made)
     result: PArray = cls._wrap(*made)  # type: ignore[assignment]
     if observers_anywhere:
         from promoarray.core.events import QuantizeEvent
@@ -204,7 +197,7 @@ def _run(call: Call, x: Any, scale: Any, zero_point: Any) -> PArray:
     return result
 
 
-def _operand(name: str, what: str, given: Any, number: type) -> Any:
+def operand_of(name: str, what: str, given: Any, number: type) -> Any:
     """An array, or a Python number.
 
     Raises
@@ -227,156 +220,16 @@ def _asked(
     """What a policy makes of arrays that are of these types under it."""
     left = iter(types)
     numbers = [
-        steps.cast(Numbers(x._buffer, storage_dtype(x)), next(left)) if isinstance(x, Array) else x
+        cast(Numbers(x._buffer, storage_dtype(x)), next(left)) if isinstance(x, Array) else x
         for x in given
     ]
-    return steps.carried_out(call, policy, *numbers)
+    return carried_out(call, policy, *numbers)
 
 
-def _refused(
+def refused(
     policy: Policy, name: str, arrays: tuple[Array, ...], refusal: Refusal
 ) -> PromotionError:
     operands = tuple(Operand(storage_dtype(x)) for x in arrays)
     shown = f"{name}({', '.join(operand.type.name for operand in operands)})"
     message = f"policy {quoted(policy.name)} has no {shown}: {refusal.reason}"
     return PromotionError(message, policy, name, operands, refusal.reason)
-
-
-# -- scales that are found ------------------------------------------------------------------------
-
-
-class Quantized(NamedTuple):
-    """What ``dynamic_quantize`` gives."""
-
-    values: PArray
-    scale: PArray
-    zero_point: PArray | None
-
-
-def dynamic_quantize(
-    x: Any,
-    *,
-    dtype: object = dt.uint8,
-    axis: int = -1,
-    block_size: int | None = None,
-) -> Quantized:
-    """Return numbers quantized by the scale that their range asks for, with it.
-
-    Integers have one scale and zero point, of all elements, so that the range takes in 0
-    (DynamicQuantizeLinear of ONNX; the range of PyTorch's ``MinMaxObserver``). Narrow floats have a
-    power of two for each block, as the MX formats do: the largest one that is not above the
-    greatest magnitude, divided by that of the dtype.
-
-    Parameters
-    ----------
-    x : array, any shape
-        Of floats.
-    dtype : dtype_like
-        An integer dtype of at most 16 bits, or float4, float6 or float8.
-    axis : int
-        Along which blocks of narrow floats lie.
-    block_size : int, optional
-        How many elements in a row share a scale: of narrow floats, by default 32.
-
-    Returns
-    -------
-    Quantized
-        ``values`` of ``dtype`` and the shape of x; ``scale``, float32 and one number, or
-        float8_e8m0fnu and one for each block; ``zero_point`` of ``dtype``, or None.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not quantize these dtypes.
-    TypeError
-        If integers are asked for in blocks.
-    ValueError
-        If there are no elements, or no such axis or block.
-
-    Notes
-    -----
-    Sources: ONNX Operators, DynamicQuantizeLinear; OCP Microscaling Formats (MX) 1.0, 6.3.
-
-    Examples
-    --------
-    >>> x = asarray([0.0, 2.0, -3.0, -2.5, 1.34, 0.5], dtype=float32)
-    >>> values, scale, zero_point = extras.dynamic_quantize(x)
-    >>> values
-    PArray([153, 255,   0,  26, 221, 179], dtype=uint8)
-    >>> int(zero_point)
-    153
-    """
-    array, target = as_array(x, "dynamic_quantize"), as_dtype(dtype)
-    cls = array_class((array,))
-    policy, given = cls._policy or get_policy(), Numbers(array._buffer, storage_dtype(array))
-    _require_ranged("dynamic_quantize", policy, array, target)
-    if not array.size:
-        raise ValueError("dynamic_quantize of an array without elements")
-    if target.kind is Kind.FLOAT:
-        block = 32 if block_size is None else block_size
-        scale = cls._wrap(*steps.scales_of_blocks(given, target, axis, block))
-        values = quantize(array, scale, dtype=target, axis=axis, block_size=block)
-        return Quantized(values, scale, None)  # type: ignore[arg-type]
-    if block_size is not None:
-        raise TypeError("dynamic_quantize to integers has one scale; leave block_size out")
-    rule, limits = policy.quantization.range, bounds(target)
-    found = steps.of_range(*steps.extremes(given), target, limits, rule)
-    parameters: tuple[Any, ...] = tuple(cls._wrap(*each) for each in found)
-    return Quantized(quantize(array, *parameters, dtype=target), *parameters)
-
-
-def quantization_parameters(
-    low: Any, high: Any, /, *, dtype: object = dt.uint8, limits: tuple[int, int] | None = None
-) -> tuple[PArray, PArray]:
-    """Return the scale and the zero point with which an integer dtype takes in a range.
-
-    As ONNX's DynamicQuantizeLinear and PyTorch's ``MinMaxObserver`` find them, and TensorFlow's
-    ``fake_quant_with_min_max_vars``, for which the range is as it is given.
-
-    Parameters
-    ----------
-    low, high : array or float, shapes that broadcast
-        The ends. Floats are float32.
-    dtype : dtype_like
-        An integer dtype of at most 16 bits.
-    limits : (int, int), optional
-        As for ``fake_quantize``; ``(1, 255)`` is TensorFlow's ``narrow_range``.
-
-    Returns
-    -------
-    scale, zero_point : PArray, the broadcast shape
-        Of the dtype of the ends, and of ``dtype``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds no scales of these dtypes.
-    ValueError
-        If the limits are none of the dtype.
-
-    Examples
-    --------
-    >>> with policy("tensorflow"):
-    ...     scale, zero_point = extras.quantization_parameters(-6.0, 6.0)
-    ...     extras.fake_quantize(asarray([2.5, 9.0], dtype=float32), scale, zero_point, dtype=uint8)
-    PArray([2.4941177, 5.9764705], dtype=float32)
-    """
-    name, target = "quantization_parameters", as_dtype(dtype)
-    ends = [_operand(name, what, x, float) for what, x in (("low", low), ("high", high))]
-    arrays = [x if isinstance(x, Array) else asarray(x, dtype=dt.float32) for x in ends]
-    cls = array_class(tuple(arrays))
-    policy = cls._policy or get_policy()
-    for array in arrays:
-        _require_ranged(name, policy, array, target)
-    if target.kind is Kind.FLOAT:
-        raise TypeError(f"{name} takes an integer dtype, not {target.name}")
-    asked = steps.limits_of(Call(name, limits=limits), target)
-    least, most = (Numbers(x._buffer, storage_dtype(x)) for x in arrays)
-    found = steps.of_range(least, most, target, asked, policy.quantization.range)
-    return tuple(cls._wrap(*each) for each in found)  # type: ignore[return-value]
-
-
-def _require_ranged(name: str, policy: Policy, array: Array, target: DType) -> None:
-    why = steps.not_ranged(policy, storage_dtype(array), target)
-    if why:
-        raise _refused(policy, name, (array,), why)

@@ -67,8 +67,6 @@ class Range(NamedTuple):
     ----------
     least : float
         The smallest scale.
-    empty : float
-        The extent that a range without any is taken for.
     rounds_quotient : bool
         Whether the quotient ``low / scale`` is rounded, and not the zero point.
     zero : bool
@@ -77,7 +75,6 @@ class Range(NamedTuple):
 
     zero: bool = True
     least: float = 0.0
-    empty: float = 0.0
     rounds_quotient: bool = False
 
 

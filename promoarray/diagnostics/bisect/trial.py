@@ -194,6 +194,7 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "stored": ("the Python numbers that are stored in arrays", ("stored",)),
     "assignment": ("what `x[key] = y` casts", ("assigns", "meets")),
     "cast": ("what casts do with values the target cannot hold", ("cast",)),
+    "quantization": ("how floats become scaled integers, and back", ("quantization",)),
     "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
     "answers": ("functions that follow no promotion, and kernels that are missing", ("answers",)),
     "compositions": (

@@ -25,14 +25,7 @@ QUANTIZATION = Quantization(
     default=None,
     compute=dt.float32,
     multiplies=True,
-    roundings=(
-        Rounds(
-            "quantize",
-            (False, True),
-            dtypes("*"),
-            Rounding(halves="up", register=32),
-        ),
-    ),
+    roundings=(Rounds("quantize", (False, True), dtypes("*"), Rounding(halves="up", register=32)),),
     axis=None,
     lacks={
         "block_size": "it has none",
