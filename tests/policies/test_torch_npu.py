@@ -188,7 +188,7 @@ def test_grades(name: str, code: str, grade: Grade) -> None:
 
 def test_every_list_is_of_something_that_policies_are_asked_about_and_has_its_source() -> None:
     known = {*OPERATIONS, *STANDS_FOR, *FILLS, "fmod", "gather", "index", "index_put"}
-    known |= {"arange", "full", "angle", "fill_", "astype", "getitem", "setitem", "repeat"}
+    known |= {"arange", "full", "angle", "fill_", "astype", "getitem", "setitem"}
     assert {*lists(A2).lists} <= known
     for row in lists(A2).lists.values():
         assert (row.takes is None) == (row.operator == "")

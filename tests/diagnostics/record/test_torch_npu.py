@@ -45,11 +45,19 @@ def test_what_no_list_has_is_refused_and_views_are_not() -> None:
     z, wide = torch.ones(3, dtype=torch.complex64), torch.ones(2, 2, dtype=torch.float64)
     with pa.record("torch", "torch_npu") as report:
         z[1:], z[0], z[None]
+        wide.repeat(2, 1)  # which is no repeat_interleave
         z[torch.tensor([0, 2])]
         z[[True, False, True]] = 1
         wide @ wide
         torch.exp(torch.tensor([1], dtype=torch.int32))
     assert told(report) == dict.fromkeys(("index", "index_put", "matmul", "exp"), "None")
+
+
+def test_repeat_interleave_takes_no_float64() -> None:
+    with pa.record("torch", "torch_npu") as report:
+        torch.ones(2, dtype=torch.float64).repeat_interleave(2)
+        torch.ones(2).repeat_interleave(2)
+    assert told(report) == {"repeat_interleave": "None"}
 
 
 def test_what_is_doubtful_leaves_the_answer_open() -> None:
