@@ -103,7 +103,7 @@ class CheckedSession(Session):
         ufunc = getattr(np, callee.name, None)
         count = 0 if found.way == AT else ufunc.nin if isinstance(ufunc, np.ufunc) else 64
         is_hidden = callee.outer or looked(callee) in ADD_FIRST  # in what the hook sees
-        glance = "" if is_hidden or self._checks.asked.shadow else glance_of(found)
+        glance = "" if is_hidden or self._checks.asked.shadow else glance_of(found, looked(callee))
         return count + 256 * (GLANCES.index(glance) if glance else 0)
 
     def passed(self, name: str, place: tuple[int, ...], times: int) -> None:

@@ -130,6 +130,9 @@ def how_again(name: str) -> dict[str, bool]:
     }
 
 
+_OF_LAST_AXES = names("dot inner")
+"""Products of matrices that sum along the last axis of the first operand, as ``@`` does."""
+
 OF_FLOATS = frozenset({OVERFLOW, NAN, DIGITS, ABSORBED, UNDERFLOW, WIDENING})
 
 GLANCES = (
@@ -149,10 +152,10 @@ _GLANCE_OF_A_FAMILY = {
 }
 
 
-def glance_of(looks: Looks) -> str:
+def glance_of(looks: Looks, name: str = "") -> str:
     """Return how the hook sees at a glance that nothing was lost; "" if it does not."""
     if looks.operation == "matmul" and looks.way == AGAIN:
-        return ""
+        return "matmul" if name in _OF_LAST_AXES else ""
     if looks.way != OPERATION:
         return _GLANCE_OF_A_WAY.get(looks.way, "")
     if looks.operation in GLANCES:
