@@ -124,13 +124,26 @@ def promised(sections: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def question(
+    policy: Policy, section: str, row: str, column: str
+) -> tuple[str, tuple[Operand, ...], Form]:
+    """The operation that a cell asks, of a section that asks an operation of dtypes."""
+    kind, _, name = section.partition("/")
+    if kind in _OF_ONE:
+        return column.partition("[")[0], (Operand(BY_CODE[row]),), Form.FUNCTION
+    ranks, by_value = RANKS.get(kind, (Rank.ARRAY, Rank.ARRAY)), policy.by_value is not None
+    operands = (_operand(by_value, x, rank) for x, rank in zip((row, column), ranks, strict=True))
+    forms = {"operator": Form.OPERATOR, "inplace": Form.INPLACE, "inplace_0d": Form.INPLACE}
+    return NAMES.get(name, name), (*operands,), forms.get(kind, Form.FUNCTION)
+
+
 def answer(policy: Policy, section: str, row: str, column: str) -> str:
     """Ask a policy what a golden file's cell asks; the answer is written as there."""
     kind, _, name = section.partition("/")
     name = NAMES.get(name, name)
     if kind in _OF_ONE:
-        function, _, index = column.rstrip("]").partition("[")
-        plan = policy.plan(function, (Operand(BY_CODE[row]),), Form.FUNCTION)
+        plan = policy.plan(*question(policy, section, row, column))
+        index = column.rstrip("]").partition("[")[2]
         if isinstance(plan, Refusal) or not index:
             return _code(plan)
         return (plan.result, *plan.extra_results)[int(index)].code
@@ -145,17 +158,12 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
         value = _VALUES[BY_CODE[row].kind.category](column)
         operands = Operand(BY_CODE[name]), Operand(BY_CODE[row], Rank.ZERO_D, value)
         return _code(policy.plan("add", operands))
-    left, right = RANKS.get(kind, (Rank.ARRAY, Rank.ARRAY))
-    by_value = policy.by_value is not None
-    a, b = _operand(by_value, row, left), _operand(by_value, column, right)
+    name, operands, form = question(policy, section, row, column)
     if kind == "types":
-        return _code(_TYPES[name](policy, a, b))
-    if kind.startswith("inplace"):
-        return _code(policy.plan_inplace(name, (a, b)))
-    if kind == "operator":
-        return _code(policy.plan(name, (a, b)))
-    taken = policy.signature_refusal(name, (a, b))  # which computing does not ask
-    return _code(taken or policy.plan(name, (a, b), Form.FUNCTION))
+        return _code(_TYPES[name](policy, *operands))
+    # A signature is what computing does not ask for.
+    taken = policy.signature_refusal(name, operands) if form is Form.FUNCTION else None
+    return _code(taken or policy.plan(name, operands, form))
 
 
 _OF_ONE = frozenset({"unary", "reduce", "linalg", "fft", "sets", "sorting"})

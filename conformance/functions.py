@@ -4,7 +4,7 @@
 dtype: the dtypes and values of its results, a refusal, or that the CPU has no kernel for it. One
 framework an environment::
 
-    python conformance/functions.py torch paddle jax_x64 jax_x32 numpy2 [--out FOLDER]
+    python conformance/functions.py torch paddle tensorflow jax_x64 jax_x32 numpy2 [--out FOLDER]
     python conformance/functions.py torch --only "one_*"   # these functions alone
     python conformance/functions.py numpy1          # where NumPy 1 is installed
     python conformance/functions.py --tables        # what promoarray itself knows of the answers
@@ -16,6 +16,7 @@ framework an environment::
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -64,10 +65,32 @@ class Row(NamedTuple):
 def rows() -> tuple[Row, ...]:
     """Read ``functions.txt``."""
     lines = (HERE / "functions.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(row for line in lines if line.strip() and line[0] != "#" for row in _rows(line))
+    found = [row for line in lines if line.strip() and line[0] != "#" for row in _rows(line)]
+    theirs = _of_tensorflow(frozenset(row.name for row in found))
+    for row in found:
+        makes = "#k" * any(call.endswith("#k") for call in row.calls.values())
+        call = theirs.get(row.name, "")
+        row.calls["tensorflow"] = call and call + makes
+    return tuple(found)
+
+
+def _of_tensorflow(known: frozenset[str]) -> dict[str, str]:
+    """TensorFlow's calls by the names of rows."""
+    found = {}
+    for line in (HERE / TENSORFLOW).read_text(encoding="utf-8").splitlines():
+        if line.strip() and line[0] != "#":
+            names, cell = (part.strip() for part in line.split(" | "))
+            calls, each = cell.split(" "), names.split()
+            listed = calls if len(calls) == len(each) and ", " not in cell else [cell] * len(each)
+            found |= {name: one.replace("{}", name) for name, one in zip(each, listed, strict=True)}
+    if found.keys() - known:
+        raise ValueError(f"{TENSORFLOW} names no rows: {sorted(found.keys() - known)}")
+    return found
 
 
 FRAMEWORKS = ("torch", "paddle", "jax", "numpy")
+TENSORFLOW = "functions_tensorflow.txt"
+"""How TensorFlow spells the same functions, few of which have the usual names there."""
 OF_A_DTYPE = "(dtype)"
 """Stands behind the name of a function that is asked to make an array of a dtype."""
 
@@ -279,6 +302,12 @@ def _torch() -> Framework:
     }
     names = {c: n for n, c in _ask.CODES.items() if n in _ask.DTYPES and hasattr(torch, n)}
 
+    def make(data: Any, code: str) -> Any:
+        if code[1:] in ("2", "4"):  # nothing is cast to them, but memory is read as them
+            return torch.tensor(data).to(torch.uint8).view(getattr(torch, names[code]))
+        made = torch.tensor(data, dtype=torch.float32 if code[0] == "f" else None)
+        return made.to(getattr(torch, names[code]))
+
     def values(x: Any) -> list[Any]:
         wide = x.to(torch.complex128) if x.is_complex() else x.to(torch.float64)
         return list(
@@ -290,12 +319,10 @@ def _torch() -> Framework:
     return Framework(
         {"framework": f"torch {torch.__version__}"},
         places,
-        lambda data, code: torch.tensor(data, dtype=torch.float32 if code[0] == "f" else None).to(
-            getattr(torch, names[code])
-        ),
+        make,
         lambda x: _ask.CODES[str(x.dtype).removeprefix("torch.")],
         values,
-        _codes(names),
+        _codes(names, rare=True),
         torch.Tensor,
         r"not implemented for|not supported for|does not support",
     )
@@ -309,14 +336,21 @@ def _paddle() -> Framework:
     import paddle
 
     paddle.set_device("cpu")
-    # uint16 is what Paddle stores bfloat16 in, and no kernel makes a tensor of the wider ones.
-    names = {c: n for n, c in _ask.CODES.items() if n in _ask.DTYPES and hasattr(paddle, n)}
-    names = {c: n for c, n in names.items() if c not in ("u16", "u32", "u64")}
+    # The dtypes themselves: by its name uint16 is what Paddle stores bfloat16 in.
+    dtypes = {
+        c: getattr(paddle, n)
+        for n, c in _ask.CODES.items()
+        if n in _ask.DTYPES and hasattr(paddle, n)
+    }
 
     def values(x: Any) -> list[Any]:
         kind = str(x.dtype).removeprefix("paddle.")
         wide = "complex128" if kind[0] == "c" else "float64" if "float" in kind else "int64"
         return list(x.astype(wide).flatten().tolist())
+
+    def code(x: Any) -> str:
+        of_16_bits = x.dtype == dtypes["u16"]  # which prints as bfloat16
+        return "u16" if of_16_bits else _ask.CODES[str(x.dtype).removeprefix("paddle.")]
 
     def make(data: Any, code: str) -> Any:
         wide = (
@@ -326,7 +360,7 @@ def _paddle() -> Framework:
             if code[0] in "iub" and code[:2] != "bf"
             else "float32"
         )
-        return paddle.to_tensor(data, dtype=wide).astype(names[code])
+        return paddle.to_tensor(data, dtype=wide).astype(dtypes[code])
 
     return Framework(
         {"framework": f"paddlepaddle {version('paddlepaddle')}, CPU, dynamic graph"},
@@ -339,11 +373,40 @@ def _paddle() -> Framework:
             "init": paddle.nn.init,
         },
         make,
-        lambda x: _ask.CODES[str(x.dtype).removeprefix("paddle.")],
+        code,
         values,
-        _codes(names),
+        _codes(dtypes, rare=True),
         paddle.Tensor,
         r"of kernel `\w+` is not reg|is not supported when casting|no kernel|Unsupported data type",
+    )
+
+
+def _tensorflow() -> Framework:
+    import os
+
+    os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
+    import ml_dtypes
+    import numpy as np
+    import tensorflow as tf
+
+    def make(data: Any, code: str) -> Any:
+        held = np.asarray(data).astype(getattr(ml_dtypes, names[code], names[code]))
+        return tf.constant(held, dtype=names[code])
+
+    names = {}
+    for name, code in _ask.CODES.items():
+        with contextlib.suppress(TypeError):
+            names |= {code: name} if name in _ask.DTYPES and tf.as_dtype(name) else {}
+
+    return Framework(
+        {"framework": f"tensorflow {tf.__version__}, CPU, eager"},
+        {"tf": tf},
+        make,
+        lambda x: _ask.CODES[x.dtype.name],
+        lambda x: _listed(x.numpy()),
+        _codes(names, rare=True),
+        tf.Tensor,
+        r"Could not find device for node|Cast \w+ to \w+ is not supported|UNIMPLEMENTED",
     )
 
 
@@ -414,16 +477,19 @@ def _listed(x: Any) -> list[Any]:
     return list(wide.tolist())
 
 
-def _codes(names: Mapping[str, str]) -> tuple[str, ...]:
+def _codes(names: Mapping[str, Any], *, rare: bool = False) -> tuple[str, ...]:
     """Those of the asked dtypes that a framework has."""
-    return tuple(code for code in CODES if code in names)
+    return tuple(code for code in (*CODES, *RARE * rare) if code in names)
 
 
 CODES = _split("b1 u8 i8 i16 i32 i64 u16 u32 u64 f16 bf16 f32 f64 c64 c128 f8_e4m3fn f8_e5m2")
+RARE = _split("i2 i4 u2 u4 c32 f8_e4m3fnuz f8_e5m2fnuz f8_e8m0fnu f8_e4m3b11fnuz f4_e2m1fn")
+"""Dtypes that frameworks have few kernels for; asked where the kernels are the question."""
 
 EDITIONS: dict[str, Callable[[], _ask.Oracle]] = {
     "torch": lambda: oracle(_torch(), "torch"),
     "paddle": lambda: oracle(_paddle(), "paddle"),
+    "tensorflow": lambda: oracle(_tensorflow(), "tensorflow"),
     "jax_x64": lambda: oracle(_jax(True), "jax"),
     "jax_x32": lambda: oracle(_jax(False), "jax"),
     "numpy2": lambda: oracle(_numpy(), "numpy"),
@@ -439,7 +505,7 @@ def write(path: Path, meta: Mapping[str, str], sections: Sections) -> None:
     """Write what was answered, a function a line; what the framework does not have is left out."""
     lines = [f'"meta": {json.dumps(dict(meta))}']
     for name, cells in sections.items():
-        if set(cells.values()) != {"."}:
+        if set(cells.values()) - {".", NO_KERNEL}:  # which a copy of the operand may lack
             lines.append(f"{json.dumps(name)}: {json.dumps({c: a for (c, _), a in cells.items()})}")
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
@@ -475,6 +541,7 @@ POLICIES = HERE.parent / "promoarray" / "policies"
 TABLES = {
     "torch": "torch/functions.txt",
     "paddle": "paddle/functions.txt",
+    "tensorflow": "tensorflow/functions.txt",
     "jax_x64": "jax/functions_x64.txt",
     "jax_x32": "jax/functions_x32.txt",
     "numpy2": "numpy/functions_2.txt",
@@ -485,7 +552,8 @@ TABLES = {
 
 def table(edition: str) -> str:
     """The dtypes of the answers, functions that answer alike in one line."""
-    codes = (*CODES, *SCALARS)
+    asked = {code for cells in golden(edition).values() for code in cells}
+    codes = tuple(code for code in (*CODES, *RARE, *SCALARS) if code in asked)
     alike: dict[str, list[str]] = {}
     for name, cells in golden(edition).items():
         row = (re.sub(r":[^;]*", "", cells.get(code, ".")) for code in codes)

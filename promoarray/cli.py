@@ -223,10 +223,11 @@ def _table(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.explain.functions import was_asked
     from promoarray.diagnostics.explain.question import question
 
     bare = args.op.removesuffix("=") if args.op not in BY_SYMBOL else args.op
-    if args.op != "astype" and bare not in BY_SYMBOL:
+    if args.op != "astype" and bare not in BY_SYMBOL and not was_asked(args.op):
         _known_operation(args.op)
     operands = tuple(_operand(text) for text in args.operands)
     try:

@@ -185,12 +185,15 @@ def _bound(value: Any, cls: type[PArray]) -> Any:
     return value
 
 
-def namespace(policy: str | Policy) -> Any:
+def namespace(policy: str | Policy, *, kernels: bool = False) -> Any:
     """Return the array-API namespace bound to a policy.
 
     Parameters
     ----------
     policy : str or Policy
+    kernels : bool
+        Whether operations that the framework has no kernel for are refused
+        (``Policy.with_kernels``); ``"torch+kernels"`` says the same.
 
     Returns
     -------
@@ -215,4 +218,4 @@ def namespace(policy: str | Policy) -> Any:
         ...
     promoarray.errors.PromotionError: ... has no mean of int8: ...
     """
-    return as_policy(policy).once(Namespace)
+    return as_policy(policy, kernels=kernels).once(Namespace)

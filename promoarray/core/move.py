@@ -21,6 +21,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Choice, Executable, types_of
 from promoarray.core.fast_path import names_keywords, standing_for
 from promoarray.core.operands import array_class
+from promoarray.core.refusals import require_kernel
 from promoarray.dtypes import DType
 from promoarray.errors import PromotionError, quoted
 from promoarray.operations import Form
@@ -96,6 +97,9 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
     @wraps(function)
     def slow(*args: Given.args, **options: Given.kwargs) -> Made:
         call = function(*args, **options)
+        for array in call.arrays[:1]:
+            policy = array._policy or get_policy()
+            require_kernel(policy, function.__name__, storage_dtype(array))
         out = call()
         _keep(name, call, args, options)
         return out
@@ -143,6 +147,7 @@ def require_taken(name: str, *arrays: Array) -> None:
         If they are bound to two namespaces.
     """
     policy = array_class(arrays)._policy or get_policy()
+    require_kernel(policy, name, storage_dtype(arrays[0]))
     if name not in policy.refuses:
         return
     dtypes = tuple(map(storage_dtype, arrays))

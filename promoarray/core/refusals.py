@@ -6,6 +6,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError, quoted
 from promoarray.operations import OPERATIONS, Form
+from promoarray.promotion.answers import MADE_OF_DTYPE
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -28,7 +29,8 @@ def promotion_error(
     if many:  # whose casts, of each and of all, would take minutes to try
         operands = tuple(dict.fromkeys(operands))[:MANY]
     asked = name if name in OPERATIONS else "concat"  # which does nothing but promote
-    refused, reason = f"does not promote {spelled(name, operands, form)}", refusal.reason
+    verb = "compute" if refusal.kernel else "promote"
+    refused, reason = f"does not {verb} {spelled(name, operands, form)}", refusal.reason
     inplace = form is Form.INPLACE
     alike = name in OPERATIONS and not inplace and len(set(map(str, operands))) == 1
     if alike:  # there is nothing to promote
@@ -92,6 +94,9 @@ def elsewhere(policy: Policy, name: str, operands: tuple[Operand, ...], form: Fo
     answers: dict[str, list[str]] = {}
     for short, other in ((short, as_policy(short)) for short in COMPARED):
         plan = other.plan(name, operands, form)
+        lacks = isinstance(plan, Plan) and other.kernel_refusal(name, operands, plan, form)
+        if policy.needs_kernels and (lacks or policy.made.get("base") is other):
+            continue
         if other is not policy and isinstance(plan, Plan):
             answers.setdefault(other.strong(plan.result).name, []).append(short)
     said = "; ".join(f"{listed(names)} {dtype}" for dtype, names in answers.items())
@@ -128,3 +133,27 @@ def require_cast(policy: Policy, source: DType, target: DType) -> None:
         pair = f"{source.name} to {target.name}"
         message = f"policy {quoted(policy.name)} does not cast {pair}: {why}"
         raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
+
+
+# -- kernels --------------------------------------------------------------------------------------
+
+
+def require_kernel(policy: Policy, name: str, dtype: DType) -> None:
+    """Refuse a dtype that a function, which no policy plans, has no kernel for.
+
+    Raises
+    ------
+    PromotionError
+        If the policy refuses such functions (``Policy.with_kernels``).
+    """
+    answers = policy.answers if policy.needs_kernels else None
+    refusal = answers and answers.without_kernel(policy.title, name, dtype)
+    if answers is None or not refusal:
+        return
+    near, made = answers.nearest(name, dtype), name.removesuffix(MADE_OF_DTYPE)
+    write = "dtype=pa." if made != name else "pa.astype(x, pa."
+    said = near and f". Write {write}{near.name}{')' * (made == name)}"
+    message = (
+        f"policy {quoted(policy.name)} has no {made} of {dtype.name}: {refusal.why}{said or ''}"
+    )
+    raise PromotionError(message, policy, made, (Operand(dtype),), refusal.why)

@@ -60,7 +60,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
         _, way = entries(policy, "setitem", Form.INPLACE, (target, value), pair)
         operand = admitted(policy, "setitem", Form.INPLACE, pair, operand, way)
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
-    if "setitem" in policy.refuses and not source.weak and _puts(key, operand):
+    asked = "setitem" in policy.refuses or policy.needs_kernels
+    if asked and not source.weak and _puts(key, operand):
         require_taken("setitem", target, operand)
     buffer = _converted(policy, target, operand, source)
     at_one = _has_axes_too_many(target, key, buffer)

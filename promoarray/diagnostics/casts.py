@@ -126,7 +126,7 @@ class Answer:
     @property
     def why(self) -> str:
         """Why it is refused, or else what the framework's function does not take."""
-        return self.reason or self.signature
+        return self.reason or self.signature or self.kernel
 
     @property
     def what(self) -> str:

@@ -17,8 +17,10 @@ from promoarray.core.cast import convert, scalar
 from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import as_array, scalar_buffer
+from promoarray.core.refusals import require_kernel
 from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.parray import PArray
+from promoarray.promotion.answers import MADE_OF_DTYPE
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
 
@@ -31,6 +33,7 @@ def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] 
     given = None if dtype is None else as_dtype(dtype)
     chosen = canonical(given or policy.stored.dtype(name, values) or policy.strong(weak))
     policy.stored.check(name, values, chosen)
+    require_kernel(policy, name + MADE_OF_DTYPE, chosen)
     return chosen
 
 
@@ -63,6 +66,7 @@ def made(kind: str, shape: Any, dtype: object, device: str | None) -> PArray:
 def made_like(kind: str, x: Any, dtype: object, device: str | None) -> Any:
     """The same of the shape of another array."""
     array, row, where, policy = settings_like(x, dtype, device)
+    require_kernel(policy, f"{kind}_like{MADE_OF_DTYPE}", row)
     buffer = buffer_of(kind, array.shape, row, where, policy)
     if device is None:
         make = _maker_of(kind, row, policy)

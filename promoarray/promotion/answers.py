@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.operations import Form
+from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.plan import Operand, Rank, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+MADE_OF_DTYPE = "(dtype)"
+"""Behind the name of a function that makes arrays: asked for an array of a dtype."""
 
 REFUSED, NO_KERNEL, NOT_ASKED = "-", "?", "."
 
@@ -30,6 +35,10 @@ SCALARS = {
 """What a Python scalar in place of the array is called in a table."""
 
 _WEAK = {Kind.BOOL: dt.weak_bool, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
+_BESIDE = {Rank.SCALAR: "_number", Rank.ZERO_D: "_0d"}
+_SAID = {"number": "with a Python number", "0d": "with a 0-d array"}
+"""Ends of names of operators that have another kernel beside such an operand."""
+
 ON_A_GPU = frozenset({dt.float16, dt.bfloat16, dt.complex32})
 """Dtypes whose kernels a wheel for the CPU often lacks and a device has: they are no refusal."""
 
@@ -89,15 +98,13 @@ class Answers:
         that gave them.
     policy : str
         The policy whose framework was asked.
-    scaled : frozenset of str
-        Operators that another kernel than the function's carries out beside a Python int or float.
+    converts : bool
+        Whether functions make an array of a Python number, so that what they refuse is its dtype.
     """
 
-    def __init__(
-        self, beside: str, name: str, policy: str, *, scaled: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, beside: str, name: str, policy: str, *, converts: bool = False) -> None:
         self._path, self.policy = os.path.join(os.path.dirname(beside), name), policy
-        self.scaled = scaled
+        self._converts = converts
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -127,12 +134,42 @@ class Answers:
         code = SCALARS.get(operand.type) if operand.rank is Rank.SCALAR else operand.type.code
         return self.rows.get(name, {}).get(code or "")
 
-    def without_kernel(self, title: str, name: str, dtype: DType) -> Refusal | None:
-        """Why a function takes no array of a dtype, if there is no kernel for it on any device."""
+    def kernels(self, name: str, operands: tuple[Operand, ...], form: Form) -> tuple[str, ...]:
+        """The functions whose kernels carry out an operation: its own, or another that it has
+        where a Python int or float, or a 0-d array, comes behind; of a Python bool both.
+
+        An operator takes a number that comes first as it takes one behind.
+        """
+        swaps = form is not Form.FUNCTION and operands[0].rank is Rank.SCALAR
+        behind = operands if swaps else operands[1:]
+        ends = (_BESIDE[operand.rank] for operand in behind if operand.rank in _BESIDE)
+        others = tuple(each for end in ends if (each := name + end) in self.rows)
+        with_bool = any(operand.type is dt.weak_bool for operand in behind)
+        return (name, *others) if with_bool or not others else others
+
+    def without_kernel(
+        self, title: str, name: str, dtype: DType, *, anywhere: bool = True
+    ) -> Refusal | None:
+        """Why a function takes no array of a dtype, if there is no kernel for it on any device.
+
+        Without ``anywhere`` also where a GPU may have one.
+        """
         cell = self.cell(name, Operand(dtype))
-        if cell is None or cell.text != NO_KERNEL or dtype in ON_A_GPU:
+        if cell is None or cell.text != NO_KERNEL or (anywhere and dtype in ON_A_GPU):
             return None
-        return Refusal(f"{title} has no kernel for {dtype.name} in {name} ({self.source})")
+        plain, _, other = name.removesuffix(MADE_OF_DTYPE).rpartition("_")
+        asked = f"{plain} {_SAID[other]}" if other in _SAID else f"{plain}_{other}".lstrip("_")
+        why = f"{title} has no kernel for {dtype.name} in {asked} on the CPU ({self.source})"
+        return Refusal(why + "; a GPU may have one" * (dtype in ON_A_GPU), kernel=True)
+
+    def nearest(self, name: str, dtype: DType) -> DType | None:
+        """The dtype that holds all numbers of another and that a function has a kernel for, of the
+        nearest kind the smallest; None if there is none."""
+        cells = self.rows.get(name, {}).items()
+        taken = (BY_CODE[code] for code, cell in cells if code in BY_CODE and not cell.refused)
+        held = (each for each in taken if not loss(dtype, each))
+        kind = dtype.kind.category
+        return min(held, key=lambda each: (abs(each.kind.category - kind), each.bits), default=None)
 
     def refuses(self, title: str, name: str, dtype: DType) -> Refusal | None:
         """Why a function takes no array of a dtype, whether for lack of a kernel or not."""
@@ -156,6 +193,6 @@ class Answers:
 
     def refuses_number(self, name: str, operands: tuple[Operand, ...]) -> bool:
         """Whether a function of one array does not take a Python number in its place."""
-        alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR
+        alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR and not self._converts
         cell = self.cell(name, operands[0]) if alone else None
         return cell is not None and cell.refused

@@ -49,7 +49,7 @@ def process_default() -> Policy:
     return default_policy[0]
 
 
-def set_policy(policy: str | Policy) -> None:
+def set_policy(policy: str | Policy, *, kernels: bool = False) -> None:
     """Set the default of the process.
 
     Threads and tasks that are inside ``with policy(...)`` keep theirs.
@@ -57,6 +57,9 @@ def set_policy(policy: str | Policy) -> None:
     Parameters
     ----------
     policy : str or Policy
+    kernels : bool
+        Whether operations that the framework has no kernel for are refused
+        (``Policy.with_kernels``); ``"torch+kernels"`` says the same.
 
     Raises
     ------
@@ -71,7 +74,7 @@ def set_policy(policy: str | Policy) -> None:
     PArray([0.5, 1. ], dtype=float32)
     >>> set_policy(before)
     """
-    default_policy[:] = [as_policy(policy)]
+    default_policy[:] = [as_policy(policy, kernels=kernels)]
 
 
 class policy(Context):
@@ -80,6 +83,9 @@ class policy(Context):
     Parameters
     ----------
     policy : str or Policy
+    kernels : bool
+        Whether operations that the framework has no kernel for are refused
+        (``Policy.with_kernels``); ``"torch+kernels"`` says the same.
 
     Raises
     ------
@@ -101,6 +107,11 @@ class policy(Context):
     >>> with policy("torch"):
     ...     x * 1.5
     PArray([1.5, 3. ], dtype=float32)
+    >>> with policy("torch", kernels=True):
+    ...     x.astype(uint16) + 1
+    Traceback (most recent call last):
+        ...
+    promoarray.errors.PromotionError: ... has no kernel for uint16 in add with a Python number ...
     >>> @policy("jax")
     ... def half(x):
     ...     return x / 2
@@ -110,5 +121,5 @@ class policy(Context):
 
     _here = _here
 
-    def __init__(self, policy: str | Policy) -> None:
-        self._held = as_policy(policy)
+    def __init__(self, policy: str | Policy, *, kernels: bool = False) -> None:
+        self._held = as_policy(policy, kernels=kernels)

@@ -122,11 +122,14 @@ class Refusal(NamedTuple):
         What to raise where it is the value of a scalar that is refused, and not the dtypes.
     common : DType or None
         The operands' common dtype, where that is what is refused.
+    kernel : bool
+        Whether nothing but a kernel is missing, which is no rule of promotion.
     """
 
     why: str
     error: Exception | None = None
     common: DType | None = None
+    kernel: bool = False
 
     @property
     def reason(self) -> str:

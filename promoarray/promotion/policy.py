@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from promoarray.dtypes import BY_CODE, WEAK, DType, weak_float, weak_int
+from promoarray.dtypes import BY_CODE, WEAK, DType, weak_int
 from promoarray.dtypes import bool as dt_bool
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
@@ -167,6 +168,9 @@ class Policy:
     default_set : callable or None
         From the policy and the float dtype that a program has made the default one to the policy
         from there on (``torch.set_default_dtype``). None where there is no such setting.
+    needs_kernels : bool
+        Whether operations that the framework has no kernel for are refused, as they are there
+        (``with_kernels``); else they are computed all the same.
     keeps : frozenset of str
         Operations whose function in place (``clip_``) leaves the target its dtype, where
         ``inplace`` is None.
@@ -226,6 +230,7 @@ class Policy:
     real_spectra: bool = False
     answers: Answers | None = None
     default_set: Callable[[Policy, DType], Policy] | None = None
+    needs_kernels: bool = False
     keeps: frozenset[str] = frozenset()
     cast: CastRule = CAST
     quantization: Quantization = BORROWED
@@ -267,6 +272,8 @@ class Policy:
         found = self.plans.get(key)
         if found is None:
             found = self.rule(name, operands, form)(self, name, operands)
+            if self.needs_kernels and isinstance(found, Plan):
+                found = self.kernel_refusal(name, operands, found, form) or found
             if len(operands) <= FEW:
                 found = self.plans.setdefault(key, found)
         return found
@@ -276,6 +283,8 @@ class Policy:
         plan, target = self.plan(name, operands), operands[0].type
         if isinstance(plan, Refusal) or (self.inplace is None and name not in self.keeps):
             return plan
+        if self.needs_kernels and (why := self.kernel_refusal(name, operands, plan, Form.INPLACE)):
+            return why
         if self.inplace is None:
             return plan._replace(result=target)
         if not self.inplace(plan.result, target):
@@ -369,23 +378,31 @@ class Policy:
         return self.kernel_refusal(name, operands, decided.plan, form) or decided
 
     def kernel_refusal(
-        self, name: str, operands: tuple[Operand, ...], plan: Plan, form: Form = Form.OPERATOR
+        self,
+        name: str,
+        operands: tuple[Operand, ...],
+        plan: Plan,
+        form: Form = Form.OPERATOR,
+        *,
+        anywhere: bool = True,
     ) -> Refusal | None:
         """Return why the framework does not carry out a plan: it lacks the kernel.
 
-        Such an operation is computed all the same. The kernel is that of the operands' dtype, of
-        several dtypes that of their common one; a function in place may have fewer.
+        Such an operation is computed all the same, but for a policy ``with_kernels``. The kernel is
+        that of the operands' dtype, of several dtypes that of their common one, to which others are
+        cast; a function in place may have fewer. Not ``anywhere``: what a GPU may have is lacking.
         """
         if self.answers is None or not operands:
             return None
-        scales = form is not Form.FUNCTION and name in self.answers.scaled
-        if scales and any(operand.type in (weak_int, weak_float) for operand in operands):
-            return None
-        lacking, target = self.answers.without_kernel, self.strong(operands[0].type)
-        if form is Form.INPLACE and (why := lacking(self.title, f"{name}_", target)):
-            return why
-        found = (lacking(self.title, name, each) for each in self._of_kernel(name, operands, plan))
-        return next(filter(None, found), None)
+        lacking = partial(self.answers.without_kernel, self.title, anywhere=anywhere)
+        dtypes = self._of_kernel(name, operands, plan)
+        asked = [(f"{name}_", self.strong(operands[0].type))] if form is Form.INPLACE else []
+        names = self.answers.kernels(name, operands, form)
+        asked += [(each, dtype) for each in names for dtype in dtypes]
+        if len({operand.type for operand in operands}) > 1 and not self.answers.by_operand(name):
+            arrays = (self.strong(o.type) for o in operands if o.rank is not Rank.SCALAR)
+            asked += [("astype", dtype) for dtype in (*dtypes, *arrays)]
+        return next(filter(None, (lacking(*each) for each in asked)), None)
 
     def support(self, name: str, operands: tuple[Operand, ...], plan: Plan) -> Support | None:
         """Return what lists of dtypes say of the kernel that carries out a plan, of several dtypes
@@ -624,13 +641,42 @@ class Policy:
 
         return replace(changed, **changed_fields(changed, cells, symmetric=symmetric))
 
+    def with_kernels(self) -> Policy:
+        """Return the policy that refuses what its framework has no kernel for.
+
+        What a framework promotes it need not compute: PyTorch's CPU adds no uint16. By default such
+        operations are computed here all the same. What the wheel for the CPU alone lacks, as most
+        kernels of float16 and bfloat16, is no refusal.
+
+        Returns
+        -------
+        Policy
+            Named ``policy+kernels``, as ``set_policy`` takes it, too.
+
+        Raises
+        ------
+        UnknownPolicyError
+            A ValueError, if its framework was not asked for its kernels.
+
+        Examples
+        --------
+        >>> from promoarray.policies import as_policy
+        >>> strict = as_policy("torch").with_kernels()
+        >>> strict.name
+        'torch@2.13+kernels'
+        >>> strict.plan("abs", (Operand(bool),)).why
+        'PyTorch 2.13 has no kernel for bool in abs on the CPU (torch 2.13.0+cpu)'
+        """
+        return self.with_quirks(KERNELS)
+
     def with_quirks(self, *names: str) -> Policy:
         """Return the policy with some bugs of its framework, which are off by default.
 
         Parameters
         ----------
         *names : str
-            Of ``policy.cast.quirks``; ``promoarray list`` shows them.
+            Of ``policy.cast.quirks``; ``promoarray list`` shows them. The name ``kernels`` does
+            what ``with_kernels`` does.
 
         Returns
         -------
@@ -652,11 +698,18 @@ class Policy:
         PArray([448.], dtype=float8_e4m3fn)
         """
         base: Policy = self.made.get("base", self)  # quirks in any order give one and the same
+        quirks = [name for name in names if name != KERNELS]
         try:
-            cast = base.cast.with_quirks(*self.cast.on, *names)
+            cast = base.cast.with_quirks(*self.cast.on, *quirks)
         except UnknownPolicyError as error:
             raise UnknownPolicyError(f"policy {self.name!r}: {error}") from None
-        return base.once(_quirky, cast.on)
+        kernels = self.needs_kernels or KERNELS in names
+        if kernels and self.answers is None:
+            raise UnknownPolicyError(
+                f"policy {self.name!r}: its framework was not asked which kernels it has; torch, "
+                "paddle@3.3, tensorflow, jax and numpy were"
+            )
+        return base.once(_quirky, cast.on, kernels)
 
     def check(self, *names: str, operations: bool = True) -> PropertiesReport:
         """Prove or refute what one may hope of the promote rule, with counter-examples.
@@ -720,11 +773,16 @@ def _of(name: str, rows: Mapping[str | Family, T]) -> T | None:
     return rows[name] if name in rows else rows.get(operation(name).family)
 
 
-def _quirky(base: Policy, on: tuple[str, ...]) -> Policy:
-    """The policy with exactly these of its framework's quirks."""
-    if on == base.cast.on:
+KERNELS = "kernels"
+"""Stands behind a policy's name, as quirks do, where what has no kernel is refused."""
+
+
+def _quirky(base: Policy, on: tuple[str, ...], kernels: bool) -> Policy:
+    """The policy with exactly these of its framework's quirks, and the lack of kernels or not."""
+    if on == base.cast.on and kernels is base.needs_kernels:
         return base
-    name = "+".join((base.name, *(quirk for quirk in on if quirk not in base.cast.on)))
-    made = base.derive(name, cast=base.cast.with_quirks(*on))
+    quirks = (quirk for quirk in on if quirk not in base.cast.on)
+    name = "+".join((base.name, *quirks, *([KERNELS] * kernels)))
+    made = base.derive(name, cast=base.cast.with_quirks(*on), needs_kernels=kernels)
     made.made["base"] = base
     return made

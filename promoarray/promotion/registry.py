@@ -110,7 +110,7 @@ def _order(edition: str) -> tuple[float, str]:
     return (float(number), device) if known else (-1.0, edition)
 
 
-def as_policy(policy: str | Policy) -> Policy:
+def as_policy(policy: str | Policy, *, kernels: bool = False) -> Policy:
     """Return the policy with this name.
 
     Parameters
@@ -118,12 +118,16 @@ def as_policy(policy: str | Policy) -> Policy:
     policy : str or Policy
         ``"family"``, ``"family@edition"``, either with ``+quirk`` any number of times, or a policy,
         which is returned as it is.
+    kernels : bool
+        Whether it refuses what the framework has no kernel for, as ``"torch+kernels"`` does.
 
     Raises
     ------
     UnknownPolicyError
         A ValueError, which lists the near names.
     """
+    if kernels:
+        return as_policy(policy).with_kernels()
     if isinstance(policy, Policy):
         return policy
     if not isinstance(policy, str):

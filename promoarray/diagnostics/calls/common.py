@@ -17,6 +17,7 @@ from promoarray.diagnostics.calls.tables import (
     text_of,
 )
 from promoarray.operations import OPERATIONS, STANDS_FOR
+from promoarray.promotion.answers import MADE_OF_DTYPE as MADE_OF_DTYPE
 
 
 class Words(NamedTuple):
@@ -75,9 +76,6 @@ OF_A_DTYPE = names("""
     randn_like tril_indices triu_indices zeros_like
 """)
 """Functions that make an array of a dtype that the call may name, beside those with a default."""
-
-MADE_OF_DTYPE = "(dtype)"
-"""Stands behind the name of such a function where the call names a dtype."""
 
 OF_ANY = names("zeros ones empty eye normal rand randn randint randperm zero_")
 """Of these what is made is as good in any dtype: zeros and ones, and what is drawn."""

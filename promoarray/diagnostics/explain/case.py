@@ -169,12 +169,14 @@ class Case:
         return "" if refusal is None else f"{refusal.reason}: make an array of it first there"
 
     def kernel(self) -> str:
-        """Return what is known of the kernel that carries it out; "" if that is nothing."""
+        """Return what is known of the kernel that carries it out, which is no rule of promotion; ""
+        if that is nothing."""
         if isinstance(self.plan, Refusal):
             return ""
-        support = self.policy.support(self.name, self.seen, self.plan)
-        lacking = self.policy.kernel_refusal(self.name, self.seen, self.plan, self.form)
-        return str(support) if support else f"refused: {lacking.reason}" if lacking else ""
+        asked = self.name, self.seen, self.plan
+        support = self.policy.support(*asked)
+        lacking = self.policy.kernel_refusal(*asked, self.form, anywhere=False)
+        return str(support) if support else lacking.reason if lacking else ""
 
     def otherwise(self, form: Form) -> str:
         """Return what the operator or function of that name does, if it is another one."""

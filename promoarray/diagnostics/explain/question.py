@@ -12,14 +12,15 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import OF_UFUNC  # users ask about NumPy's ufuncs
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.operands import array_class, as_operand
+from promoarray.core.operands import array_class, as_operand, operand_of
 from promoarray.diagnostics.explain.case import explain_operation
 from promoarray.diagnostics.explain.cast import explain_cast
+from promoarray.diagnostics.explain.functions import explain_function, was_asked
 from promoarray.diagnostics.explain.numpys import NumPyArray, NumPyScalar
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.errors import quoted
-from promoarray.operations import BY_SYMBOL, OPERATIONS, Form, Operation, operation
+from promoarray.operations import BY_SYMBOL, OPERATIONS, STANDS_FOR, Form, Operation, operation
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
@@ -95,6 +96,14 @@ def question(
     if saturate is not None or round_mode is not None:
         raise TypeError(f"saturate and round_mode are about casts, not {name}; leave them out")
     form = Form.INPLACE if name.endswith("=") and name[:-1] in BY_SYMBOL else Form.FUNCTION
+    if name not in (*OPERATIONS, *STANDS_FOR, *BY_SYMBOL) and was_asked(name):
+        entered = tuple(map(_entered, operands))
+        if len(entered) != 1:
+            raise TypeError(f"{name} is explained for one array, not {len(entered)}")
+        policy = asked or _asked(entered)
+        x = entered[0]
+        operand = x if isinstance(x, Operand) else operand_of(x, policy)
+        return partial(explain_function, name, operand, policy)
     if name in BY_SYMBOL or (op in OF_UFUNC and OPERATIONS[name].symbol):
         form = Form.OPERATOR  # as which NumPy's ufuncs come in
     row = operation(name[:-1] if form is Form.INPLACE else name)

@@ -115,9 +115,9 @@ def _for_recording() -> bool:
     return frame is not None
 
 
-def _set_nothing(policy: str | Policy) -> None:
+def _set_nothing(policy: str | Policy, *, kernels: bool = False) -> None:
     """Take the place of ``set_policy`` in a run under a policy that the command names."""
-    as_policy(policy)
+    as_policy(policy, kernels=kernels)
 
 
 # -- the end of a process -------------------------------------------------------------------------

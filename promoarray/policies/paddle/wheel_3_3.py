@@ -248,9 +248,6 @@ _OPERATIONS_3_3: dict[str | Family, OperationRule] = OPERATIONS | {
     "std": TypeRule(admit=ORDERED, result=exact_to(dt.float32), note=_WHOLE),
 }
 
-SCALED = frozenset({"add", "subtract", "multiply"})
-"""Operators that the kernel of ``scale`` carries out beside a Python int or float."""
-
 _truncating = replace(
     OPEN, scalar=_truncated, why_scalar="this function casts no complex Python scalar"
 )
@@ -338,7 +335,7 @@ V3_3 = DOCUMENT.derive(
         "take": indices_of(dt.int32, dt.int64),
     },
     copies=frozenset({"flip"}),
-    answers=Answers(__file__, "functions.txt", "paddle@3.3", scaled=SCALED),
+    answers=Answers(__file__, "functions.txt", "paddle@3.3"),
     keeps=frozenset({"clip"}),
     cast=PADDLE_3_3,
     refusal=REFUSAL,

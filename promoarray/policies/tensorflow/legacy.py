@@ -27,6 +27,7 @@ from promoarray.policies.tensorflow.scalars import (
     fits,
     fits_alone,
 )
+from promoarray.promotion.answers import Answers
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, spectrum
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import BRANCHES, Policy
@@ -276,6 +277,7 @@ LEGACY = Policy(
     counts=dt.int64,
     stored=STORED,
     foreign=FOREIGN,
+    answers=Answers(__file__, "functions.txt", "tensorflow", converts=True),
     one_element=BRANCHES | {"setitem"},
     refuses={
         "meshgrid": of_one_dtype,

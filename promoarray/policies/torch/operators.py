@@ -290,16 +290,6 @@ NOTES = (
         " than both.",
         ranks=[Rank.SCALAR, Rank.ZERO_D],
     ),
-    Note(
-        "The CPU has no kernel for abs and matrix products of bools; here they are computed, as the"
-        " dtypes allow it.",
-        dtypes=[dt.bool],
-    ),
-    Note(
-        "The CPU has few kernels for uint16, uint32 and uint64; what lacks one is computed here, as"
-        " the dtypes allow it.",
-        dtypes=[dt.uint16, dt.uint32, dt.uint64],
-    ),
 )
 
 

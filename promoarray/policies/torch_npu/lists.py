@@ -184,7 +184,7 @@ class DeviceLists(Answers):
         """Why the device refuses a dtype, in its words; there is no other that may take it."""
         found = self.support(name, dtype)
         refused = found is not None and found.grade is Grade.REFUSED
-        return Refusal(f"{title}: {found.why}") if found and refused else None
+        return Refusal(f"{title}: {found.why}", kernel=True) if found and refused else None
 
     def asked_on_a_cpu_alone(self, name: str, dtype: DType) -> bool:
         """Whether the CPU alone was asked: its kernels say nothing of a device."""

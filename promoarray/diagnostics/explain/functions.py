@@ -1,0 +1,66 @@
+"""Explanations of functions that no rule is about: what frameworks answered when they were asked.
+
+Such are ``normal_`` and ``flip``, which promote nothing, and of which a framework may lack kernels.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from promoarray.diagnostics.casts import Answer
+from promoarray.diagnostics.explain.report import Explanation, other_policies
+from promoarray.promotion.answers import MADE_OF_DTYPE
+from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy, families
+
+
+@cache
+def was_asked(name: str) -> bool:
+    """Whether the framework of some policy was asked for a function."""
+    asked = (as_policy(each).answers for names in families().values() for each in names)
+    return any(answers is not None and name in answers.rows for answers in asked)
+
+
+def explain_function(name: str, operand: Operand, policy: Policy) -> Explanation:
+    """Explain what a framework answered for a function of one array."""
+    answers, made = policy.answers, was_asked(name + MADE_OF_DTYPE)
+    row = name + MADE_OF_DTYPE * made
+    answer = _answer(row, operand, policy)
+    said = f"refused: {answer.reason}" if answer.dtype is None else f"result: {answer.what}"
+    return Explanation(
+        operation=name,
+        policy=policy.name,
+        title=policy.title,
+        expression=f"{name}({'dtype=' * made}{operand})",
+        answer=answer,
+        steps=("no rule of promotion is about this function: its framework was asked", said),
+        casts=(),
+        sources=() if answers is None else (answers.source,),
+        notes=(),
+        others=tuple(
+            answer
+            for answer in other_policies(policy, lambda n: _answer(row, operand, as_policy(n)))
+            if answer.reason != _UNKNOWN
+        ),
+    )
+
+
+def _answer(name: str, operand: Operand, policy: Policy) -> Answer:
+    """What a framework answered for a function."""
+    answers, names = policy.answers, (policy.name,)
+    if operand.rank is not Rank.SCALAR:
+        operand = operand._replace(type=policy.canonical.get(operand.type, operand.type))
+    cell = None if answers is None else answers.cell(name, operand)
+    if answers is None or cell is None:
+        return Answer(names, None, reason=_UNKNOWN)
+    if not cell.refused:
+        first = cell.results[0]
+        return Answer(names, policy.strong(first).name, first.weak)
+    lacks = answers.without_kernel(policy.title, name, operand.type, anywhere=False)
+    plain = name.removesuffix(MADE_OF_DTYPE)
+    taken = f"{policy.title} takes no {operand} in {plain} ({answers.source})"
+    return Answer(names, None, reason=lacks.why if lacks else taken)
+
+
+_UNKNOWN = "its framework was not asked"
