@@ -196,14 +196,19 @@ def lost(port: Port, asked: Asked, casts: Casts) -> str:
         if not isinstance(plan, Plan):
             continue
         answer = policy.strong(plan.result)
-        whole = answer.kind in INTEGERS and asked.wanted.kind in INTEGERS
-        if whole and answer.bits >= asked.wanted.bits:  # a cast keeps the lowest bits
+        if _keeps_low_bits(asked.wanted, answer):
             continue
         narrow = [b for a, b in zip(asked.inputs, plan.inputs, strict=True) if gravity(a, b)[0]]
         words = f"computed in {narrow[0].name}" if narrow else loss(answer, asked.wanted)
         if words:
             said.setdefault(words, []).append(policy.name)
     return "; ".join(f"{words} under {', '.join(n)}" if n else words for words, n in said.items())
+
+
+def _keeps_low_bits(wanted: DType, made: DType) -> bool:
+    """Whether an integer has all low bits of another, which a cast keeps."""
+    whole = wanted.kind in INTEGERS and made.kind in INTEGERS
+    return whole and made.bits >= wanted.bits
 
 
 def cost_of(port: Port, asked: Asked, casts: Casts) -> tuple[float, ...]:
@@ -222,9 +227,13 @@ def cost_of(port: Port, asked: Asked, casts: Casts) -> tuple[float, ...]:
     for policy in port.every:
         plan = decided(policy, asked, casts)
         if isinstance(plan, Plan):
-            losses.append(gravity(policy.strong(plan.result), asked.wanted))
-            pairs = zip(asked.inputs, plan.inputs, strict=True)
-            narrower += sum(gravity(mine, its)[0] > 0 for mine, its in pairs)
+            answer = policy.strong(plan.result)
+            modular = _keeps_low_bits(asked.wanted, answer)
+            losses.append((0, 0.0) if modular else gravity(answer, asked.wanted))
+            narrower += sum(
+                gravity(mine, its)[0] > 0 and not (modular and _keeps_low_bits(mine, its))
+                for mine, its in zip(asked.inputs, plan.inputs, strict=True)
+            )
     levels, bits = zip(*losses, strict=True) if losses else ((0,), (0.0,))
     return max(levels), narrower, floats, sum(bits), len(casts.operands)
 
@@ -272,7 +281,8 @@ def _losing_least(port: Port, asked: Asked, as_in_the_run: list[Casts]) -> Itera
     """Other casts that a refusal proposes, and casts of the result, those first that lose least."""
     refusing = [p for p in port.every if isinstance(decided(p, asked), Refusal)]
     proposed = [casts for policy in refusing for casts in _accepted(policy, asked)]
-    proposed += _to_the_widest(asked) if refusing else []
+    if refusing or not any(agree(port, asked, each) for each in as_in_the_run):
+        proposed += _to_the_widest(asked)
     tried: list[Casts] = []
     every = [Casts(), *as_in_the_run, *map(Casts, proposed)]
     for casts in sorted(every, key=lambda casts: cost_of(port, asked, casts)):

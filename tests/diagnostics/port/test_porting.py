@@ -63,9 +63,7 @@ def test_one_edit_holds_for_several_policies(tmp_path: Path) -> None:
     source = "s = xp.sum(xp.astype(x, xp.uint16))\nt = s / 3"
     first, second = lines(tmp_path, source, "torch", "paddle@3.3", "aclnn@8.5")
     # Paddle has no kernel of ``sum`` for uint64 either.
-    assert (
-        first == "s = xp.astype(xp.sum(xp.astype(xp.astype(x, xp.uint16), xp.int64)), xp.uint64)"
-    )
+    assert first == "s = xp.astype(xp.sum(xp.astype(xp.astype(x, xp.uint16), xp.int64)), xp.uint64)"
     assert second == "t = xp.astype(s, xp.float64) / 3"
 
 
