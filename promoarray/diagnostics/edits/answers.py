@@ -229,7 +229,7 @@ def cost_of(port: Port, asked: Asked, casts: Casts) -> tuple[float, ...]:
         if isinstance(plan, Plan):
             answer = policy.strong(plan.result)
             modular = _keeps_low_bits(asked.wanted, answer)
-            losses.append((0, 0.0) if modular else gravity(answer, asked.wanted))
+            losses.append(gravity(asked.wanted if modular else answer, asked.wanted))
             narrower += sum(
                 gravity(mine, its)[0] > 0 and not (modular and _keeps_low_bits(mine, its))
                 for mine, its in zip(asked.inputs, plan.inputs, strict=True)
