@@ -343,7 +343,10 @@ class Call:
 NAMED = frozenset({OPERATION, APPROXIMATE, MOVE, MAKE})
 """Kinds of calls of which a policy is asked by name, too."""
 
-INDEXED = {"__getitem__": "index", "__setitem__": "index_put"}
+INDEXED = {
+    "__getitem__": "index",
+    **dict.fromkeys(("__setitem__", "index_put", "index_put_"), "index_put"),
+}
 """What indexing by arrays is called among functions; by numbers and slices it makes views."""
 
 _OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})

@@ -48,6 +48,7 @@ def test_what_no_list_has_is_refused_and_views_are_not() -> None:
         wide.repeat(2, 1)  # which is no repeat_interleave
         z[torch.tensor([0, 2])]
         z[[True, False, True]] = 1
+        z.index_put((torch.tensor([0]),), torch.tensor([1], dtype=torch.complex64))
         wide @ wide
         torch.exp(torch.tensor([1], dtype=torch.int32))
     assert told(report) == dict.fromkeys(("index", "index_put", "matmul", "exp"), "None")
