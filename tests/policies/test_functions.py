@@ -329,7 +329,8 @@ def test_a_definition_that_names_a_dtype_is_about_arrays_of_it() -> None:
         ("reshape", "onnx", True),
         ("linear", "jax@x32", True),
         ("median", "paddle@2.6", False),
-        ("quantize_per_tensor", "torch@2.13", False),
+        ("quantize_per_tensor", "torch@2.13", True),
+        ("quantize_per_tensor_dynamic", "torch@2.13", False),
     ],
 )
 def test_what_was_examined(name: str, policy: str, answered: bool) -> None:

@@ -145,13 +145,18 @@ def made_dtype(name: str, number: Any, policy: Policy) -> DType:
 _OF_NUMBERS = names("array as_tensor asarray scalar_tensor tensor to_tensor")
 """What makes an array of numbers has the default dtype of each policy, as what is of any dtype."""
 
+_QUANTIZED = names("""
+    fake_quantize_per_channel_affine fake_quantize_per_tensor_affine quantize_per_channel
+    quantize_per_tensor
+""")
+
 _COMPOSED = {
     **dict.fromkeys(names("addbmm addmm addmv baddbmm linear"), ("matmul", "add")),
     "addcmul": ("multiply", "add"),
     "addcdiv": ("divide", "multiply", "add"),
     "lerp": ("subtract", "multiply", "add"),
     # Whoever records these says which policies have them (``record/quantized.py``).
-    **dict.fromkeys(names("fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"), ()),
+    **dict.fromkeys(_QUANTIZED, ()),
 }
 """Functions that are by definition these operations, one after the other."""
 

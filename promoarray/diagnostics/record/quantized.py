@@ -1,4 +1,4 @@
-"""PyTorch's fake quantization, recorded: the dtype stays, and policies are asked for its values."""
+"""PyTorch's quantization, recorded: policies are asked for the values of what it makes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from promoarray.diagnostics.calls.tables import bound
 from promoarray.diagnostics.model.values import Place, one_pass
 from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.report import OPERATION, UNKNOWN
-from promoarray.dtypes import BY_CODE, WEAK, DType
+from promoarray.dtypes import BY_CODE, WEAK
 from promoarray.extras._quantize import Call as Question
 from promoarray.extras._quantize import Numbers, carried_out, cast
 from promoarray.promotion.plan import Refusal
@@ -19,27 +19,39 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
 _INTEGERS = tuple(BY_CODE[code] for code in ("u8", "i8", "i4", "u4", "i2", "u2", "i16", "u16"))
+_QUANTIZED = {"quint8": "u8", "qint8": "i8", "qint32": "i32"}
 
 
-def fake_quantize(call: Call) -> None:
-    """Record a call of one of these, and compare what policies make of its values."""
+def quantized(call: Call) -> None:
+    """Record ``fake_quantize_per_*`` or ``quantize_per_*``; compare what policies make of it."""
     along = ("axis",) if "channel" in call.name else ()
-    names = ("input", "scale", "zero_point", *along, "quant_min", "quant_max")
-    given, results = bound(names, call.args, call.kwargs), call.results()
-    x = given.get("input")
+    last = ("quant_min", "quant_max") if call.name.startswith("fake") else ("dtype",)
+    names = ("input", "scale", "zero_point", *along, *last)
+    kwargs = {key.replace("scales", "scale").replace("points", "point"): x
+              for key, x in call.kwargs.items()}  # fmt: skip
+    given = bound(names, call.args, kwargs)
     values = [_numbers(call, given.get(name)) for name in names[:3]]
-    if not results or None in values or not {*names} <= given.keys():
+    question = _question(given) if {*names} <= given.keys() and None not in values else None
+    if question is None:
         return call.made(UNKNOWN)
     call.count(OPERATION)
-    recorder = call.recorder
-    recorder.heard.lasting = False  # the next pass has other values
+    call.recorder.heard.lasting = False  # the next pass has other values
+    with notify_lock, standing_at(call.frame):
+        _compare(call, question, values)
+    for result in call.results() if question.name == "fake_quantize" else ():
+        call.recorder.moved(given["input"], result)
+    return None
+
+
+def _question(given: dict[str, Any]) -> Question | None:
+    """What is asked of policies; None of a dtype that none has."""
+    axis = given.get("axis")
+    if "dtype" in given:
+        code = _QUANTIZED.get(str(given["dtype"]).rpartition(".")[2])
+        return Question("quantize", BY_CODE[code], axis) if code else None
     limits = given["quant_min"], given["quant_max"]
     target = next((dtype for dtype in _INTEGERS if bounds(dtype) == limits), None)
-    asked = Question("fake_quantize", target, given.get("axis"), limits=None if target else limits)
-    if results[0].dtype is values[0].dtype:
-        with notify_lock, standing_at(call.frame):
-            _compare(call, asked, target, values)
-    return recorder.moved(x, results[0])
+    return Question("fake_quantize", target, axis, limits=None if target else limits)
 
 
 def _numbers(call: Call, given: Any) -> Any:
@@ -50,39 +62,36 @@ def _numbers(call: Call, given: Any) -> Any:
     return None if dtype is None or values is None else Numbers(values, dtype)
 
 
-def _compare(call: Call, asked: Question, target: DType | None, values: list[Any]) -> None:
-    recorder = call.recorder
-    x, scale, zero = values
-    home, made = recorder.home, []
+def _compare(call: Call, asked: Question, values: list[Any]) -> None:
+    recorder, (x, scale, zero) = call.recorder, values
+    mine = carried_out(asked, recorder.home, x, scale, zero)
+    made: list[tuple[Any, list[str]]] = []
     why: dict[str, list[str]] = {}
     for policy in recorder.report.policies:
-        if policy is home:
+        if policy is recorder.home:
             continue
-        found = _asked(asked, policy, x, scale, zero, target)
+        found = _asked(asked, policy, x, scale, zero)
         if isinstance(found, Refusal):
             why.setdefault(found.reason, []).append(policy.name)
-        elif found.dtype is x.dtype:
+        elif not isinstance(mine, Refusal) and found.dtype is mine.dtype:
             made.append((decoded(*found), [policy.name]))
-    mine = carried_out(asked, home, x, scale, zero)
     if not isinstance(mine, Refusal):
         changes = other_values(decoded(*x), decoded(*mine), made)
         if changes:
-            place = Place(*sites(), call.name, x.dtype.name, x.dtype.name)
+            place = Place(*sites(), call.name, x.dtype.name, mine.dtype.name)
             recorder.flow.flow.record_values(one_pass(place, x.buffer.size, changes))
     for reason, names in why.items():
         recorder.unexamined(call.name, reason, call.frame, policies=tuple(names))
 
 
-def _asked(
-    asked: Question, policy: Policy, x: Numbers, scale: Any, zero: Any, target: DType | None
-) -> Numbers | Refusal:
+def _asked(asked: Question, policy: Policy, x: Numbers, scale: Any, zero: Any) -> Numbers | Refusal:
     """What a policy makes of it, with a scale and a zero point of the types that it takes."""
     if not policy.quantization.own:
-        return Refusal(f"no fake quantization of {policy.title} is known")
+        return Refusal(f"no quantization of {policy.title} is known")
     if isinstance(scale, Numbers):
         scale = cast(scale, x.dtype)
-    if isinstance(zero, Numbers) and target is not None:
-        zero = cast(zero, target)
+    if isinstance(zero, Numbers) and asked.dtype is not None:
+        zero = cast(zero, asked.dtype)
     try:
         return carried_out(asked, policy, x, scale, zero)
     except (TypeError, ValueError) as error:

@@ -90,6 +90,7 @@ def test_values_of_later_passes_are_compared(tmp_path: Path, dtype: str) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")
 def test_fake_quantization_is_compared_by_value_where_a_policy_has_it() -> None:
     torch = pytest.importorskip("torch")
     with pa.record("torch", "tensorflow", "onnx@21", "jax@x32") as report:
@@ -100,10 +101,19 @@ def test_fake_quantization_is_compared_by_value_where_a_policy_has_it() -> None:
             x[None], torch.tensor([1.0]), torch.tensor([0], dtype=torch.int32), 0, 0, 100
         )
         y * 2
+        torch.quantize_per_tensor(x, 1.0, 1, torch.quint8)
+        s, z = torch.tensor([1.0]), torch.tensor([1])
+        torch.quantize_per_channel(x[None], s, z, 0, torch.qint8)
     assert _said(report) == {
+        "torch.quantize_per_tensor(x, 1.0, 1, torch.quint8)": [
+            "1 of 3 differ under onnx@21: [1] 0.5 is 1 there, 2 in the run"
+        ],
+        "torch.quantize_per_channel(x[None], s, z, 0, torch.qint8)": [
+            "1 of 3 differ under onnx@21: [0, 1] 0.5 is 1 there, 2 in the run"
+        ],
         "y = torch.fake_quantize_per_tensor_affine(x, 1.0, 3, -128, 127)": [
             "2 of 6 differ under tensorflow: [1] 0.5 is 1.0 there, 0.0 in the run"
-        ]
+        ],
     }
     left = {(each.what, policy) for each in report.unexamined for policy in each.policies}
     channel = "fake_quantize_per_channel_affine"

@@ -28,7 +28,7 @@ from promoarray.diagnostics.record.handlers import (
     unseen,
 )
 from promoarray.diagnostics.record.pytorch.gradients import watch_gradients
-from promoarray.diagnostics.record.quantized import fake_quantize
+from promoarray.diagnostics.record.quantized import quantized
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import (
     Place,
@@ -185,8 +185,8 @@ def handler_of(func: Any) -> tuple[str, Handler | None]:
         return name, None
     if name in ("max", "min"):
         return name, _extreme
-    if name.startswith("fake_quantize_"):
-        return name, fake_quantize
+    if name.startswith(("fake_quantize_per_", "quantize_per_")):
+        return name, quantized
     if name.startswith("_foreach_"):
         return name, _each
     return name, handler_in(Call.words, name) or other
