@@ -236,6 +236,9 @@ def test_a_float32_product_that_is_computed_in_float16_is_doubtful() -> None:
         (("@", "float64", "float64"), ", which has no kernel for it"),
         (("+", "complex64", "complex64"), " (doubtful)"),
         (("+", "float32", "float32"), ""),
+        (("gather", "complex64"), " (doubtful)"),
+        (("index", "complex64"), ", which has no kernel for it"),
+        (("repeat_interleave", "float64"), ", which has no kernel for it"),
     ],
 )
 def test_explain_promises_no_more_than_the_lists(operands: tuple[str, ...], says: str) -> None:

@@ -55,8 +55,9 @@ def _answer(name: str, operand: Operand, policy: Policy) -> Answer:
     if answers is None or cell is None:
         return Answer(names, None, reason=_UNKNOWN)
     if not cell.refused:
-        first = cell.results[0]
-        return Answer(names, policy.strong(first).name, first.weak)
+        first, support = cell.results[0], answers.support(name, operand.type)
+        dtype = policy.strong(first).name
+        return Answer(names, dtype, first.weak, kernel=str(support) if support else "")
     lacks = answers.without_kernel(policy.title, name, operand.type, anywhere=False)
     plain = name.removesuffix(MADE_OF_DTYPE)
     taken = f"{policy.title} takes no {operand} in {plain} ({answers.source})"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType
-from promoarray.promotion.answers import Answers, Cell, Grade, Support
+from promoarray.promotion.answers import MADE_OF_DTYPE, Answers, Cell, Grade, Support
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.type_steps import rows
 
@@ -38,8 +38,8 @@ RARE = WIDE | frozenset(rows("f64 c64 c128"))
 VIEWS = frozenset({"real", "imag", "conj", "diagonal", "view_as_real", "view_as_complex"})
 """Functions that look at an array's memory, and need no kernel."""
 
-OF_A_DTYPE = "(dtype)"
-"""Stands behind the name of a function that makes an array of a dtype: any that the chip has."""
+INDEXING = frozenset({"index", "index_put", "getitem", "setitem"})
+"""Indexing by arrays, which keeps the dtype."""
 
 NAMES = {
     dt.float16: "FLOAT16",
@@ -155,18 +155,21 @@ class DeviceLists(Answers):
 
     @property
     def source(self) -> str:
-        """What the lists are."""
-        return "documents and messages of devices; nothing was run on one"
+        """Who was asked, and what the lists are."""
+        lists = "of the device documents and messages; nothing was run on one"
+        return f"{self._base.source}; {lists}"
 
     def cell(self, name: str, operand: Operand) -> Cell | None:
         """What PyTorch answers; float_power casts to float64, of which the NPU makes float32."""
+        if name in INDEXING:
+            return Cell(operand.type.code)
         cell = self._base.cell(name, operand)
         wide = name == "float_power" and operand.type is not dt.float64
         return Cell(cell.text.replace("f64", "f32")) if cell and wide else cell
 
     def support(self, name: str, dtype: DType) -> Support | None:
         """What the lists say of the kernel of a function for a dtype."""
-        if name in VIEWS or name.endswith(OF_A_DTYPE):
+        if name in VIEWS or name.endswith(MADE_OF_DTYPE):
             return None
         if (name, dtype) in self._doubts:
             return Support(Grade.DOUBTFUL, self._doubts[name, dtype])
