@@ -31,8 +31,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> PAr
     -------
     PArray
         Of the shape of ``x``. Under NumPy's policies float64 or complex128, as there. Elsewhere
-        integers become what ``mean`` makes of them, and what is subtracted, divided, multiplied
-        and added promotes.
+        integers become the float that ``mean`` makes of them, if it does, and what is subtracted,
+        divided, multiplied and added promotes.
 
     Raises
     ------

@@ -54,13 +54,14 @@ def quantile(
     -------
     PArray
         The shape of ``q``, then that of ``x`` without the axes. Floats keep their dtype, and others
-        become what ``mean`` makes of them; under NumPy's policies an array ``q`` promotes with
-        ``x``, and methods without arithmetic keep its dtype.
+        become the float that ``mean`` makes of them, if it does; under NumPy's policies an array
+        ``q`` promotes with ``x``, and methods without arithmetic keep its dtype.
 
     Raises
     ------
     PromotionError
-        If the policy's framework takes no such array: PyTorch and Paddle float32 and float64 only.
+        If the policy's framework takes no such array: PyTorch and Paddle 3.3 float32 and
+        float64 only.
     TypeError
         If the numbers are complex, or the policy has no float for them.
     ValueError
@@ -244,7 +245,8 @@ def histogram(
         PyTorch and JAX count. Densities are float64 under NumPy's policies, float32 under
         Paddle's, and of the dtype of the edges under others.
     edges : PArray, shape (N + 1,)
-        Floats keep their dtype, others become what ``mean`` makes of them; those given stay.
+        Floats keep their dtype, others become the float that ``mean`` makes of them, if it
+        does; those given stay.
 
     Raises
     ------
@@ -327,7 +329,7 @@ def cov(
     -------
     PArray, shape (N, N), or () of one variable
         Under NumPy's policies float64 or complex128. Elsewhere floats keep their dtype and
-        integers become what ``mean`` makes of them.
+        integers become the float that ``mean`` makes of them, if it does.
 
     Raises
     ------

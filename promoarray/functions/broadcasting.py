@@ -76,8 +76,8 @@ def broadcast_arrays(*arrays: Any) -> Move[tuple[PArray, ...]]:
     Parameters
     ----------
     *arrays : array, any shape
-        Nothing promotes, under any policy: each keeps its dtype. Paddle takes arrays of one dtype
-        only.
+        Nothing promotes, under any policy: each keeps its dtype. Paddle's wheels take arrays
+        of one dtype only.
 
     Returns
     -------

@@ -90,9 +90,10 @@ def astype(
     Policies differ in what becomes of values that the target cannot hold. Beyond a float8: NumPy,
     JAX, TensorFlow and aclnn give Inf, or NaN where there is no Inf; PyTorch saturates
     float8_e4m3fn (2.11 did not), Paddle also float8_e5m2, ONNX as ``saturate`` says. Beyond an
-    integer: NumPy, PyTorch, Paddle and ONNX give what their builds for x86-64 give, JAX saturates,
-    aclnn does as the Ascend 950. docs/casts.md has a table for each policy; bugs of shipped
-    frameworks are quirks, on with ``policy.with_quirks``.
+    integer: NumPy, PyTorch, Paddle and ONNX give what their builds for x86-64 give, or an edition
+    of another machine what that gives; JAX saturates, aclnn does as the Ascend 950. docs/casts.md
+    has a table for each policy; bugs of shipped frameworks are quirks, on with
+    ``policy.with_quirks``.
 
     Examples
     --------

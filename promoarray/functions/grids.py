@@ -83,8 +83,8 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> Move[tuple[PArray, ...]]:
     Parameters
     ----------
     *arrays : array, shape (N,) or ()
-        Nothing promotes, under any policy: each grid keeps its dtype. PyTorch and Paddle take
-        arrays of one dtype only.
+        Nothing promotes, under any policy: each grid keeps its dtype. PyTorch, TensorFlow,
+        MindSpore and Paddle's wheels take arrays of one dtype only.
     indexing : {"xy", "ij"}
         Whether the first array runs along the second axis, or along the first.
 

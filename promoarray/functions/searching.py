@@ -40,7 +40,7 @@ _extreme = template(
     -------
     PArray
         The shape of ``x`` without the axis; 0-d by default. Of the policy's dtype for indices:
-        int64, but int32 in JAX without x64.
+        int64, but int32 in JAX without x64 and in ``jax.lax``.
 
     Raises
     ------
@@ -135,7 +135,8 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Mov
     Returns
     -------
     PArray
-        The shape of ``x`` without the axes. Of the policy's default integer; int64 in TensorFlow.
+        The shape of ``x`` without the axes. Of the policy's default integer; int64 in
+        TensorFlow and in NumPy on Windows.
 
     Raises
     ------
@@ -177,7 +178,7 @@ def nonzero(x: Any, /) -> Move[tuple[PArray, ...]]:
     Returns
     -------
     tuple of PArray, each of shape (K,)
-        One per axis, of the policy's default integer; int64 in TensorFlow.
+        One per axis, of the policy's default integer; int64 in TensorFlow and in NumPy on Windows.
 
     Raises
     ------
@@ -250,7 +251,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
     Raises
     ------
     PromotionError
-        If the policy does not compare the two dtypes: PyTorch takes two of one dtype.
+        If the policy does not compare the two dtypes: TensorFlow takes two of one dtype.
     ValueError
         If ``x1`` is not one-dimensional, there is no such side, or the sorter has another shape.
 

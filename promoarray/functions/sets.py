@@ -63,7 +63,8 @@ _unique = template(
     notes="""
     Notes
     -----
-    Indices and counts are int64 under most policies, int32 in JAX without x64 and in TensorFlow.
+    Indices and counts are int64 under most policies, int32 in JAX without x64, in TensorFlow and,
+    of all but int64, in MindSpore.
     """,
 )
 

@@ -36,7 +36,7 @@ _sorting = template(
     ------
     PromotionError
         If the policy does not sort the dtype: complex numbers outside NumPy and JAX, bools in
-        TensorFlow and under ``array_api``.
+        TensorFlow, MindSpore, ONNX and under ``array_api``.
     ValueError
         If there is no such axis; a 0-d array has none.
     """

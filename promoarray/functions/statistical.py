@@ -123,9 +123,9 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
 
 @reduction(
     result=(
-        "Floats keep their dtype; integers give float64 in NumPy, float32 in JAX and Paddle. "
-        "Narrow floats are summed up in float32, and the mean is rounded once. NaN of no "
-        "elements."
+        "Floats keep their dtype; integers give float64 in NumPy, in JAX float32, or float64 of "
+        "64 bits; TensorFlow, Paddle and ONNX keep them. Narrow floats are summed up in float32, "
+        "and the mean is rounded once. NaN of no elements."
     ),
     refuses=_NO_MEAN,
 )
@@ -143,7 +143,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @reduction(
     option=_CORRECTION,
-    result="Real, of the dtype of ``var``.",
+    result="Of the dtype of ``var``; in Paddle integers give float32.",
     refuses=_NO_MEAN,
 )
 @fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
@@ -162,7 +162,10 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 
 @reduction(
     option=_CORRECTION,
-    result="Real. Integers give float64 in NumPy, float32 in JAX and Paddle.",
+    result=(
+        "Real, but in aclnn. Integers give float64 in NumPy, in JAX float32, or float64 of 64 "
+        "bits; Paddle 3.3 keeps them, 2.6 gives float32."
+    ),
     refuses=_NO_MEAN,
 )
 @fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)

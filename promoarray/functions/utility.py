@@ -35,7 +35,7 @@ def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     return call("all", x, axis=axis, keepdims=keepdims)
 
 
-@_truth(result="Of bools; PyTorch gives uint8 for uint8. False of no elements.")
+@_truth(result="Of bools; PyTorch and MindSpore give uint8 for uint8. False of no elements.")
 @fast_function("any", axis=None, keepdims=False)
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return whether any element is true.
@@ -68,7 +68,8 @@ def diff(
     ----------
     x : array, shape (..., N)
         Integers keep their dtype and wrap round. Of bools the difference is whether they differ,
-        except where the policy takes differences of numbers only (``array_api``, ``onnx``).
+        except where the policy takes differences of numbers only (TensorFlow,
+        ``array_api``, ``onnx``).
     axis : int
         Default: the last.
     n : int

@@ -114,7 +114,8 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
     Returns
     -------
     PArray, shape (...)
-        Of int64; int32 in JAX without x64, TensorFlow and Paddle 2.6.
+        Of int64; int32 in JAX without x64, TensorFlow, MindSpore and Paddle
+        2.6.
 
     Raises
     ------

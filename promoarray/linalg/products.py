@@ -61,8 +61,8 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     Returns
     -------
     PArray, shape (..., 3)
-        Dtypes promote as in ``subtract`` under NumPy, JAX and Paddle; PyTorch, TensorFlow and
-        MindSpore take two of one dtype.
+        Dtypes promote as in ``subtract`` under NumPy, JAX and, of floats, Paddle 3.3;
+        PyTorch, TensorFlow and MindSpore take two of one dtype.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     -------
     PArray, shape (..., M, M)
         Of the dtype that ``x @ x`` has, or for a negative ``n`` that of ``inv(x)``. Paddle and the
-        standard take floats only.
+        standard take no integers.
 
     Raises
     ------

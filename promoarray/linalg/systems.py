@@ -32,8 +32,8 @@ def solve(x1: Any, x2: Any, /) -> PArray:
     Returns
     -------
     PArray, shape (..., M) or (..., M, K)
-        NumPy and JAX promote the dtypes, and make floats of them first; the others take two of one
-        dtype.
+        NumPy and JAX promote the dtypes, and make floats of them first; PyTorch, TensorFlow, Paddle
+        and MindSpore take two of one dtype.
 
     Raises
     ------
@@ -162,8 +162,8 @@ def slogdet(x: Any, /) -> SlogdetResult:
     -------
     SlogdetResult
         ``sign`` and ``logabsdet``, both of shape (...); the latter is -inf where a matrix is
-        singular. It is real except in TensorFlow and Paddle, which keep the complex dtype of a
-        complex matrix. Dtypes else as in ``inv``.
+        singular. It is real except in TensorFlow, Paddle and MindSpore, which keep the
+        complex dtype of a complex matrix. Dtypes else as in ``inv``.
 
     Raises
     ------
