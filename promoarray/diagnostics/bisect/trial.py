@@ -186,7 +186,7 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "defaults": (
         "the dtypes that Python numbers become where no array decides",
-        ("defaults", "counts"),
+        ("defaults", "counts", "default_set"),
     ),
     "weak arrays": ("whether arrays stay weakly typed", ("weak_arrays",)),
     "canonical": ("the dtypes that are never held", ("canonical",)),
@@ -196,7 +196,11 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cast": ("what casts do with values the target cannot hold", ("cast",)),
     "quantization": ("how floats become scaled integers, and back", ("quantization",)),
     "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
-    "answers": ("functions that follow no promotion, and kernels that are missing", ("answers",)),
+    "answers": (
+        "functions that follow no promotion, and kernels that are missing",
+        ("answers", "needs_kernels"),
+    ),
+    "masks": ("the index arrays that are masks", ("masks",)),
     "compositions": (
         "functions that are made of others, and those whose results have a dtype of their own",
         ("composed", "fixed"),
