@@ -24,7 +24,8 @@ def framework_of(script: str | None, module: str | None) -> str:
     """Return what a program computes with: the first of ``names`` that it imports at top level.
 
     If it imports none, it is what the modules beside it import, in folders below, too; else what
-    its functions import. Those of which none does compute with promoarray, if with anything.
+    its functions import. If that is none of them, other packages may compute with NumPy; a program
+    without such computes with promoarray, if with anything.
     """
     path = _path_of(script, module)
     found = imported_by(script, module)
@@ -32,7 +33,8 @@ def framework_of(script: str | None, module: str | None) -> str:
         found |= _imported_beside(path)
     if not found & {*names()}:
         found |= _roots(each for text in _sources(path) for each in _imported(text, within=True))
-    return next((name for name in names() if name in found), OWN)
+    others = found - sys.stdlib_module_names - {""}
+    return next((name for name in names() if name in found), "numpy" if others else OWN)
 
 
 def others_of(script: str | None, module: str | None, framework: str) -> tuple[str, ...]:

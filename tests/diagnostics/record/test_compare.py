@@ -198,7 +198,7 @@ def test_what_does_not_go_together(
         ("def f():\n    import torch\n", "torch"),
         ("from .torch import x\n", "promoarray"),
         ("import os, torch\n", "torch"),
-        ("import torches\n", "promoarray"),
+        ("import torches\n", "numpy"),
         ("import torch\nx = = 1\n", "promoarray"),
     ],
 )
