@@ -264,10 +264,19 @@ def computed(name: str, dtype: DType, *given: Numbers, **options: Any) -> Number
 
 
 def _called(name: str, dtype: DType, *given: Numbers, **options: Any) -> Numbers:
-    buffers = tuple(cast(x, dtype).buffer for x in given)
+    near = next((x.buffer for x in given if type(x.buffer) is not np.ndarray), None)
+    buffers = tuple(_beside(near, cast(x, dtype)) for x in given)
     backend = common_backend(*buffers)
     ((out, made),) = backend.call(name, buffers, dtype, **options)
     return Numbers(out, made)
+
+
+def _beside(near: Any, x: Numbers) -> Any:
+    """A buffer; a number lies where ``near`` does, unless that is lazy or there is none."""
+    backend = None if near is None or x.buffer.ndim else backend_of(near)
+    if backend is None or is_lazy(backend) or type(x.buffer) is not np.ndarray:
+        return x.buffer
+    return backend.from_numpy(x.buffer, x.dtype, backend.device_of(near))
 
 
 def number(value: Any, dtype: DType = dt.float64) -> Numbers:
@@ -289,11 +298,7 @@ def _entered(given: Given, dtype: DType, x: Numbers) -> Numbers:
     """A scale or a zero point as an array, where x is."""
     if isinstance(given, Numbers):
         return given
-    backend = backend_of(x.buffer)
-    held = held_scalar(CAST, given, dtype)
-    if not is_lazy(backend):  # which takes what is in memory
-        held = backend.from_numpy(held, dtype, backend.device_of(x.buffer))
-    return Numbers(held, dtype)
+    return Numbers(_beside(x.buffer, Numbers(held_scalar(CAST, given, dtype), dtype)), dtype)
 
 
 def _spread(call: Call, rule: Quantization, given: Numbers, shape: tuple[int, ...]) -> Numbers:

@@ -262,7 +262,8 @@ _EXACT = _Exact()
 
 
 _VARIANTS = variants.of(_EXACT) | {
-    name: partial(function, _EXACT) for name, function in kernels_of(composed).items()
+    "fmod": _Exact.fmod,
+    **{name: partial(function, _EXACT) for name, function in kernels_of(composed).items()},
 }
 
 
