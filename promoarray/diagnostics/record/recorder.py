@@ -40,7 +40,7 @@ from promoarray.diagnostics.record.report import (
     Warned,
 )
 from promoarray.diagnostics.record.written import cast_at_once, ends_alike
-from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, float32, string
+from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, float32, string, weak_int
 from promoarray.operations import Form
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
@@ -83,6 +83,18 @@ class Entering(NamedTuple):
     array: Any
     dtype: DType
     operand: int | None
+
+
+def _of_other_ints(home: Policy, policies: Iterable[Policy]) -> tuple[str, ...]:
+    """Editions of the framework, by name, in which Python's ``int`` is another dtype."""
+    family, own = home.name.partition("@")[0], home.strong(weak_int)
+    return tuple(
+        policy.name
+        for policy in policies
+        if policy.name.partition("@")[0] == family
+        and not (policy.canonical or home.canonical)
+        and policy.strong(weak_int) is not own
+    )
 
 
 class Recorder:
@@ -146,6 +158,7 @@ class Recorder:
         self.forget_calls()  # whose counts belong to the report before
         self.report = report
         self.by_value = any(policy.by_value is not None for policy in report.policies)
+        self.of_other_ints = _of_other_ints(self.home, report.policies)
         self.flow = FlowRecorder(report, self.framework, self.heard)
 
     def go_on(self, before: FlowRecorder) -> None:

@@ -741,6 +741,32 @@ def test_a_default_dtype_that_is_cast_at_once_is_no_finding(recorded: Recorded) 
     assert sorted(found) == [(8, 2), (9, 2), (10, 2)]
 
 
+def test_numpy_1_on_windows_makes_int32_of_python_ints(recorded: Recorded) -> None:
+    report, _ = recorded(
+        """
+        import numpy as np
+        y = np.array([1771503418, 481833961])
+        total = y[1:] + y[:-1]
+        counts = np.zeros(3, dtype=int)
+        whole = np.ones(2).astype("int")
+        ends = np.arange(5).sum(), (y > 0).sum(), np.argmax(y)
+        """,
+        "numpy@1-windows",
+        "numpy@1",
+    )
+    found = {(d.site.line, d.name, d.answers["numpy@1-windows"].dtype) for d in report.divergences}
+    assert found == {
+        (3, "default dtype", pa.int32),
+        (4, "add", pa.int32),
+        (7, "default dtype", pa.int32),
+        (7, "sum", pa.int32),
+    }
+    assert all(d.answers["numpy@1"].dtype is pa.int64 for d in report.divergences)
+    left = {(each.what, each.program.line, each.policies) for each in report.unexamined}
+    assert {(what, line) for what, line, _ in left} >= {("zeros", 5), ("astype", 6)}
+    assert {policies for *_, policies in left} == {("numpy@1-windows",)}
+
+
 def test_eigenvalues_that_are_real_are_so_under_the_policies_of_numpy_alone(
     recorded: Recorded,
 ) -> None:

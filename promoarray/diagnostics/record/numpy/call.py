@@ -102,6 +102,10 @@ class Call(AnyCall):
             arrays = (operand_of(self.recorder, x) for x in flat([*self.args]))
             first = next((x for x in arrays if isinstance(x, AbstractArray)), None)
             self.recorder.called(self.name, first, [*self.kwargs], kind == OPERATION, self.frame)
+        others = self.recorder.of_other_ints
+        if others and any(_is_int(x) for x in (*self.args, *self.kwargs.values())):
+            why = "it asks for Python's int, which is another dtype there"
+            self.recorder.unexamined(self.name, why, self.frame, called=True, policies=others)
 
     @property
     def policy(self) -> Policy | None:
@@ -437,3 +441,8 @@ def _possible(expansion: Expansion, values: dict[str, Any]) -> list[Any]:
         if all(x == "_" or values.get(x) is not None for x in operands):
             steps.append(step._replace(operands=tuple(operands)))
     return steps
+
+
+def _is_int(x: Any) -> bool:
+    """Whether an argument is a C long by another name than ``np.int_``, which is int64 itself."""
+    return x is int or (type(x) is str and x in ("int", "int_", "long", "l"))
