@@ -505,7 +505,8 @@ def write(path: Path, meta: Mapping[str, str], sections: Sections) -> None:
     """Write what was answered, a function a line; what the framework does not have is left out."""
     lines = [f'"meta": {json.dumps(dict(meta))}']
     for name, cells in sections.items():
-        if set(cells.values()) - {".", NO_KERNEL}:  # which a copy of the operand may lack
+        # Of a function that is missing an operand of a rare dtype may lack the kernel to be copied.
+        if set(cells.values()) != {"."} and cells.get(("f32", name)) != ".":
             lines.append(f"{json.dumps(name)}: {json.dumps({c: a for (c, _), a in cells.items()})}")
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
@@ -540,6 +541,7 @@ def golden(edition: str) -> dict[str, dict[str, str]]:
 POLICIES = HERE.parent / "promoarray" / "policies"
 TABLES = {
     "torch": "torch/functions.txt",
+    "torch_cuda": "torch/functions_cuda.txt",
     "paddle": "paddle/functions.txt",
     "tensorflow": "tensorflow/functions.txt",
     "jax_x64": "jax/functions_x64.txt",

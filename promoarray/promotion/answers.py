@@ -100,11 +100,21 @@ class Answers:
         The policy whose framework was asked.
     converts : bool
         Whether functions make an array of a Python number, so that what they refuse is its dtype.
+    device : str
+        What the kernels are for.
     """
 
-    def __init__(self, beside: str, name: str, policy: str, *, converts: bool = False) -> None:
+    def __init__(
+        self,
+        beside: str,
+        name: str,
+        policy: str,
+        *,
+        converts: bool = False,
+        device: str = "the CPU",
+    ) -> None:
         self._path, self.policy = os.path.join(os.path.dirname(beside), name), policy
-        self._converts = converts
+        self._converts, self._device = converts, device
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -159,7 +169,7 @@ class Answers:
             return None
         plain, _, other = name.removesuffix(MADE_OF_DTYPE).rpartition("_")
         asked = f"{plain} {_SAID[other]}" if other in _SAID else f"{plain}_{other}".lstrip("_")
-        why = f"{title} has no kernel for {dtype.name} in {asked} on the CPU ({self.source})"
+        why = f"{title} has no kernel for {dtype.name} in {asked} on {self._device} ({self.source})"
         return Refusal(why + "; a GPU may have one" * (dtype in ON_A_GPU), kernel=True)
 
     def nearest(self, name: str, dtype: DType) -> DType | None:

@@ -18,6 +18,7 @@ from promoarray.promotion.answers import ON_A_GPU, SCALARS
 
 POLICY_OF = {
     "torch": "torch@2.13",
+    "torch_cuda": "torch@2.13-cuda",
     "paddle": "paddle@3.3",
     "tensorflow": "tensorflow",
     "jax_x64": "jax@x64",

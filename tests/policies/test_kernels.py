@@ -74,12 +74,14 @@ LACKING = [
     *(("paddle@3.3", x) for x in ("u16 + u16", "f8 + 1", "pa.flip(u8)", "pa.take(u8, i64)")),
     *(("paddle@3.3", x) for x in ("pa.zeros(2, dtype=pa.uint16)", "pa.meshgrid(u8, u8)")),
     ("paddle@3.3", "pa.ones_like(u8, dtype=pa.uint16)"),
+    ("torch@2.13-cuda", "pa.matmul(u8, u8)"),
     *(("tensorflow", x) for x in ("pa.matmul(u16, u16)", "f8 == f8", "pa.where(b1, f8, f8)")),
 ]
 CARRIED_OUT = [
     *(("torch", x) for x in ("u16 * u16", "f8 * f8", "abs(f8)", "pa.sum(u16)", "u8 + 1")),
     *(("torch", x) for x in ("f16 + f16", "pa.zeros(2)", "u16[0]", "pa.reshape(u16, (4,))")),
     *(("paddle@3.3", x) for x in ("u8 + u8", "u8 + 1", "f16 + 1.5", "pa.max(f16)", "b1 + 1")),
+    *(("torch@2.13-cuda", x) for x in ("abs(b1)", "u16 + 1", "pa.matmul(f16, f16)")),
     *(("tensorflow", x) for x in ("u16 + u16", "u8 + 1", "f16 + f16", "pa.flip(u8)")),
 ]
 
@@ -102,7 +104,9 @@ def evaluated(policy: str, call: str, *, kernels: bool) -> object:
 @pytest.mark.parametrize(("policy", "call"), LACKING)
 def test_arrays_refuse_what_has_no_kernel_where_asked(policy: str, call: str) -> None:
     assert evaluated(policy, call, kernels=False) is not None
-    with pytest.raises(pa.PromotionError, match=r"no kernel for \w+ in .* on the CPU \(.*Write "):
+    with pytest.raises(
+        pa.PromotionError, match=r"no kernel for \w+ in .* on (the CPU|CUDA) \(.*Write "
+    ):
         evaluated(policy, call, kernels=True)
 
 

@@ -411,9 +411,13 @@ V2_11 = V2_13.derive(
     ),
 )
 
+ANSWERS_CUDA = Answers(__file__, "functions_cuda.txt", "torch@2.13", device="CUDA")
+"""PyTorch on a GPU: which kernels it has by the lists of its own tests, results as on the CPU."""
+
 V2_11_CUDA = V2_11.derive(
     "torch@2.11-cuda",
     title="PyTorch 2.11 on a GPU",
+    answers=ANSWERS_CUDA,
     cast=TORCH_2_11_CUDA,
     notes=(
         *V2_11.notes,
@@ -424,6 +428,7 @@ V2_11_CUDA = V2_11.derive(
 V2_13_CUDA = V2_13.derive(
     "torch@2.13-cuda",
     title="PyTorch 2.13 on a GPU",
+    answers=ANSWERS_CUDA,
     cast=TORCH_2_13_CUDA,
     notes=(*NOTES, Note("PyTorch 2.13 was not asked on a GPU: the casts are derived, of 2.11's.")),
 )
