@@ -14,11 +14,11 @@ X = np.float32([[0.5, 1.5, 2.5, 300.0, np.nan], [-0.5, -1.5, np.inf, -np.inf, -0
 @pytest.mark.parametrize(
     ("policy", "dtype"),
     [
-        ("numpy", pa.int4),
+        pytest.param("numpy", pa.int4, marks=pytest.mark.slow),
         ("onnx@28", pa.float8_e4m3fn),
         ("onnx@28", pa.float4_e2m1fn),
         ("torch", pa.uint8),
-        ("tensorflow", pa.int8),
+        pytest.param("tensorflow", pa.int8, marks=pytest.mark.slow),
     ],
 )
 def test_a_gpu_quantizes_as_the_cpu(policy: str, dtype: pa.dtypes.DType) -> None:
@@ -37,6 +37,7 @@ def test_a_gpu_quantizes_as_the_cpu(policy: str, dtype: pa.dtypes.DType) -> None
                 same(faked, pa.fake_quantize(x.to_device(GPU), 0.5, zero, dtype=dtype))
 
 
+@pytest.mark.slow
 def test_scales_are_found_on_a_gpu() -> None:
     x = pa.asarray(np.nan_to_num(X, posinf=9, neginf=-9))
     for dtype in (pa.uint8, pa.float4_e2m1fn):
