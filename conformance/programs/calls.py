@@ -1,8 +1,11 @@
 """Calls with the options of the standard's functions, one a line, and what makes programs of them.
 
 ``<2,3>`` is an array of that shape, ``<2 index>`` one of a kind (`_KINDS`, or a dtype's name),
-``{a|b|}`` one of these, DTYPE a dtype and SCALAR a Python scalar. A line begins with the functions
-that it is about; what a framework does not have is not asked.
+``{a|b|}`` one of these, DTYPE a dtype to compute in, ANY one to cast to, and SCALAR a Python
+scalar; START and STEP are those of ranges, INT is a small integer and AXIS an axis in one of the
+kinds that callers have them in, and FOREIGN an operand that is not the framework's own
+(``foreign.operand``). A line begins with the functions that it is about; what a framework does not
+have is not asked.
 """
 
 from __future__ import annotations
@@ -131,12 +134,13 @@ setitem : <2,3>, {(slice(None), 1)|(..., -1)|(0, slice(1, None))}, {<2>|<>|SCALA
 """
 
 _KINDS = {"index": words("int64 int64 int64 int32"), "": (), "plain": ()}
-"""The dtypes that arrays of a kind have; "rising" and "regular" ones have any, and fixed values."""
+"""The dtypes that arrays of a kind have; those of ``_FIXED`` have any, and fixed values, those of
+``index`` any now and then."""
 
-_FIXED = {"rising": "0 1 1", "regular": "3 1 1 2"}
+_FIXED = {"rising": "0 1 1", "regular": "3 1 1 2", "order": "1 0 2"}
 
 _CHOICE = re.compile(r"\{([^{}]*)\}")
-_WORD = re.compile(r"<([\d,]*) ?(\w*)>|DTYPE|SCALAR")
+_WORD = re.compile(r"<([\d,]*) ?(\w*)>|\b(DTYPE|ANY|SCALAR|INT|AXIS|START|STEP|FOREIGN)\b")
 
 
 def chapter(text: str) -> Callable[[Writer], str]:
@@ -162,26 +166,36 @@ def chapter(text: str) -> Callable[[Writer], str]:
 
 
 def _arguments(w: Writer, template: str) -> str:
-    while "{" in template:
+    while _CHOICE.search(template):
         template = _CHOICE.sub(lambda found: str(w.one(found[1].split("|"))), template)
     return _WORD.sub(lambda found: _written(w, found), template)
 
 
 def _written(w: Writer, found: re.Match[str]) -> str:
-    if found[0] == "SCALAR":
-        return w.scalar()
-    if found[0] == "DTYPE":
-        return str(w.one(w.dtypes))
+    if found[3]:
+        return _WORDS[found[3]](w)
     kind, shape = found[2], tuple(int(length) for length in found[1].split(",") if length)
     count = 1
     for length in shape:
         count *= length
     fixed = _FIXED.get(kind) or (" ".join("10" * count)[: 2 * count - 1] if kind == "index" else "")
     if fixed:
-        dtype = w.one(_KINDS.get(kind) or w.dtypes)
+        dtype = w.one(w.dtypes if w.chance(0.15) else _KINDS.get(kind) or w.dtypes)
         return w.line(f'array("{dtype}", [{", ".join(fixed.split())}], {shape})', shape)
     dtypes = _KINDS.get(kind, (kind,))
-    return w.array(shape, dtypes, plain=True if kind == "plain" else None)
+    return w.array(shape, dtypes, plain=True if kind == "plain" and w.chance(0.7) else None)
+
+
+_WORDS: Mapping[str, Callable[[Writer], str]] = {
+    "SCALAR": Writer.scalar,
+    "DTYPE": lambda w: str(w.one(w.dtypes)),
+    "ANY": lambda w: str(w.one(w.castable)),
+    "FOREIGN": Writer.foreign,
+    "START": lambda w: str(w.one((*words("0 1 -3 0.1 -0.0 1e8 1e300 inf 1j"), w.foreign()))),
+    "STEP": lambda w: str(w.one(words("1 2 0.1 0.3 -1 True 0.25"))),
+    "INT": lambda w: w.integer(("0", "1", "2", "-1", "3")),
+    "AXIS": lambda w: w.integer(("0", "0", "1", "-1", "-1", "None", "2", "-3")),
+}
 
 
 CHAPTERS: Mapping[Callable[[Writer], str], int] = {

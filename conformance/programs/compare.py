@@ -16,7 +16,7 @@ ULPS = {
     **dict.fromkeys(
         words(
             "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log1p log2 "
-            "log10 atan2 hypot logaddexp pow ** **= reciprocal divide / /="
+            "log10 atan2 hypot logaddexp pow ** **= reciprocal divide / /= logspace"
         ),
         4.0,
     ),
@@ -30,10 +30,7 @@ complex ones, which libraries multiply by different formulas, and for ``x ** y``
 EXACT_IF_REAL = frozenset(words("reciprocal divide / /= abs sqrt sign multiply * *= square"))
 
 SUMS = frozenset(
-    words(
-        "sum prod mean std var cumulative_sum cumulative_prod matmul @ vecdot tensordot linspace "
-        "arange"
-    )
+    words("sum prod mean std var cumulative_sum cumulative_prod matmul @ vecdot tensordot")
 )
 """What adds up in an order of its own: values may differ by a few units of the largest term."""
 
@@ -131,6 +128,8 @@ def _kind(
     if mine.startswith(CRASHED) or real.startswith(CRASHED):
         return "crash", False
     theirs, ours = read(real), read(mine)
+    if "foreign(" in line and real in ("bool () True", "bool () False"):
+        theirs = None  # compared by identity, which is no answer
     if theirs is None or ours is None:
         if theirs is ours:
             return "", True
@@ -220,6 +219,9 @@ def _code(text: str, known: dict[str, str], integers: list[str]) -> str:
     if results:
         dtype, weak, shape, _ = results[0]
         return f"{dtype}{'*' * weak}{'' if shape else '[]'}"
+    if text.startswith("foreign("):
+        _, kind, _, code, *_ = text.split('"' if '"' in text else "'")
+        return f"np.{code}{'[]' * (kind == 'zero_d')}" if kind != "python" else code
     value = _number(text)
     if value is None:
         return text if text.isidentifier() and text != "None" else ""

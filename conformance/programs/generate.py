@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from programs import calls, stories
+from programs import arguments, calls, stories
 from programs.program import words
 from programs.writer import SCALARS, AbsentError, Writer
 
@@ -138,7 +138,7 @@ def clip(w: Writer) -> str:
 def reduce(w: Writer) -> str:
     """A reduction."""
     function = w.known(REDUCTIONS)
-    x = w.array(plain=True if function in ("sum", "prod", "mean", "std", "var") else None)
+    x = w.array(plain=True if w.chance(0.5) else None)
     options = f", axis={w.axis(w.shapes[x])}"
     if function in ("std", "var") and w.chance(0.4):
         options += f", correction={w.one(('1', '0', '1.0'))}"
@@ -152,7 +152,7 @@ def reduce(w: Writer) -> str:
 def accumulate(w: Writer) -> str:
     """``cumulative_sum``, ``cumulative_prod``, ``diff``."""
     function = w.known(("cumulative_sum", "cumulative_prod", "diff"))
-    x = w.array(w.one(((3,), (2, 3))), plain=True)
+    x = w.array(w.one(((3,), (2, 3), (9,))), plain=True if w.chance(0.6) else None)
     axis = "-1" if function == "diff" else "0"
     dtype = f", dtype={w.one(w.dtypes)}" if function != "diff" and w.chance(0.2) else ""
     return w.line(f"{function}({x}, axis={axis}{dtype})")
@@ -365,6 +365,7 @@ CHAPTERS: Mapping[Chapter, int] = {
     chain: 20,
     shared: 2,
     **calls.CHAPTERS,
+    **arguments.CHAPTERS,
     **stories.CHAPTERS,
 }
 """The chapters programs come from, and how often."""

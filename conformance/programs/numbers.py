@@ -77,9 +77,10 @@ def _value(random: Random, dtype: str, *, plain: bool) -> str:
         near = [v for v in ORDINARY_INTS if low <= v <= high]
         return str(random.choice(near if plain else edges))
     if dtype.startswith("complex"):
-        part = _value(random, "float64", plain=True), _value(random, "float64", plain=True)
-        if plain or random.random() < 0.5:
-            return f"complex({part[0]}, {part[1]})"
+        part = [_value(random, "float64", plain=plain or random.random() < 0.7) for _ in "ab"]
+        if plain or random.random() < 0.7:
+            narrow = dtype != "complex128" and any(1e38 < abs(float(p)) < 1e308 for p in part)
+            return "complex(1.0, -0.0)" if narrow else f"complex({part[0]}, {part[1]})"
         return written(random.choice(EDGE_COMPLEX))
     largest = float(ml_dtypes.finfo(storage(dtype)).max)
     held = [v for v in EDGE_FLOATS if abs(v) <= largest or v != v or abs(v) == float("inf")]

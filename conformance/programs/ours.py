@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import foreign
 import numpy as np
 
 import promoarray as pa
@@ -27,6 +28,7 @@ class Ours:
         functions = {name: getattr(pa, name) for name in dir(pa) if callable(getattr(pa, name))}
         self.names: dict[str, Any] = {**functions, **dtypes, "array": array}
         self.names |= {"linalg": pa.linalg, "fft": pa.fft, "getitem": getitem, "setitem": setitem}
+        self.names["foreign"] = foreign.operand
 
     def __call__(self, program: str) -> list[str]:
         """Answer each line of a program."""

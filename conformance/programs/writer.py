@@ -8,10 +8,16 @@ from typing import Any
 
 from programs import numbers
 
-SHAPES = ((), (1,), (2,), (3,), (3,), (2, 3), (2, 1, 3), (0,))
+SHAPES = ((), (1,), (2,), (3,), (3,), (2, 3), (2, 1, 3), (0,), (9,), (17,))
 
 SCALARS = ("bool", "int", "int", "int", "float", "float", "complex")
 """The kinds of Python scalars, ints and floats more often than the others."""
+
+
+NUMPYS = ("b1", "u8", "u64", "i8", "i16", "i32", "i64", "f16", "f32", "f64", "c64", "c128")
+DERIVED = ("IntEnum", "int+", "float+", "complex+", "Fraction", "str")
+INTS = ("3", "3", "0", "1", "-1", "300", "200")
+"""The dtypes of foreign operands, the classes of others, and their values."""
 
 
 class AbsentError(LookupError):
@@ -62,6 +68,28 @@ class Writer:
     def scalar(self, kinds: Sequence[str] = SCALARS, *, plain: float = 0.6) -> str:
         """A Python scalar."""
         return numbers.scalar(self.random, kinds, plain=plain)
+
+    def foreign(self) -> str:
+        """An operand of NumPy's, or of a class derived from a Python number's."""
+        kind = self.one(("scalar", "scalar", "scalar", "zero_d", "array", "python"))
+        if kind == "python":
+            return f'foreign("python", "{self.one(DERIVED)}")'
+        code = self.one(NUMPYS)
+        value = self.one(("1.5", "0.1", "inf", "-0.0", "3", "1e300") if code[0] in "fc" else INTS)
+        return f'foreign("{kind}", "{code}", {value})'
+
+    def integer(self, written: Sequence[str]) -> str:
+        """An integer as an argument: mostly written out, else of another kind."""
+        if self.chance(0.75):
+            return str(self.one(written))
+        kinds = "scalar", "scalar", "zero_d"
+        foreign = (
+            f'foreign("{self.one(kinds)}", "{self.one(("i64", "u8", "i32", "f64", "b1"))}", 1)'
+        )
+        own = self.one(("int64", "int32", "float32", "bool"))
+        if self.chance(0.25) and own in self.dtypes:
+            return self.line(f'array("{own}", [1], ())')
+        return str(self.one(("True", "1.0", foreign, foreign, 'foreign("python", "IntEnum")')))
 
     def one(self, choices: Sequence[Any]) -> Any:
         """One of some."""

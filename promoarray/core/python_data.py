@@ -28,7 +28,7 @@ from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Refusal
+from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import Fit
 
@@ -89,7 +89,9 @@ def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
 
 def _plain(leaf: Any) -> Any:
     """An ``IntEnum`` member and its like as the number that it is; all else as it is."""
-    number = NotImplemented if isinstance(leaf, np.generic) else plain_number(leaf)
+    if type(leaf) in WEAK or isinstance(leaf, np.generic):  # a bool is no int here
+        return leaf
+    number = plain_number(leaf)
     return leaf if number is NotImplemented else number
 
 
@@ -184,6 +186,8 @@ def _from_arrays(obj: Any, leaves: list[Any], dtype: DType | None) -> Array:
     read = given = dtype
     if dtype is None:
         operands = operands_of(tuple(members), policy, policy.result_type, "concat", Form.FUNCTION)
+        if policy.stored.strong_lists:
+            operands = tuple(Operand(policy.strong(operand.type)) for operand in operands)
         common = policy.result_type(operands)
         if isinstance(common, Refusal):
             from promoarray.core.refusals import promotion_error

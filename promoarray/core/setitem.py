@@ -123,13 +123,14 @@ def _puts(key: Any, value: Any) -> bool:
     """Whether values are put where arrays say, and not one of an array wherever masks are true."""
     arrays = _arrays(key)
     is_one = type(value) not in WEAK and value.size == 1
-    return bool(arrays) and not (is_one and all(part.dtype == bool for part in arrays))
+    return bool(arrays) and not (is_one and all(p.dtype == bool and p.ndim for p in arrays))
 
 
 def _arrays(key: Any) -> list[Any]:
-    """The index arrays and masks of a key."""
+    """The index arrays and masks of a key; an integer without axes is one as Python's is."""
     parts = key if type(key) is tuple else (key,)
-    return [part for part in parts if find(type(part)) is not None]
+    found = [part for part in parts if find(type(part)) is not None]
+    return [part for part in found if part.ndim or part.dtype == bool]
 
 
 def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> Any:

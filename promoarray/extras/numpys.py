@@ -13,12 +13,13 @@ from promoarray.backends import backend_of
 from promoarray.core.index_keys import picking
 from promoarray.core.move import moved, mover
 from promoarray.core.operands import as_array
-from promoarray.dtypes import Kind, as_dtype
+from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.linalg.products import diagonal
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Plan
 
 
 def array(
@@ -219,9 +220,17 @@ def logspace(
     target = None if dtype is None else as_dtype(dtype)
     usual = get_policy().strong(dt.weak_float)
     wide = target if target and target.kind is Kind.FLOAT and target.bits > usual.bits else None
+    if target and target.kind in INTEGERS and _truncates_ends(target):
+        start, stop = int(start), int(stop)
     exponents = xp.linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)
     out = xp.pow(base, exponents)
     return out if target is None else xp.astype(out, dtype, copy=False)
+
+
+def _truncates_ends(dtype: DType) -> bool:
+    """Whether a line of integers is counted between ends without fractions."""
+    kernel = get_policy().kernel("linspace", Plan((dtype,), dtype, dtype))
+    return kernel == "linspace_of_integers"
 
 
 _REPEATING = ("edge", "reflect", "symmetric", "wrap")

@@ -18,7 +18,7 @@ from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import as_array, scalar_buffer
 from promoarray.core.refusals import require_kernel
-from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
 from promoarray.parray import PArray
 from promoarray.promotion.answers import MADE_OF_DTYPE
 from promoarray.promotion.in_force import get_policy
@@ -99,6 +99,12 @@ def _value(kind: str, dtype: DType, policy: Policy) -> Any:
     if kind == "zeros" and dtype is dt.float8_e8m0fnu:  # its code 0 is 2**-127, and 0.0 mostly NaN
         return scalar(policy, 0.0, dtype)
     return None
+
+
+def as_read(value: Any, name: str) -> Any:
+    """The number of one element, where the policy's function reads it off."""
+    is_number = type(value) in WEAK or name not in get_policy().stored.reads
+    return value if is_number or not hasattr(value, "item") else value.item()
 
 
 def filled_here(shape: Any, value: Any) -> Any:

@@ -16,6 +16,7 @@ from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default
 from promoarray.kernels.float_state import in_default_float_state
+from promoarray.kernels.portable.ranges import LINES, RANGES, Values
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
@@ -84,7 +85,11 @@ def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None)
     target = default(weak, dtype, "arange", (start, stop, step))
     kernel = get_policy().kernel("arange", Plan((target,), target, target))
     counted = kernel == "arange_counting_int64" and target is dt.int64
-    if weak is dt.weak_float and (counted or kernel == "arange_counting"):
+    if kernel in RANGES and _computes(target):
+        _check_finite(start, stop, step)
+        count = _count(start, stop, step)
+        values = _computed(RANGES[kernel], (start, step), count, target, device)
+    elif weak is dt.weak_float and (counted or kernel == "arange_counting"):
         _check_finite(start, stop, step)
         if not int(step):
             raise ValueError(f"arange in {target} needs a step other than 0, which int({step}) is")
@@ -131,10 +136,7 @@ def _from_first_two(
     """The first two numbers stored in the dtype, and as many more by their difference."""
     _check_finite(start, stop, step)
     backend, fit = on_device(device), get_policy().stored.rule("arange")
-    whole = all(isinstance(v, int) for v in (start, stop, step))
-    span = -((start - stop) // step) if whole else (stop - start) / step
-    _check_count(span)
-    count = max(0, math.ceil(span))
+    count = _count(start, stop, step)
     if target is dt.bool and count > 2:
         raise TypeError(f"arange of bool has two values at most, not {count}")
     ends = [fit(v, target) for v in (start, start + step)[:count]]
@@ -145,6 +147,34 @@ def _from_first_two(
     counting = backend.xp.arange if is_lazy(backend) else np.arange
     counted = (begin + by * counting(count, dtype=np.uint64)).astype(target.storage)  # the low bits
     return counted if is_lazy(backend) else backend.from_numpy(counted, target, device)
+
+
+def _count(start: Any, stop: Any, step: Any) -> int:
+    """How many numbers a range has."""
+    whole = all(isinstance(v, int) for v in (start, stop, step))
+    span = -((start - stop) // step) if whole else (stop - start) / step
+    _check_count(span)
+    return max(0, math.ceil(span))
+
+
+def _computes(target: DType) -> bool:
+    """Whether frameworks have ranges and lines of a dtype of their own."""
+    return target.kind is Kind.FLOAT and target.bits >= 16
+
+
+def _computed(
+    rule: Values, ends: tuple[Any, Any], count: int, target: DType, device: str | None
+) -> Any:
+    """The values that a policy's own kernel has at each place, in float64."""
+    first, second = map(float, ends)
+
+    def values(places: Any) -> Any:
+        return rule(places, first, second, count, target.storage).astype(np.float64)
+
+    backend = on_device(device)
+    if is_lazy(backend):
+        return backend.xp.arange(count).map_blocks(values, dtype=np.float64)
+    return backend.from_numpy(values(np.arange(count)), dt.float64, device)
 
 
 def _number(x: Any, name: str) -> Any:
@@ -245,17 +275,32 @@ def _linspace(
         ends = fit(ends[0], target), fit(ends[1], target)
         if not any(isinstance(v, complex) for v in ends):
             weak = dt.weak_float
-    if target.kind in INTEGERS and weak is dt.weak_float:
+    if weak is dt.weak_float:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
-    if kernel == "linspace_of_integers" and num:
+    if kernel in LINES and _computes(target) and (endpoint or kernel == "line_between"):
+        values = _line(LINES[kernel], ends, num, endpoint, target, device)
+    elif kernel == "linspace_of_integers" and num:
         fit = get_policy().stored.rule("linspace")
         first, *rest = (int(fit(v, target)) for v in ends[:num])
         last = rest[0] if rest else first
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
         values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
-        values = xp.floor(values) if kernel == "linspace" else values
+        if kernel == "linspace" and target.kind in INTEGERS:
+            values = xp.floor(values)
     return cast_values(values, weak, dtype, target, device, "linspace")
+
+
+def _line(
+    rule: Values, ends: tuple[Any, Any], num: int, endpoint: bool, target: DType, device: str | None
+) -> Any:
+    """The numbers of a line, without the last of one more where ``stop`` is not among them."""
+    if not isinstance(num, int) or num < 0:
+        raise ValueError(f"linspace makes a number of values that is not negative, not {num!r}")
+    fit = get_policy().stored.rule("linspace")
+    first, last = (fit(v, target) for v in ends)
+    made = _computed(rule, (first, last), num + (not endpoint), target, device)
+    return made if endpoint else made[:-1]
 
 
 def _from_both_ends(

@@ -9,6 +9,7 @@ from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
+from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
 from promoarray.parray import PArray
@@ -74,9 +75,9 @@ def diff(
         Default: the last.
     n : int
         How often to take differences; 0 returns ``x``.
-    prepend, append : array, optional
-        Of the shape of ``x`` but for the axis. Put before and after ``x`` along the axis first;
-        dtypes promote as in ``concat``.
+    prepend, append : array or number, optional
+        Of the shape of ``x`` but for the axis; a number or a 0-d array is spread. Put before and
+        after ``x`` along the axis first; dtypes promote as in ``concat``.
 
     Returns
     -------
@@ -107,7 +108,18 @@ def diff(
     if len(around) > 1:
         from promoarray.functions.joining import concat  # which few programs need
 
-        array = concat(around, axis=axis)
+        array = concat([_spread(part, array, axis) for part in around], axis=axis)
     for _ in range(min(n, array.shape[axis] + 1)):  # then there is nothing left
         array = diff(array, axis=axis)  # which has a fast path
     return array
+
+
+def _spread(part: Any, x: PArray, axis: int) -> Any:
+    """A number, or an array of no axes, once along an axis of ``x``."""
+    from promoarray.functions.broadcasting import broadcast_to
+    from promoarray.functions.creation import asarray
+
+    made = asarray(part) if type(part) in WEAK else part
+    if getattr(made, "ndim", 1):
+        return part
+    return broadcast_to(made, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))

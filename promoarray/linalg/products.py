@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from promoarray.core.dispatch import call
@@ -118,11 +119,13 @@ def matrix_power(x: Any, n: int, /) -> PArray:
             [0, 1]], dtype=int8)
     """
     array = square(x, "matrix_power")
-    if not isinstance(n, int):
-        raise TypeError(f"matrix_power takes an int, not {quoted(n)}")
-    if n < 0:
+    try:
+        power = index(n)
+    except TypeError:
+        raise TypeError(f"matrix_power takes an int, not {quoted(n)}") from None
+    if power < 0:
         array = inv(array)
-    return _matrix_power(array, n=abs(n))
+    return _matrix_power(array, n=abs(power))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> PArray:

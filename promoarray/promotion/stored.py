@@ -112,6 +112,11 @@ class Stored(NamedTuple):
     range : callable
         From ``start``, ``stop`` and ``step`` of ``arange`` to the real numbers it counts by;
         TypeError and ValueError refuse them.
+    strong_lists : bool
+        Whether numbers in a list beside arrays without axes count as their default dtypes do:
+        ``np.asarray([np.float16(1), 1])`` is float64.
+    reads : frozenset of str
+        Functions that read the number off an array or a scalar of NumPy's that they fill with.
     weak_lists : bool
         Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
@@ -121,6 +126,8 @@ class Stored(NamedTuple):
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
     check_by: Mapping[str, NumbersCheck] = MappingProxyType({})
     range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
+    strong_lists: bool = False
+    reads: frozenset[str] = frozenset()
     weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:

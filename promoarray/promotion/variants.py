@@ -160,6 +160,13 @@ arange_counting | integers | start, stop and step lose their fractions, then the
     counted
 arange_counting_int64 | integers | start and step lose their fractions, the count not; but in int64
     stop loses its, too, and the integers are counted
+arange_by_vectors | floats | a number of the range is the first of its vector of 32 bytes plus steps
+arange_by_steps | floats | every number of the range is the one before it plus the step
+arange_by_products | floats | a number of the range is start + n * step in the dtype itself
+line_from_both_ends | floats | each half of a line is counted from its own end, in the dtype itself
+fused_line_from_both_ends | floats | each half of a line is counted from its own end, in the dtype
+    itself; of float32 and float64 no product is rounded
+line_between | floats | a number of a line is start * (1 - t) + stop * t in the dtype itself
 linspace_of_integers | integers | the ends lose their fractions first, then what lies between them,
     counted from the nearer end
 linspace_towards_zero | integers | the values lose their fractions

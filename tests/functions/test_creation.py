@@ -91,7 +91,7 @@ def test_nested_sequences_of_numbers_and_arrays() -> None:
     assert pa.asarray(((1, 2), [3, 4])).shape == (2, 2)
     assert pa.asarray(range(3)).tolist() == [0, 1, 2]
     assert pa.asarray([[], []]).shape == (2, 0)
-    assert pa.asarray([np.float32(1.5), 2]).dtype is pa.float32
+    assert pa.asarray([np.float32(1.5), 2]).dtype is pa.float64  # as in NumPy
     assert pa.asarray([pa.asarray(1, dtype=pa.int8), np.int16(2)]).dtype is pa.int16
     assert pa.asarray([np.ones(2), np.zeros(2)]).shape == (2, 2)
     assert pa.asarray([np.float32(1), 2.5], dtype=pa.bfloat16).dtype is pa.bfloat16

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import foreign
 import numpy as np
 
 from programs import answers
@@ -60,7 +61,7 @@ class Framework:
     names: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        names = {**self.dtypes, **self.functions, "array": self.array}
+        names = {**self.dtypes, **self.functions, "array": self.array, "foreign": foreign.operand}
         object.__setattr__(self, "names", names)
 
     def array(self, dtype: str, values: list[Any], shape: tuple[int, ...]) -> Any:
@@ -73,6 +74,8 @@ class Framework:
             return " & ".join(map(self.told, value))
         if isinstance(value, bool):
             return answers.of_array("bool", value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+            return answers.of_array(value.dtype.name, value)  # of a foreign operand
         dtype, weak, array = self.leave(value)
         return answers.of_array(dtype, array, weak=weak)
 

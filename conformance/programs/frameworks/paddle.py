@@ -29,7 +29,7 @@ SAME = (
     " log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum multiply"
     " nextafter not_equal positive pow real reciprocal remainder round sign signbit sin sinh sqrt"
     " square subtract tan tanh trunc"
-    " arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like"
+    " arange empty empty_like eye full full_like linspace logspace ones ones_like zeros zeros_like"
     " matmul broadcast_to isin where tile reshape moveaxis"
 )
 RENAMED = {
@@ -76,6 +76,7 @@ def framework(edition: str) -> Framework:
         leave=leave,
         missing=lambda error: bool(MISSING.search(str(error))),
         cast_only=frozenset(name for name in FLOAT8 if hasattr(paddle, name)),
+        seconds=6,  # it never comes back from some
     )
 
 

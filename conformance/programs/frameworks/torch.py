@@ -24,7 +24,7 @@ SAME = (
     " log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum"
     " multiply negative nextafter not_equal positive pow real reciprocal remainder round sign"
     " signbit sin sinh sqrt square subtract tan tanh trunc"
-    " arange asarray eye full full_like linspace ones ones_like tril triu zeros zeros_like"
+    " arange asarray eye full full_like linspace logspace ones ones_like tril triu zeros zeros_like"
     " matmul broadcast_to isin where result_type count_nonzero"
 )
 LINALG = (

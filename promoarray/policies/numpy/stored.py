@@ -97,6 +97,7 @@ _DTYPES = {"asarray": of_ints, "full": of_ints}
 NUMPY_2 = Stored(
     fit_by={"full": as_copied, "full_like": as_copied, "linspace": as_interpolated},
     dtype_by=_DTYPES,
+    strong_lists=True,
 )
 
 
@@ -112,6 +113,7 @@ def numpy_1(long: DType) -> Stored:
             "linspace": as_interpolated,
         },
         dtype_by={"asarray": made, "full": made, "arange": made},
+        strong_lists=True,
     )
 
 

@@ -277,6 +277,8 @@ _KERNELS = {
     "reciprocal": ("nan_reciprocal",),
     "square": ("plain_square",),
     "sign": ("sign_of_parts",),
+    "arange": ("arange_counting", "arange_by_steps"),
+    "linspace": ("linspace_of_integers", "line_from_both_ends"),
     "atan2": ("single_atan2", "rounded_atan2"),
     "matmul": ("blas_matmul",),
     "tensordot": ("blas_tensordot",),

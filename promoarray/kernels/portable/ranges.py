@@ -1,0 +1,101 @@
+"""Ranges and lines of floats as single frameworks compute them: the values at some places.
+
+Each takes the places, as an array of NumPy's, and the dtype in which they are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from promoarray.kernels.portable.steps import fused, quietly
+
+Buffer = Any
+Values = Callable[..., Buffer]
+
+
+@quietly
+def arange_by_vectors(at: Buffer, start: float, step: float, count: int, held: Any) -> Buffer:
+    """Count from the first of each vector of 32 bytes, of which two are made at a time; what is
+    left over behind them from the start (ATen/native/cpu/RangeFactoriesKernel.cpp)."""
+    wide = np.dtype("f4" if held.itemsize == 2 else "f8")
+    width = 32 // held.itemsize
+    first = np.where(at < count - count % (2 * width), at - at % width, at)
+    begin = _fused_steps(first, start, step, wide)
+    rounded = np.where(first == at, begin, begin.astype(held).astype(wide))
+    return _fused_steps(at - first, rounded, step, wide).astype(held)
+
+
+@quietly
+def arange_by_steps(at: Buffer, start: float, step: float, count: int, held: Any) -> Buffer:
+    """Add the step as often as there are places before it."""
+    steps = np.full(int(at[-1]) + 1 if at.size else 0, step, held)
+    steps[:1] = start
+    return np.add.accumulate(steps)[at]
+
+
+@quietly
+def arange_by_products(at: Buffer, start: float, step: float, count: int, held: Any) -> Buffer:
+    """``start + place * step``."""
+    wide = np.dtype("f4") if held.itemsize == 2 else held
+    return (wide.type(start) + at.astype(wide) * wide.type(step)).astype(held)
+
+
+@quietly
+def line_from_both_ends(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
+    """Count each half from its own end."""
+    first, last, step = _ends(start, stop, count, held)
+    front, behind = at.astype(held), (count - 1 - at).astype(held)
+    return np.where(at < max(count // 2, 1), first + step * front, last - step * behind)
+
+
+@quietly
+def fused_line_from_both_ends(
+    at: Buffer, start: float, stop: float, count: int, held: Any
+) -> Buffer:
+    """The same without rounding the products, but of 16 bits (ATen, as above)."""
+    if held.itemsize == 2:
+        return line_from_both_ends(at, start, stop, count, held)
+    first, last, step = _ends(start, stop, count, held)
+    front = _fused_steps(at, first, step, held)
+    return np.where(at < max(count // 2, 1), front, _fused_steps(count - 1 - at, last, -step, held))
+
+
+@quietly
+def line_between(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
+    """Weigh both ends, of whose products the second is not rounded (jax.numpy.linspace)."""
+    first, last = held.type(start), held.type(stop)
+    share = at.astype(held) / held.type(max(count - 1, 1))
+    rest = first * (held.type(1) - share)
+    if held.itemsize == 2:
+        between = rest + last * share
+    else:
+        between = fused(np, np.full_like(share, last), share, rest)
+    return np.where((at == count - 1) & (count > 1), last, between)
+
+
+def _ends(start: float, stop: float, count: int, held: Any) -> tuple[Any, Any, Any]:
+    first, last = held.type(start), held.type(stop)
+    return first, last, held.type((last - first) / held.type(max(count - 1, 1)))
+
+
+def _fused_steps(count: Buffer, start: Any, step: Any, held: Any) -> Buffer:
+    """``start + count * step``, rounded once."""
+    counted = count.astype(held)
+    starts = np.broadcast_to(np.asarray(start, held), counted.shape)
+    return fused(np, np.full_like(counted, step), counted, starts)
+
+
+RANGES: dict[str, Values] = {
+    "arange_by_vectors": arange_by_vectors,
+    "arange_by_steps": arange_by_steps,
+    "arange_by_products": arange_by_products,
+}
+LINES: dict[str, Values] = {
+    "line_from_both_ends": line_from_both_ends,
+    "fused_line_from_both_ends": fused_line_from_both_ends,
+    "line_between": line_between,
+}
+"""By the names of kernels (``promotion.variants``)."""

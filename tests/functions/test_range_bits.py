@@ -1,0 +1,101 @@
+"""The bits of ranges and lines, numbers in lists beside scalars of NumPy's, and what fills arrays:
+as PyTorch 2.13.0, Paddle 3.3.1, JAX 0.10.2 and NumPy 2.4.6 answered on x86-64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+from promoarray.errors import PromotionError
+
+# A policy, a call, and some places with their numbers: those of which frameworks differ.
+BITS = """
+torch      | arange(0.1, 3.0, 0.3, dtype="float32") | 2 0.699999988079071 4 1.2999999523162842
+jax        | arange(0.1, 3.0, 0.3, dtype="float32") | 2 0.7000000476837158 4 1.3000000715255737
+paddle@3.3 | arange(0.1, 3.0, 0.3, dtype="float32") | 2 0.7000000476837158 4 1.2999999523162842
+torch      | arange(2.5, 7.3, 0.1, dtype="float32") | 9 3.3999998569488525 17 4.199999809265137
+jax        | arange(2.5, 7.3, 0.1, dtype="float32") | 9 3.4000000953674316 17 4.199999809265137
+paddle@3.3 | arange(2.5, 7.3, 0.1, dtype="float32") | 9 3.3999991416931152 17 4.199998378753662
+torch      | arange(-3.0, 7.3, 0.7, dtype="float64") | 3 -0.9000000000000001 5 0.4999999999999998
+jax        | arange(-3.0, 7.3, 0.7, dtype="float64") | 3 -0.9000000000000004 5 0.5
+paddle@3.3 | arange(-3.0, 7.3, 0.7, dtype="float64") | 3 -0.8999999999999999 5 0.5
+torch      | arange(0.1, 3.0, 0.3, dtype="bfloat16") | 1 0.400390625 4 1.296875
+torch      | linspace(0.1, 3.0, 17, dtype="float32") | 3 0.643750011920929 4 0.8250000476837158
+jax        | linspace(0.1, 3.0, 17, dtype="float32") | 3 0.643750011920929 4 0.824999988079071
+paddle@3.3 | linspace(0.1, 3.0, 17, dtype="float32") | 3 0.6437500715255737 6 1.1875001192092896
+torch      | linspace(-3.0, 0.7, 5, dtype="float64") | 2 -1.1500000000000001 3 -0.2250000000000001
+jax        | linspace(-3.0, 0.7, 5, dtype="float64") | 2 -1.15 3 -0.22500000000000003
+torch      | linspace(-0.0, 0.7, 9, dtype="float16") | 3 0.2626953125 7 0.61279296875
+torch      | linspace(0.1, 0.7, 9, dtype="bfloat16") | 6 0.55078125 8 0.69921875
+jax        | linspace(0.1, 0.7, 9, dtype="bfloat16") | 6 0.546875 8 0.69921875
+torch      | extras.logspace(0.5, 2, 5, dtype="int32") | 0 1 1 3 3 31
+paddle@3.3 | extras.logspace(0.5, 2, 5, dtype="int32") | 0 1 1 3 3 31
+jax        | extras.logspace(0.5, 2, 5, dtype="int32") | 0 3 1 7 3 42
+"""
+
+
+@pytest.mark.parametrize("line", BITS.strip().splitlines())
+def test_bits_are_those_of_the_framework(line: str) -> None:
+    policy, call, said = (part.strip() for part in line.split("|"))
+    xp = pa.namespace(policy)
+    found = eval(f"xp.{call}", {"xp": xp}).tolist()
+    places, numbers = said.split()[::2], said.split()[1::2]
+    assert [found[int(place)] for place in places] == [*map(float, numbers)]
+
+
+@pytest.mark.parametrize("policy", ["torch", "jax", "paddle@3.3"])
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_short_lines(policy: str, count: int) -> None:
+    xp = pa.namespace(policy)
+    assert xp.linspace(2.5, 7.5, count).tolist() == [2.5, 7.5][:count]
+    assert xp.arange(2.5, 2.5 + count, 1.0).tolist() == [2.5, 3.5][:count]
+
+
+def test_an_end_beyond_the_dtype_is_refused_in_torch() -> None:
+    with pytest.raises(OverflowError):
+        pa.namespace("torch").linspace(0, 1e9, 5, dtype="float16")
+
+
+@pytest.mark.parametrize(
+    ("values", "numpy", "torch", "jax"),
+    [
+        ([np.float16(1), 1], "float64", "float16", "float16"),
+        ([np.int8(1), 1], "int64", "int64", "int8"),
+        ([np.float32(1), 1.5], "float64", "float32", "float32"),
+        ([np.int8(1), True], "int8", "int8", "int8"),
+        ([np.uint8(1), np.int8(1)], "int16", "int16", "int16"),
+        ([np.float16(1), 1j], "complex128", "complex64", "complex64"),
+    ],
+)
+def test_numbers_in_lists_beside_scalars(values: Any, numpy: str, torch: str, jax: str) -> None:
+    answers = {"numpy": numpy, "numpy@1": numpy, "torch": torch, "jax": jax}
+    assert {p: pa.namespace(p).asarray(values).dtype.name for p in answers} == answers
+
+
+def test_torch_reads_the_number_that_it_fills_with() -> None:
+    xp = pa.namespace("torch")
+    for value, dtype in ((np.uint8(1), "int64"), (np.float64(1.5), "float32"), (True, "bool")):
+        assert xp.full(2, value).dtype == dtype
+        assert xp.full(2, xp.asarray(value)).dtype == dtype
+    assert pa.full(2, np.uint8(1)).dtype == "uint8"  # NumPy keeps it
+
+
+def test_diff_spreads_a_number() -> None:
+    """NumPy makes an array of it, so that beside float16 an int is an int64."""
+    x = pa.asarray([1, 4, 9], dtype="float16")
+    assert pa.diff(x, prepend=0).tolist() == [1, 3, 5]
+    assert pa.diff(x, prepend=0).dtype == np.diff(np.float16([1, 4]), prepend=0).dtype
+    rows = pa.asarray([[1, 4], [9, 16]])
+    assert pa.diff(rows, axis=0, append=pa.asarray(0)).tolist() == [[8, 12], [-9, -16]]
+
+
+def test_a_0d_index_is_an_integer_and_a_0d_mask_an_array_in_torch() -> None:
+    xp = pa.namespace("torch")
+    x, other = xp.zeros(3, dtype="int64"), xp.asarray(2.0, dtype="float64")
+    x[xp.asarray(1)] = other
+    assert x.tolist() == [0, 2, 0]
+    with pytest.raises(PromotionError, match="one dtype"):
+        x[xp.asarray(True)] = other
