@@ -118,3 +118,14 @@ def test_formulas_that_fit_nothing_are_told(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         pa.einsum(formula, *map(pa.ones, shapes))
+
+
+def test_paddle_has_one_kernel_of_it_for_arrays_of_one_dtype() -> None:
+    """Paddle 3.3.1 refuses float32 beside float64 whatever the formula; PyTorch multiplies them."""
+    x, y = pa.ones(2, dtype=pa.float32), pa.ones(2, dtype=pa.float64)
+    with pa.policy("torch"):
+        assert pa.einsum("i,i->i", x, y).dtype == "float64"
+    with pa.policy("paddle@3.3"):
+        assert pa.einsum("i,i->i", x, x).dtype == "float32"
+        with pytest.raises(pa.PromotionError, match="the arrays must have one dtype"):
+            pa.einsum("i,i->i", x, y)

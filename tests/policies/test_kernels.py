@@ -74,6 +74,7 @@ LACKING = [
     *(("paddle@3.3", x) for x in ("u16 + u16", "f8 + 1", "pa.flip(u8)", "pa.take(u8, i64)")),
     *(("paddle@3.3", x) for x in ("pa.zeros(2, dtype=pa.uint16)", "pa.meshgrid(u8, u8)")),
     ("paddle@3.3", "pa.ones_like(u8, dtype=pa.uint16)"),
+    ("paddle@3.3", "pa.einsum('ij->i', u8)"),
     ("torch@2.13-cuda", "pa.matmul(u8, u8)"),
     *(("tensorflow", x) for x in ("pa.matmul(u16, u16)", "f8 == f8", "pa.where(b1, f8, f8)")),
 ]

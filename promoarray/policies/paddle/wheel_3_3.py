@@ -333,6 +333,7 @@ V3_3 = DOCUMENT.derive(
     refuses={
         "meshgrid": of_one_dtype,
         "broadcast_arrays": of_one_dtype,
+        "einsum": of_one_dtype,
         "quantile": first_of(dt.float32, dt.float64),
         "take": indices_of(dt.int32, dt.int64),
     },
