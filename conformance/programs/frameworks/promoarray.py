@@ -30,7 +30,7 @@ def framework(edition: str) -> Framework:
             "getitem": getitem,
             "setitem": setitem,
         },
-        dtypes={dtype.name: dtype for dtype in pa.get_policy().dtypes},
+        dtypes={x.name: x for x in pa.get_policy().dtypes if x is not pa.string},
         enter=lambda array, dtype: pa.asarray(array, dtype=dtype),
         leave=leave,
     )
