@@ -6,12 +6,14 @@ GPU, with an example for each target. Our policies have to differ in just these 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import gpu_casts
 import numpy as np
 import pytest
+from cast_oracle import clamped
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -22,6 +24,7 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 PAGE = Path(__file__).parents[1] / "docs" / "gpu.md"
+PTX = Path(__file__).parents[1] / "conformance" / "golden" / "ptx_casts.txt"
 FLOAT8 = (dt.float8_e4m3fn, dt.float8_e4m3fnuz, dt.float8_e5m2, dt.float8_e5m2fnuz)
 WHOLE = (
     *(dt.uint8, dt.uint16, dt.uint32, dt.uint64),
@@ -103,6 +106,30 @@ def test_pytorch_differs_in_the_recorded_pairs(cast: gpu_casts.Cast) -> None:
     assert all(d.by_rule for d in found)
     for first in (d for d in found if d.source is dt.float32):
         assert (f"float32 {first.example[0]}", *first.example[1:]) == rows[first.target][1]
+
+
+@pytest.mark.parametrize("policy", ["torch@2.11-cuda", "torch@2.13-cuda"])
+def test_pytorch_converts_floats_by_the_instructions_of_its_source(policy: str) -> None:
+    """A conversion saturates in its register, whose low bits are stored (PTX ISA 9.0, ``cvt``)."""
+    ends = [
+        s * (2.0**b + d)
+        for b in (0, 7, 8, 15, 16, 31, 32, 63, 64)
+        for s in (1, -1)
+        for d in (-1, 0, 0.5)
+    ]
+    values, different = np.array([*ends, np.inf, -np.inf, np.nan, 1e20, -1e20]), []
+    for line in PTX.read_text(encoding="utf-8").splitlines()[1:]:
+        source, target, instruction = line.split()
+        sign, bits = re.fullmatch(r"cvt\.rzi\.([su])(32|64)\.f(?:32|64)", instruction).groups()
+        given = values.astype(source)
+        held = clamped(np.trunc(given.astype(np.float64)), int(bits), sign == "s")
+        if "64" in (bits, source[-2:]):  # else NaN is 0
+            held[np.isnan(given)] = 1 << int(bits) - 1
+        with pa.policy(policy), np.errstate(all="ignore"):
+            made = pa.astype(pa.asarray(given), target)._buffer
+        if not np.array_equal(made, held.astype(target)):
+            different.append((line, *given[made != held.astype(target)][:3]))
+    assert not different
 
 
 def test_jax_differs_in_the_recorded_pairs() -> None:
