@@ -8,7 +8,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.diagnostics.calls.common import FILLS
+from promoarray.diagnostics.calls.common import FILLS, words
 from promoarray.dtypes import BY_CODE, WEAK_TYPES, DType
 from promoarray.operations import BY_SYMBOL, OPERATIONS, STANDS_FOR, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
@@ -187,7 +187,8 @@ def test_grades(name: str, code: str, grade: Grade) -> None:
 
 
 def test_every_list_is_of_something_that_policies_are_asked_about_and_has_its_source() -> None:
-    known = {*OPERATIONS, *STANDS_FOR, *FILLS, "fmod", "gather", "index", "index_put"}
+    known = {*OPERATIONS, *STANDS_FOR, *FILLS, "fmod", "index", "index_put"}
+    known |= words("torch").moves | words("torch").makes | words("torch").expansions.keys()
     known |= {"arange", "full", "angle", "fill_", "astype", "getitem", "setitem"}
     assert {*lists(A2).lists} <= known
     for row in lists(A2).lists.values():
@@ -223,11 +224,15 @@ def test_the_950_has_no_list_and_refuses_nothing_by_one() -> None:
     assert {s.grade for s in grades if s} == {Grade.DOUBTFUL, Grade.UNKNOWN}
 
 
-def test_a_float32_product_that_is_computed_in_float16_is_doubtful() -> None:
-    found = lists(as_policy("torch_npu@2.13-910a")).support("matmul", dt.float32)
+@pytest.mark.parametrize(
+    ("chip", "name", "says"),
+    [("2.13-910a", "matmul", "computed in float16"), ("2.13", "conv2d", "HF32 by default")],
+)
+def test_what_is_computed_with_fewer_digits_is_doubtful(chip: str, name: str, says: str) -> None:
+    found = lists(as_policy(f"torch_npu@{chip}")).support(name, dt.float32)
     assert found is not None
     assert found.grade is Grade.DOUBTFUL
-    assert "computed in float16" in found.why
+    assert says in found.why
 
 
 @pytest.mark.parametrize(

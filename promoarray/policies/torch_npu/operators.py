@@ -143,14 +143,13 @@ NOTES = (
         " array's dtype; one on the CPU and a Python number do not.",
         ranks=[Rank.ZERO_D],
     ),
-    Note(
-        "float32 convolutions run in HF32 by default (torch.npu.conv.allow_hf32 is True), matrix"
-        " products do not (torch.npu.matmul.allow_hf32 is False).",
-        dtypes=[dt.float32],
-    ),
     Note("complex128 is computed on the AI CPU, slowly.", dtypes=[dt.complex128]),
 )
 _NARROW = rows("f16 bf16 f32")
+_KEPT = Note(
+    "Float32 matrix products are computed in float32 (torch.npu.matmul.allow_hf32 is False).",
+    dtypes=[dt.float32],
+)
 _IEEE = Note(
     "Inf and NaN are as IEEE 754 has them (INF_NAN_MODE_ENABLE=1); to saturate is barred unless"
     " INF_NAN_MODE_FORCE_DISABLE=1.",
@@ -171,6 +170,13 @@ CASTS = replace(
         *ACLNN_CASTS.sources,
     ),
 )
+
+
+_HF32 = {
+    (f"conv{axes}d", dt.float32): "a float32 convolution runs in HF32 by default, with fewer digits"
+    " (torch.npu.conv.allow_hf32 is True)"
+    for axes in (1, 2, 3)
+}
 
 
 def _of_chip(
@@ -205,7 +211,7 @@ def _of_chip(
     )
 
 
-V2_13_A2 = _of_chip("torch_npu@2.13", "Atlas A2", DTYPES, "lists.txt", _IEEE)
+V2_13_A2 = _of_chip("torch_npu@2.13", "Atlas A2", DTYPES, "lists.txt", _IEEE, _KEPT, doubts=_HF32)
 V2_13_950 = _of_chip(
     "torch_npu@2.13-950",
     "950",
@@ -213,6 +219,8 @@ V2_13_950 = _of_chip(
     "",
     "Inf and NaN are as IEEE 754 has them; it has no other mode.",
     "Of the 950 no operator's list of dtypes is at hand.",
+    _KEPT,
+    doubts=_HF32,
 )
 V2_13_910A = _of_chip(
     "torch_npu@2.13-910a",
