@@ -232,15 +232,11 @@ def _shifted(x: Numbers, scale: Numbers, zero: Numbers | None, limits: tuple[int
     def step(name: str, *given: Numbers) -> Numbers:
         return computed(name, dt.float32, *given)
 
-    inverse, half = step("divide", number(1.0), scale), number(0.5)
-    low, high = (
-        step("multiply", step("subtract", number(end), zero or number(0)), scale) for end in limits
-    )
+    least, most = (step("subtract", number(end), zero or number(0)) for end in limits)
+    low, high = step("multiply", least, scale), step("multiply", most, scale)
     inside = step("maximum", step("minimum", x, high), low)
-    nought = step("floor", step("add", step("multiply", step("negative", low), inverse), half))
-    steps = step("multiply", step("subtract", inside, low), inverse)
-    rounded = step("floor", step("add", step("subtract", steps, nought), half))
-    return step("multiply", rounded, scale)
+    steps = step("add", step("divide", step("subtract", inside, low), scale), least)
+    return step("multiply", step("floor", step("add", steps, number(0.5))), scale)
 
 
 def _where(condition: Numbers, this: Numbers, other: Numbers) -> Numbers:

@@ -325,6 +325,15 @@ def test_quirks_of_the_two_implementations(
             assert int(pa.quantize(*given, dtype=pa.int8)) == wanted
 
 
+def test_tensorflow_divides_by_the_scale_of_a_range() -> None:
+    # tensorflow-cpu 2.21.0, fake_quant_with_min_max_vars of 16 bits: a product is one step off
+    low, high = f32(-1.6890023946762085), f32(0.9508363604545593)
+    with pa.policy("tensorflow"):
+        scale, zero = pa.quantization_parameters(low, high, dtype=pa.uint16)
+        made = pa.fake_quantize(f32(-1.0011327266693115), scale, zero, dtype=pa.uint16)
+        assert bool((made == scale * -24854.0).all())
+
+
 def test_a_namespace_has_them_among_its_extras() -> None:
     xp = pa.namespace("torch")
     made = xp.extras.quantize(xp.asarray([0.5], dtype=xp.float32), 1.0, 1, dtype=xp.uint8)
