@@ -47,7 +47,8 @@ _documented = template(
     Returns
     -------
     PArray
-        Of the shape of x. {result}
+        Of the shape of x.
+        {result}
 
     Raises
     ------

@@ -48,3 +48,8 @@ def test_every_parameter_result_and_error_is_documented() -> None:
         if re.search(r"^ *\{\w+\}$", function.__doc__ or "", re.MULTILINE):
             wrong.append(f"{name}: a shared entry is missing")
     assert wrong == []
+
+
+def test_no_place_is_left_empty() -> None:
+    left = {name: re.findall(r"\{\w+\}", inspect.getdoc(f) or "") for name, f in FUNCTIONS.items()}
+    assert {name: found for name, found in left.items() if found} == {}
