@@ -14,7 +14,7 @@ import pytest
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.kernels.portable import variants
+from promoarray.kernels.portable import ranges, variants
 from promoarray.policies import Operand, Plan, Rank, as_policy
 from promoarray.promotion.registry import list_policies
 from promoarray.promotion.variants import VARIANTS
@@ -377,6 +377,7 @@ def test_floats_go_the_usual_way() -> None:
 
 def test_every_variant_is_described_computed_and_some_policys() -> None:
     lines = {name for name in VARIANTS if name.startswith(("arange", "linspace"))}  # of ranges.py
+    lines |= ranges.LINES.keys()
     assert set(variants.of(np)) == set(VARIANTS) - lines
     used = {
         (name, variant)
