@@ -34,7 +34,8 @@ def framework_of(script: str | None, module: str | None) -> str:
     if not found & {*names()}:
         found |= _roots(each for text in _sources(path) for each in _imported(text, within=True))
     others = found - sys.stdlib_module_names - {""}
-    return next((name for name in names() if name in found), "numpy" if others else OWN)
+    away = path is not None and not all(any(_files(each, path, path.parent)) for each in others)
+    return next((name for name in names() if name in found), "numpy" if away else OWN)
 
 
 def others_of(script: str | None, module: str | None, framework: str) -> tuple[str, ...]:
