@@ -33,9 +33,9 @@ def framework_of(script: str | None, module: str | None) -> str:
         found |= _imported_beside(path)
     if not found & {*names()}:
         found |= _roots(each for text in _sources(path) for each in _imported(text, within=True))
-    others = found - sys.stdlib_module_names - {""}
-    away = path is not None and not all(any(_files(each, path, path.parent)) for each in others)
-    return next((name for name in names() if name in found), "numpy" if away else OWN)
+    folder = path.parent if path is not None else Path()
+    others = found - sys.stdlib_module_names - {""} - {each.stem for each in folder.glob("*")}
+    return next((name for name in names() if name in found), "numpy" if others else OWN)
 
 
 def others_of(script: str | None, module: str | None, framework: str) -> tuple[str, ...]:
