@@ -356,6 +356,7 @@ def show_policies() -> None:
         show(quirks)
         off = "\nOff by default; on with policy.with_quirks(...), or as policy POLICY+QUIRK."
         console().print(off)
+        console().print("POLICY+kernels refuses what the framework has no kernel for.")
 
 
 def _quirks(found: dict[str, list[Policy]]) -> dict[tuple[str, str], str]:
