@@ -207,10 +207,12 @@ def by_numpy(policy: Policy, name: str, plan: Plan, operands: tuple[Any, ...]) -
     ]
     if plan.compute is dt.bool and name in ("subtract",):
         given = [g.astype(np.int8) for g in given]
-    if plan.decomposition is not None:
-        name, index = plan.decomposition.then, plan.decomposition.operand
-        first = cast(KERNELS[plan.decomposition.first](given[index]), plan.result)
-        given[index] = cast(first, plan.compute or plan.result)
+    if plan.decomposition is not None:  # the first of them as it is by itself
+        first, index, name = plan.decomposition
+        alone = policy.plan(first, (Operand(pa.asarray(operands[index]).dtype),))
+        assert isinstance(alone, Plan)
+        made = by_numpy(policy, first, alone, (operands[index],))
+        given[index] = cast(cast(made, plan.inputs[index]), plan.compute or plan.inputs[index])
     kernel = policy.kernel(name, plan)
     computed = KERNELS[kernel if name == "pow" or kernel in BY_PARTS else name](*given)
     if kernel == "remainder_keeping_zero":
