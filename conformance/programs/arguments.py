@@ -52,8 +52,8 @@ meshgrid broadcast_arrays : {<>|<2>}, {<>|<3>|<1>}
 """
 
 MADE = """
-arange : {INT|SCALAR|FOREIGN|<>}{|, dtype=ANY}
-arange : {0|1|-3|0.5|-0.0|2.5|True|FOREIGN}, {3|10|7.3|-4|1.5|<>}{|, STEP}{|, dtype=ANY}
+arange : {INT|STEP|FOREIGN|< index>}{|, dtype=ANY}
+arange : {0|1|-3|0.5|-0.0|2.5|True|FOREIGN}, {3|10|7.3|-4|1.5|< index>}{|, STEP}{|, dtype=ANY}
 linspace : START, {3|-7|0.7|2.5|1e9|300|1+2j}, {5|9|17|INT}{|, endpoint=False}{|, dtype=ANY}
 logspace : {0|-1|0.5}, {1|2|2.5}, {3|5}{|, base={2|2.0|10}}{|, dtype=ANY}
 eye : {INT|3}{|, {INT|4}}{|, k=INT}{|, dtype=ANY}

@@ -158,6 +158,8 @@ def key_part(x: Any) -> Any:
         return types and types[0]
     if isinstance(x, (np.ndarray, np.generic)):
         return x.dtype if x.ndim else (x.dtype, None)
+    if isinstance(x, (int, float, complex)):  # of a class derived from a number's
+        return None
     return as_dtype(x).name
 
 

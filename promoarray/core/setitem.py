@@ -94,7 +94,12 @@ def _keep(
     types, dtype = types_of(target, operand), storage_dtype(target)
     if types is None or dt.string in (source, dtype) or common is not dtype:
         return
-    at_arrays = [_puts(key, operand)] if _arrays(key) else []
+    arrays = _index_arrays(key)
+    is_one = type(operand) not in WEAK and operand.size == 1
+    at_arrays = [not (is_one and _is_one_mask(arrays))] if arrays else []
+    refuses = policy.refuses.get("setitem") if any(at_arrays) and not source.weak else None
+    if refuses is not None and refuses((dtype, source)):
+        return  # at index arrays that have axes it is refused
     known = "setitem", *types, *at_arrays
     if known in policy.executables:
         return
@@ -120,17 +125,21 @@ def _write_cast(cast: Cast, target: Any, key: Any, values: Any) -> None:
 
 
 def _puts(key: Any, value: Any) -> bool:
-    """Whether values are put where arrays say, and not one of an array wherever masks are true."""
-    arrays = _arrays(key)
+    """Whether values are put where arrays say, and not one of an array wherever a mask is true; an
+    integer array without axes is an int."""
+    arrays = [part for part in _index_arrays(key) if part.ndim or part.dtype == bool]
     is_one = type(value) not in WEAK and value.size == 1
-    return bool(arrays) and not (is_one and all(p.dtype == bool and p.ndim for p in arrays))
+    return bool(arrays) and not (is_one and _is_one_mask(arrays))
 
 
-def _arrays(key: Any) -> list[Any]:
-    """The index arrays and masks of a key; an integer without axes is one as Python's is."""
+def _is_one_mask(arrays: list[Any]) -> bool:
+    return len(arrays) == 1 and arrays[0].dtype == bool and arrays[0].ndim > 0
+
+
+def _index_arrays(key: Any) -> list[Any]:
+    """The index arrays and masks of a key."""
     parts = key if type(key) is tuple else (key,)
-    found = [part for part in parts if find(type(part)) is not None]
-    return [part for part in found if part.ndim or part.dtype == bool]
+    return [part for part in parts if find(type(part)) is not None]
 
 
 def _converted(policy: Policy, target: Array, operand: Any, source: DType) -> Any:

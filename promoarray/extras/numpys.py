@@ -13,7 +13,7 @@ from promoarray.backends import backend_of
 from promoarray.core.index_keys import picking
 from promoarray.core.move import moved, mover
 from promoarray.core.operands import as_array
-from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
+from promoarray.dtypes import INEXACT, INTEGERS, DType, as_dtype
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.linalg.products import diagonal
@@ -219,7 +219,8 @@ def logspace(
     """
     target = None if dtype is None else as_dtype(dtype)
     usual = get_policy().strong(dt.weak_float)
-    wide = target if target and target.kind is Kind.FLOAT and target.bits > usual.bits else None
+    part = target.part if target and target.kind in INEXACT else usual
+    wide = part if part.bits > usual.bits else None
     if target and target.kind in INTEGERS and _truncates_ends(target):
         start, stop = int(start), int(stop)
     exponents = xp.linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)

@@ -101,10 +101,12 @@ def _value(kind: str, dtype: DType, policy: Policy) -> Any:
     return None
 
 
-def as_read(value: Any, name: str) -> Any:
-    """The number of one element, where the policy's function reads it off."""
-    is_number = type(value) in WEAK or name not in get_policy().stored.reads
-    return value if is_number or not hasattr(value, "item") else value.item()
+def as_read(value: Any, dtype: object, name: str) -> tuple[Any, object]:
+    """The number of one element and the dtype for it, where the policy's function reads it off."""
+    reads = get_policy().stored.reads
+    if type(value) in WEAK or name not in reads or not hasattr(value, "item"):
+        return value, dtype
+    return value.item(), reads[name] if dtype is None else dtype
 
 
 def filled_here(shape: Any, value: Any) -> Any:

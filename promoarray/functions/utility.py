@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import index
 from typing import Any
 
 from promoarray.core.dispatch import call
@@ -96,7 +97,7 @@ def diff(
     >>> diff(asarray([1, 4, 9]))
     PArray([3, 5], dtype=int64)
     """
-    array = as_array(x, "diff")
+    array, n = as_array(x, "diff"), index(n)
     if n < 0:
         raise ValueError(f"diff: n must be 0 or more, not {quoted(n)}")
     axis = axis_in("diff", axis, array.ndim)

@@ -115,8 +115,9 @@ class Stored(NamedTuple):
     strong_lists : bool
         Whether numbers in a list beside arrays without axes count as their default dtypes do:
         ``np.asarray([np.float16(1), 1])`` is float64.
-    reads : frozenset of str
-        Functions that read the number off an array or a scalar of NumPy's that they fill with.
+    reads : mapping
+        Functions that read the number off an array or a scalar of NumPy's that they fill with, and
+        the dtype that they then make where none is given, None for that of the number.
     weak_lists : bool
         Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
@@ -127,7 +128,7 @@ class Stored(NamedTuple):
     check_by: Mapping[str, NumbersCheck] = MappingProxyType({})
     range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
     strong_lists: bool = False
-    reads: frozenset[str] = frozenset()
+    reads: Mapping[str, DType | None] = MappingProxyType({})
     weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:

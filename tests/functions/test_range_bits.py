@@ -3,6 +3,7 @@ as PyTorch 2.13.0, Paddle 3.3.1, JAX 0.10.2 and NumPy 2.4.6 answered on x86-64."
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -99,3 +100,33 @@ def test_a_0d_index_is_an_integer_and_a_0d_mask_an_array_in_torch() -> None:
     assert x.tolist() == [0, 2, 0]
     with pytest.raises(PromotionError, match="one dtype"):
         x[xp.asarray(True)] = other
+
+
+def test_paddle_fills_with_float32_of_arrays_and_indexes_by_three_dtypes() -> None:
+    xp = pa.namespace("paddle@3.3")
+    assert xp.full(2, xp.asarray(3, dtype="int16")).dtype == "float32"
+    assert xp.full(2, xp.asarray(True)).dtype == "float32"
+    x = xp.asarray([1.0, 2.0])
+    for dtype in ("int32", "int64"):
+        assert x[xp.asarray([1], dtype=dtype)].tolist() == [2.0]
+    for dtype in ("int8", "uint8", "int16"):
+        with pytest.raises(PromotionError, match="index arrays must be"):
+            x[xp.asarray([1], dtype=dtype)]
+
+
+def test_one_value_under_two_masks_is_put_by_index_in_torch() -> None:
+    xp = pa.namespace("torch")
+    x, y = xp.zeros((2, 2)), xp.asarray([1.0], dtype="float64")
+    mask = xp.asarray([True, False])
+    x[mask] = y
+    assert x.tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    with pytest.raises(PromotionError, match="one dtype"):
+        x[mask, mask] = y
+
+
+def test_a_shape_may_be_a_number_of_a_derived_class() -> None:
+    class Size(IntEnum):
+        THREE = 3
+
+    for make in (pa.zeros, pa.ones, pa.empty):
+        assert make(Size.THREE).shape == (3,)

@@ -11,7 +11,7 @@ namespace {
 struct Key {
     Ref native = Ref(nullptr);    // null where the long way has to be asked, or with the error
     bool has_arrays = false;      // index arrays or masks
-    bool has_masks_alone = true;  // and no index arrays
+    bool is_one_mask = true;      // which has axes, and nothing else of that kind
     bool is_ints = true;          // and nothing else
 };
 
@@ -43,7 +43,7 @@ Ref index_buffer(const FastOperator *self, PyTypeObject *cls, const Operand &x, 
     given[1] = read(part, cls);
     given[2].key = Ref::to(Py_Ellipsis);
     if (!given[1].buffer || !given[1].key) return Ref(nullptr);
-    if (given[1].type.get() != python.bool_dtype) key.has_masks_alone = false;
+    if (given[1].type.get() != python.bool_dtype || rank_of(given[1].buffer.get()) == 0) key.is_one_mask = false;
     const Ref policy = policy_in_force(cls);
     if (policy && !listed && given[1].is_adopted && !enters_as_it_is(policy, given[1].type)) return Ref(nullptr);
     const Ref executable = policy ? look_up(policy.get(), self->name, given, 3) : Ref(nullptr);
@@ -58,6 +58,7 @@ Ref part_of(const FastOperator *self, PyTypeObject *cls, const Operand &x, PyObj
     const bool is_plain = Py_TYPE(part) == &PySlice_Type || Py_TYPE(part) == &PyBool_Type ||
                           part == Py_Ellipsis || part == Py_None;
     if (is_plain) return Ref::to(part);
+    if (key.has_arrays) key.is_one_mask = false;
     key.has_arrays = true;
     return index_buffer(self, cls, x, part, key);
 }
@@ -131,7 +132,7 @@ bool set(const FastOperator *self, PyObject *array, PyObject *given, PyObject *v
 
     // 2. How values of this type are written, which may be another way at arrays.
     if (key.has_arrays) {
-        const bool fills = key.has_masks_alone && y.buffer && size_of(y.buffer.get()) == 1;
+        const bool fills = key.is_one_mask && y.buffer && size_of(y.buffer.get()) == 1;
         operands[2].key = Ref::to(fills ? Py_False : Py_True);
     }
     const Ref policy = policy_in_force(cls);

@@ -65,14 +65,18 @@ def fused_line_from_both_ends(
 
 @quietly
 def line_between(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
-    """Weigh both ends, of whose products the second is not rounded (jax.numpy.linspace)."""
-    first, last = held.type(start), held.type(stop)
-    share = at.astype(held) / held.type(max(count - 1, 1))
-    rest = first * (held.type(1) - share)
+    """Weigh both ends, of whose products the second is not rounded (jax.numpy.linspace, as XLA
+    computes it: by the reciprocal of the count)."""
+    first, last, one = held.type(start), held.type(stop), held.type(1)
+    places, parts = at.astype(held), held.type(max(count - 1, 1))
     if held.itemsize == 2:
-        between = rest + last * share
+        share = places / parts
+        between = first * (one - share) + last * share
     else:
-        between = fused(np, np.full_like(share, last), share, rest)
+        each = one / parts
+        between = fused(
+            np, np.full_like(places, last * each), places, first * (one - places * each)
+        )
     return np.where((at == count - 1) & (count > 1), last, between)
 
 

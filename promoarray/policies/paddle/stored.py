@@ -76,6 +76,7 @@ STORED_3_3 = Stored(
     fit_by={"full_like": _full_like, "asarray": _given, "setitem": _assigned},
     dtype_by={"full": _full_dtype, "linspace": lambda values: dt.float32},
     range=real_parts,
+    reads={"full": dt.float32},
 )
 
 

@@ -336,6 +336,7 @@ V3_3 = DOCUMENT.derive(
         "einsum": of_one_dtype,
         "quantile": first_of(dt.float32, dt.float64),
         "take": indices_of(dt.int32, dt.int64),
+        "getitem": indices_of(dt.int32, dt.int64, dt.bool),
     },
     copies=frozenset({"flip"}),
     answers=Answers(__file__, "functions.txt", "paddle@3.3"),

@@ -370,7 +370,7 @@ V2_13 = Policy(
         fit_by={"setitem": assigned, "asarray": made, "arange": counted, "linspace": spaced},
         range=counting,
         strong_lists=True,
-        reads=frozenset({"full", "full_like"}),
+        reads={"full": None, "full_like": None},
     ),
     assigns=any_array,
     refuses={
