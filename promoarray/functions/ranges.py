@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.kernels.portable.ranges import LINES, RANGES, Values
+from promoarray.kernels.portable.ranges import LINES, RANGES, Values, arange_by_first_two
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
@@ -99,6 +100,10 @@ def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None)
         values = _from_first_two(start, stop, step, target, device)
     elif weak is dt.weak_float and kernel in _BY_WHOLE_STEPS:
         values = _whole_steps(start, stop, step, target, device)
+    elif kernel == "arange_in_dtype" and target.kind is Kind.FLOAT and target not in dt.NATIVE:
+        _check_finite(start, stop, step)
+        count = _count(start, stop, step)
+        values = _computed(arange_by_first_two, (start, step), count, target, device)
     elif weak is dt.weak_float and kernel == "arange_in_dtype" and target in dt.NATIVE:
         _check_finite(start, stop, step)
         xp, storage = on_device(device).xp, target.storage
@@ -295,8 +300,9 @@ def _line(
     rule: Values, ends: tuple[Any, Any], num: int, endpoint: bool, target: DType, device: str | None
 ) -> Any:
     """The numbers of a line, without the last of one more where ``stop`` is not among them."""
-    if not isinstance(num, int) or num < 0:
-        raise ValueError(f"linspace makes a number of values that is not negative, not {num!r}")
+    num = index(num)
+    if num < 0:
+        raise ValueError(f"linspace makes a number of values that is not negative, not {num}")
     fit = get_policy().stored.rule("linspace")
     first, last = (fit(v, target) for v in ends)
     made = _computed(rule, (first, last), num + (not endpoint), target, device)

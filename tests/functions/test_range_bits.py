@@ -6,6 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -130,3 +131,11 @@ def test_a_shape_may_be_a_number_of_a_derived_class() -> None:
 
     for make in (pa.zeros, pa.ones, pa.empty):
         assert make(Size.THREE).shape == (3,)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2", "float16", "float32"])
+def test_ranges_of_numpy_are_numpys(dtype: str) -> None:
+    storage = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    for given in ((0.1, 3.0, 0.3), (-3.0, 7.3, 0.7), (2.5, -4.0, -0.25), (0.5, 1.0)):
+        answer = np.arange(*given, dtype=storage).astype(np.float64).tolist()
+        assert pa.arange(*given, dtype=dtype).astype("float64").tolist() == answer
