@@ -66,7 +66,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
     buffer = _converted(policy, target, operand, source)
     at_one = _has_axes_too_many(target, key, buffer)
     if at_one:
-        buffer = _as_one_element(policy, buffer)
+        buffer = _as_one_element(policy, dtype, buffer)
     if type(operand) in WEAK:
         buffer = common_backend(target._buffer).from_numpy(buffer, dtype)
     event = None
@@ -208,9 +208,11 @@ def _has_axes_too_many(target: Array, key: Any, values: Any) -> bool:
     return at_ints and bool(getattr(values, "ndim", 0))
 
 
-def _as_one_element(policy: Policy, values: Any) -> Any:
-    """An array of one element without its axes, where a policy takes such; NumPy 2.4 does not."""
-    if "setitem" in policy.one_element and values.size == 1:
+def _as_one_element(policy: Policy, dtype: DType, values: Any) -> Any:
+    """An array of one element without its axes, where a policy takes such; NumPy 2.4 does not but
+    for a bool."""
+    takes = "setitem", "setitem bool" if dtype is dt.bool else "setitem"
+    if not policy.one_element.isdisjoint(takes) and values.size == 1:
         return common_backend(values).move("reshape", values, ())
     raise _no_room(values.shape, ())
 

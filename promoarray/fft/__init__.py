@@ -8,6 +8,7 @@ integers float32, TensorFlow and the standard take complex numbers where complex
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Literal
 
 from promoarray.core.fast_path import fast_call
@@ -303,7 +304,7 @@ def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray
         raise ValueError(f"{name}: n must be 1 or more, not {quoted(n)}")
     if n is None and not array.shape[axis]:
         raise ValueError(f"{name}: axis {axis} has length 0; write n= to pad it with zeros")
-    return _RUN[name](array, n=n, axis=axis, norm=norm)
+    return _RUN[name](array, n=None if n is None else index(n), axis=axis, norm=norm)
 
 
 def _transform_n(name: str, x: Any, s: Lengths, axes: Lengths, norm: str) -> PArray:

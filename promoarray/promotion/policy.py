@@ -151,7 +151,7 @@ class Policy:
     one_element : frozenset of str
         What takes an array of one element whatever its axes, where the others take 0-d arrays
         alone: ``bool``, ``int``, ``float``, ``complex`` and ``index``, as Python asks for them, and
-        ``setitem``, of what is written at one element, ``x[0] = y``.
+        ``setitem``, of what is written at one element, ``x[0] = y``, of bools ``setitem bool``.
     composed : frozenset of str
         Functions that the framework makes of its others, whose dtypes they have: ``einsum``, where
         it sums as ``sum`` does and multiplies as ``multiply``; ``quantile``, where its shares

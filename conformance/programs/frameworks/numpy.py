@@ -140,9 +140,9 @@ OLD_LINALG = {
         x, ord, axis=(-2, -1), keepdims=keepdims
     ),
     "vector_norm": lambda x, *, axis=None, ord=2: np.linalg.norm(
-        x if isinstance(axis, int) else np.ravel(x),  # or else over all axes
+        np.ravel(x) if axis is None or isinstance(axis, tuple) else x,  # over all axes
         ord,
-        axis=axis if isinstance(axis, int) else None,
+        axis=None if isinstance(axis, tuple) else axis,
     ),
     "svdvals": lambda x: np.linalg.svd(x, compute_uv=False),
     "outer": np.outer,

@@ -35,7 +35,7 @@ from promoarray.promotion.cast_quirks import (
 )
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
-from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy import BRANCHES, Policy
 from promoarray.promotion.rules import Lattice, fold
 from promoarray.promotion.scalars import WIDE, Scalars, exactly, in_range, not_clipping
 from promoarray.promotion.source import Note, Source
@@ -397,6 +397,7 @@ NUMPY_2 = Policy(
     stored=stored.NUMPY_2,
     assigns=any_array,
     real_spectra=True,
+    one_element=BRANCHES | {"setitem bool"},
     answers=Answers(__file__, "functions_2.txt", "numpy@2"),
     cast=CASTS,
     can_cast=can_cast,
