@@ -147,7 +147,8 @@ def require_taken(name: str, *arrays: Array) -> None:
         If they are bound to two namespaces.
     """
     policy = array_class(arrays)._policy or get_policy()
-    require_kernel(policy, name, storage_dtype(arrays[0]))
+    if arrays:
+        require_kernel(policy, name, storage_dtype(arrays[0]))
     if name not in policy.refuses:
         return
     dtypes = tuple(map(storage_dtype, arrays))

@@ -85,7 +85,10 @@ def test_matrices_and_stacks_of_nothing_have_the_shapes_of_numpy(
     name: str, shape: tuple[int, ...]
 ) -> None:
     ours = getattr(linalg, name)(pa.zeros(shape, dtype=pa.float32))
-    theirs = getattr(np.linalg, name)(np.zeros(shape, np.float32))
+    if name == "matrix_rank":  # which NumPy refuses before 2.4
+        theirs: Any = np.zeros(shape[:-2])
+    else:
+        theirs = getattr(np.linalg, name)(np.zeros(shape, np.float32))
     theirs = theirs if isinstance(theirs, tuple) else (theirs,)
     assert [x.shape for x in results(ours)] == [np.shape(x) for x in theirs]
 

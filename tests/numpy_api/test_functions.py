@@ -400,7 +400,8 @@ def test_a_histogram_counts_in_the_dtype_that_the_framework_has(
     x = pa.namespace(policy).asarray([1.0, 2.0, 2.5, 7.0], dtype=pa.float32)
     found = np.histogram(x, 3)
     assert [each.dtype for each in found] == [counts, edges]
-    assert [each.tolist() for each in found] == [[3, 0, 1], [1, 3, 5, 7]]
+    third = 5.000000476837158 if policy == "jax" else 5  # JAX 0.10.2 (asked)
+    assert [each.tolist() for each in found] == [[3, 0, 1], [1, 3, third, 7]]
 
 
 def test_interp_is_numpys_double_there_alone() -> None:
