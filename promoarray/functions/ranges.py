@@ -168,18 +168,24 @@ def _computes(target: DType) -> bool:
 
 
 def _computed(
-    rule: Values, ends: tuple[Any, Any], count: int, target: DType, device: str | None
+    rule: Values,
+    ends: tuple[Any, Any],
+    count: int,
+    target: DType,
+    device: str | None,
+    places: int | None = None,
 ) -> Any:
-    """The values that a policy's own kernel has at each place, in float64."""
+    """The values that a policy's own kernel has at each place, or the first few, in float64."""
     first, second = map(float, ends)
 
-    def values(places: Any) -> Any:
-        return rule(places, first, second, count, target.storage).astype(np.float64)
+    def values(at: Any) -> Any:
+        return rule(at, first, second, count, target.storage).astype(np.float64)
 
-    backend = on_device(device)
+    backend, places = on_device(device), count if places is None else places
     if is_lazy(backend):
-        return backend.xp.arange(count).map_blocks(values, dtype=np.float64)
-    return backend.from_numpy(values(np.arange(count)), dt.float64, device)
+        line = backend.xp.arange(places)  # of values by their places, each of which it can be
+        return type(line)(places, values)
+    return backend.from_numpy(values(np.arange(places)), dt.float64, device)
 
 
 def _number(x: Any, name: str) -> Any:
@@ -299,14 +305,13 @@ def _linspace(
 def _line(
     rule: Values, ends: tuple[Any, Any], num: int, endpoint: bool, target: DType, device: str | None
 ) -> Any:
-    """The numbers of a line, without the last of one more where ``stop`` is not among them."""
+    """The numbers of a line, of one that has one more where ``stop`` is not among them."""
     num = index(num)
     if num < 0:
         raise ValueError(f"linspace makes a number of values that is not negative, not {num}")
     fit = get_policy().stored.rule("linspace")
     first, last = (fit(v, target) for v in ends)
-    made = _computed(rule, (first, last), num + (not endpoint), target, device)
-    return made if endpoint else made[:-1]
+    return _computed(rule, (first, last), num + (not endpoint), target, device, num)
 
 
 def _from_both_ends(
