@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from operator import index
 from typing import Any
 
@@ -88,7 +89,8 @@ def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None)
     counted = kernel == "arange_counting_int64" and target is dt.int64
     if kernel in RANGES and _computes(target):
         _check_finite(start, stop, step)
-        count = _count(start, stop, step)
+        in_dtype = kernel == "arange_by_rounded_products"
+        count = (_count_in(target.storage) if in_dtype else _count)(start, stop, step)
         values = _computed(RANGES[kernel], (start, step), count, target, device)
     elif weak is dt.weak_float and (counted or kernel == "arange_counting"):
         _check_finite(start, stop, step)
@@ -160,6 +162,19 @@ def _count(start: Any, stop: Any, step: Any) -> int:
     span = -((start - stop) // step) if whole else (stop - start) / step
     _check_count(span)
     return max(0, math.ceil(span))
+
+
+def _count_in(held: Any) -> Callable[..., int]:
+    """Counting a range in a dtype, each step of it rounded."""
+
+    def counted(*ends: Any) -> int:
+        with np.errstate(all="ignore"):
+            start, stop, step = map(held.type, ends)
+            span = float((stop - start) / step)
+        _check_finite(span)
+        return _count(0.0, span, 1.0)
+
+    return counted
 
 
 def _computes(target: DType) -> bool:

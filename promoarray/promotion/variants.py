@@ -163,6 +163,9 @@ arange_counting_int64 | integers | start and step lose their fractions, the coun
 arange_by_vectors | floats | a number of the range is the first of its vector of 32 bytes plus steps
 arange_by_steps | floats | every number of the range is the one before it plus the step
 arange_by_products | floats | a number of the range is start + n * step in the dtype itself
+arange_by_rounded_products | floats | a number of the range is start + n * step, each rounded to the
+    dtype, in which they are counted as well
+line_by_products | floats | a number of a line is start + n * step in the dtype itself
 line_from_both_ends | floats | each half of a line is counted from its own end, in the dtype itself
 fused_line_from_both_ends | floats | each half of a line is counted from its own end, in the dtype
     itself; of float32 and float64 no product is rounded

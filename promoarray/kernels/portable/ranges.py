@@ -52,6 +52,22 @@ def arange_by_products(at: Buffer, start: float, step: float, count: int, held: 
 
 
 @quietly
+def arange_by_rounded_products(
+    at: Buffer, start: float, step: float, count: int, held: Any
+) -> Buffer:
+    """The same, of 16 bits too each product and sum rounded (TensorFlow's kernel of Range)."""
+    return held.type(start) + at.astype(held) * held.type(step)
+
+
+@quietly
+def line_by_products(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
+    """``start + place * step``, and both ends as they are (tf.linspace)."""
+    first, last, step = _ends(start, stop, count, held)
+    made = np.where(at == 0, first, first + step * at.astype(held))
+    return np.where((at == count - 1) & (count > 1), last, made)
+
+
+@quietly
 def line_from_both_ends(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
     """Count each half from its own end."""
     first, last, step = _ends(start, stop, count, held)
@@ -104,8 +120,10 @@ RANGES: dict[str, Values] = {
     "arange_by_vectors": arange_by_vectors,
     "arange_by_steps": arange_by_steps,
     "arange_by_products": arange_by_products,
+    "arange_by_rounded_products": arange_by_rounded_products,
 }
 LINES: dict[str, Values] = {
+    "line_by_products": line_by_products,
     "line_from_both_ends": line_from_both_ends,
     "fused_line_from_both_ends": fused_line_from_both_ends,
     "line_between": line_between,

@@ -264,6 +264,8 @@ LEGACY = Policy(
         "floor_divide": ("checked_floor_divide", "floor_of_quotient"),
         "remainder": ("checked_remainder", "remainder_keeping_zero"),
         "fmod": ("checked_fmod",),
+        "arange": ("arange_by_rounded_products",),
+        "linspace": ("line_by_products",),
         "mean": ("truncated_mean", "mean_or_zero"),
         "argmax": ("argmax_without_nan",),
         "argmin": ("argmin_without_nan",),
