@@ -13,7 +13,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
 from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
-from promoarray.core.operands import plain_number
+from promoarray.core.operands import as_array, operand_of, plain_number
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default
@@ -21,7 +21,7 @@ from promoarray.kernels.float_state import in_default_float_state
 from promoarray.kernels.portable.ranges import LINES, RANGES, Values, arange_by_first_two
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Plan
+from promoarray.promotion.plan import Plan, Refusal
 from promoarray.promotion.scalars import bounds, in_range
 
 __all__ = ["arange", "linspace"]
@@ -80,6 +80,8 @@ def arange(
 @in_default_float_state
 def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None) -> PArray:
     stored = get_policy().stored
+    if dtype is None and "arange" in stored.promotes:
+        dtype = _common(start, stop, step)
     start, stop, step = stored.range(*(_number(v, "arange") for v in (start, stop, step)))
     if step == 0:
         raise ValueError("arange needs a step other than 0")
@@ -162,6 +164,18 @@ def _count(start: Any, stop: Any, step: Any) -> int:
     span = -((start - stop) // step) if whole else (stop - start) / step
     _check_count(span)
     return max(0, math.ceil(span))
+
+
+def _common(*ends: Any) -> DType | None:
+    """The common dtype of arrays and NumPy's scalars among numbers; None if there are none."""
+    if all(type(x) in WEAK for x in ends):
+        return None
+    policy = get_policy()
+    entered = [x if type(x) in WEAK else as_array(x, "arange") for x in ends]
+    seen = (operand_of(x, policy) for x in entered)
+    held = (o._replace(type=policy.canonical.get(o.type, o.type)) for o in seen)
+    found = policy.result_type(tuple(held))
+    return None if isinstance(found, Refusal) else found
 
 
 def _count_in(held: Any) -> Callable[..., int]:

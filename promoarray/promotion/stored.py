@@ -118,6 +118,9 @@ class Stored(NamedTuple):
     reads : mapping
         Functions that read the number off an array or a scalar of NumPy's that they fill with, and
         the dtype that they then make where none is given, None for that of the number.
+    promotes : frozenset of str
+        Functions of numbers whose dtype is the common one of the arrays and of NumPy's scalars
+        among them: ``arange``.
     weak_lists : bool
         Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """
@@ -129,6 +132,7 @@ class Stored(NamedTuple):
     range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
     strong_lists: bool = False
     reads: Mapping[str, DType | None] = MappingProxyType({})
+    promotes: frozenset[str] = frozenset()
     weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:

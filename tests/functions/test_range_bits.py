@@ -50,6 +50,24 @@ def test_bits_are_those_of_the_framework(line: str) -> None:
     assert [found[int(place)] for place in places] == [*map(float, numbers)]
 
 
+@pytest.mark.parametrize(
+    ("given", "x64", "x32"),  # JAX 0.10.2
+    [
+        ((np.int8(3),), "int8", "int8"),
+        ((np.uint64(1),), "uint64", "uint32"),
+        ((0, 3, np.float16(1)), "float16", "float16"),
+        ((np.int8(0), 3.5), "float64", "float32"),
+        ((np.int8(1), np.float32(4)), "float32", "float32"),
+        ((3,), "int64", "int32"),
+    ],
+)
+def test_ranges_of_jax_have_the_dtype_of_what_has_one(given: Any, x64: str, x32: str) -> None:
+    for policy, dtype in (("jax@x64", x64), ("jax@x32", x32)):
+        xp = pa.namespace(policy)
+        arrays = [xp.asarray(x) if isinstance(x, np.generic) else x for x in given]
+        assert [xp.arange(*given).dtype, xp.arange(*arrays).dtype] == [dtype, dtype], policy
+
+
 @pytest.mark.parametrize("policy", ["torch", "jax", "paddle@3.3"])
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_short_lines(policy: str, count: int) -> None:
