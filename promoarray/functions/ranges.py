@@ -297,8 +297,11 @@ def linspace(
     >>> linspace(0, 1, 3)
     PArray([0. , 0.5, 1. ], dtype=float64)
     """
-    ends = _number(start, "linspace"), _number(stop, "linspace")
-    out = _linspace(ends, num, endpoint, dtype, device)
+    ends, made = (_number(start, "linspace"), _number(stop, "linspace")), dtype
+    if dtype is None and "linspace" in get_policy().stored.promotes:
+        common = _common(start, stop)
+        made = common if common is not None and common.kind in (Kind.FLOAT, Kind.COMPLEX) else None
+    out = _linspace(ends, num, endpoint, made, device)
     if device is None and endpoint is True:
         keep_copy("linspace", (start, stop, num), dtype, out)
     return out

@@ -120,7 +120,7 @@ class Stored(NamedTuple):
         the dtype that they then make where none is given, None for that of the number.
     promotes : frozenset of str
         Functions of numbers whose dtype is the common one of the arrays and of NumPy's scalars
-        among them: ``arange``.
+        among them: ``arange``, and of floats ``linspace``.
     weak_lists : bool
         Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     """

@@ -68,6 +68,15 @@ def test_ranges_of_jax_have_the_dtype_of_what_has_one(given: Any, x64: str, x32:
         assert [xp.arange(*given).dtype, xp.arange(*arrays).dtype] == [dtype, dtype], policy
 
 
+def test_lines_of_jax_have_the_dtype_of_what_has_one() -> None:
+    xp = pa.namespace("jax@x64")  # JAX 0.10.2
+    assert xp.linspace(np.complex64(0.1), 2.5, 5).dtype == "complex64"
+    assert xp.linspace(np.float16(0), 1, 5).dtype == "float16"
+    assert xp.linspace(xp.asarray(0, dtype="bfloat16"), 2, 5).dtype == "bfloat16"
+    assert xp.linspace(np.float32(0), np.float64(1), 5).dtype == "float64"
+    assert [xp.linspace(0, 1, 5).dtype, xp.linspace(np.int8(0), 2.5, 5).dtype] == ["float64"] * 2
+
+
 @pytest.mark.parametrize("policy", ["torch", "jax", "paddle@3.3"])
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_short_lines(policy: str, count: int) -> None:

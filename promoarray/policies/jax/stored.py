@@ -114,5 +114,5 @@ def stored(promote: PromotionRule, default: DType) -> Stored:
         },
         dtype_by={"linspace": between},
         check_by={"arange": no_bools},
-        promotes=frozenset({"arange"}),
+        promotes=frozenset({"arange", "linspace"}),
     )
