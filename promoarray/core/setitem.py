@@ -204,8 +204,15 @@ def _refused(policy: Policy, dtype: DType, operand: Any, source: DType, why: str
 def _has_axes_too_many(target: Array, key: Any, values: Any) -> bool:
     """Whether an array with axes is written at ints, where there is one element."""
     parts = key if type(key) is tuple else (key,)
-    at_ints = len(parts) == target.ndim and all(type(part) is int for part in parts)
+    at_ints = len(parts) == target.ndim and all(map(_is_int, parts))
     return at_ints and bool(getattr(values, "ndim", 0))
+
+
+def _is_int(part: Any) -> bool:
+    """Whether a part of a key is an int, or an integer array without axes."""
+    if type(part) is int:
+        return True
+    return find(type(part)) is not None and not part.ndim and part.dtype != bool
 
 
 def _as_one_element(policy: Policy, dtype: DType, values: Any) -> Any:

@@ -103,7 +103,7 @@ def _value(kind: str, dtype: DType, policy: Policy) -> Any:
 
 def as_read(value: Any, dtype: object, name: str) -> tuple[Any, object]:
     """The number of one element and the dtype for it, where the policy's function reads it off."""
-    reads = get_policy().stored.reads
+    reads = (getattr(value, "_policy", None) or get_policy()).stored.reads
     if type(value) in WEAK or name not in reads or not hasattr(value, "item"):
         return value, dtype
     return value.item(), reads[name] if dtype is None else dtype

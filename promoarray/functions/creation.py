@@ -284,8 +284,10 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     >>> full((2,), 7)
     PArray([7, 7], dtype=int64)
     """
+    own = getattr(fill_value, "_policy", None)
     fill_value, dtype = as_read(fill_value, dtype, "full")
-    value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
+    with nullcontext() if own is None else in_force(own):
+        value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
     out = full_of(shape, value)
     if device is None and type(fill_value) in WEAK:
         given = shape, fill_value
@@ -349,8 +351,8 @@ def full_like(
     """
     array, row, where, policy = settings_like(x, dtype, device)
     require_one_namespace(array, fill_value)
-    fill_value, _ = as_read(fill_value, dtype, "full_like")
     with nullcontext() if policy is get_policy() else in_force(policy):
+        fill_value, _ = as_read(fill_value, dtype, "full_like")
         value = conversion.asarray(fill_value, dtype=row, device=where, name="full_like")
     out, row = full_of(array.shape, value), storage_dtype(value)
     if device is None and type(fill_value) in WEAK and type(value._buffer) is np.ndarray:

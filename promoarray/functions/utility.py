@@ -14,6 +14,8 @@ from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.in_force import policy as in_force
 
 __all__ = ["all", "any", "diff"]
 
@@ -120,7 +122,11 @@ def _spread(part: Any, x: PArray, axis: int) -> Any:
     from promoarray.functions.broadcasting import broadcast_to
     from promoarray.functions.creation import asarray
 
-    made = asarray(part) if type(part) in WEAK else part
+    if type(part) in WEAK:
+        with in_force(x._policy or get_policy()):
+            made = asarray(part)
+    else:
+        made = part
     if getattr(made, "ndim", 1):
         return part
     return broadcast_to(made, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))

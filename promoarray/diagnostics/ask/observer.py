@@ -69,7 +69,7 @@ from promoarray.diagnostics.model.noted import Call, Decided, NotExamined
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.model.values import Place, one_pass
 from promoarray.diagnostics.report import Report
-from promoarray.dtypes import WEAK, DType
+from promoarray.dtypes import WEAK, DType, as_dtype
 from promoarray.errors import quoted
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
@@ -135,6 +135,8 @@ class ShadowObserver(Observer):
         if dt.string in (cast.source, cast.target):
             return
         asked = cast.asked if type(cast.asked) is ReadDType else cast.target
+        if asked is cast.target and cast.asked is not None and cast.policy.cast.gives:
+            asked = as_dtype(cast.asked)  # which the run's policy gives another dtype for
         of = cast.policy, cast.array._type, cast.source
         key = "astype", *of, id(asked), cast.target, cast.made
         verdict = self._asked(key, lambda: cast_verdict(self.policies, cast, asked))

@@ -93,6 +93,9 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
     if report.assumed:
         names = tuple(sorted(report.assumed))
         yield NotExamined("the value of a lazy 0-d array", _LAZY, policies=names)
+    kernels = tuple(p.name for p in report.policies if p.needs_kernels)
+    if kernels and not hasattr(report, "calls"):
+        yield NotExamined("moves of values and what makes arrays", _NO_KERNELS, policies=kernels)
     if report.max_sites_reached:
         yield NotExamined(f"places beyond the limit of {report.max_sites}", "the limit was reached")
 
@@ -113,6 +116,7 @@ OPEN_CALLS = {
 }
 """Why no policy is asked about recorded calls of some kinds."""
 
+_NO_KERNELS = "of these no kernel is looked up"
 _LEFT = "another library's rules decide from there on"
 _LAZY = "they are not computed for a report"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
@@ -19,8 +19,9 @@ from promoarray.diagnostics.model.values import Values
 from promoarray.dtypes import BY_NAME, DType, Kind
 from promoarray.promotion.policy import Policy
 
-DEPTH, MOST, LARGE = 4, 5000, 1 << 24
-"""How deep containers are looked into, how many values are kept, and elements of each."""
+DEPTH, MOST, LARGE, LOOKED = 4, 5000, 1 << 24, 50_000
+"""How deep containers are looked into, how many values are kept, elements of each, and how many
+parts of a global are looked at."""
 
 NUMPY, PYTHON = "NumPy", "Python"
 
@@ -125,27 +126,34 @@ def leaves(
     told: Callable[[Any], T | None],
     depth: int = DEPTH,
     above: frozenset[int] = frozenset(),
+    looked: Iterator[int] | None = None,
 ) -> Iterator[tuple[str, T]]:
-    """Yield what is told of a value; where it is nothing, what is told of the parts it holds."""
+    """Yield what is told of a value; where it is nothing, what is told of the parts it holds, so
+    many of which are looked at as are counted."""
+    looked = iter(range(LOOKED)) if looked is None else looked
     found = told(value)
     if found is not None:
         yield path, found
     elif depth and id(value) not in above:
-        for key, inner in _parts(value, type(value)):
-            yield from leaves(f"{path}{key}", inner, told, depth - 1, above | {id(value)})
+        for (key, inner), _ in zip(_parts(value, type(value)), looked, strict=False):
+            yield from leaves(f"{path}{key}", inner, told, depth - 1, above | {id(value)}, looked)
 
 
-def _parts(value: Any, kind: type) -> list[tuple[str, Any]]:
+def _parts(value: Any, kind: type) -> Iterable[tuple[str, Any]]:
     """What a container or an object of the program holds, with how to get there."""
     if kind is dict:
         items = list(value.items())
         return [(f"[{key!r}]", each) for key, each in items if type(key) in (str, int)]
     if kind in (list, tuple):
-        return [(f"[{n}]", each) for n, each in enumerate(value)]
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return [(f".{name}", each) for name, each in zip(kind._fields, value, strict=False)]
+        return ((f"[{n}]", each) for n, each in enumerate(value))
+    fields = getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+    if type(fields) is tuple:
+        return [(f".{name}", each) for name, each in zip(fields, value, strict=False)]
     if any(f"{c.__module__}.{c.__name__}" in _LAYERS for c in kind.__mro__):
-        return [(f".{key}", each) for key, each in value.state_dict(keep_vars=True).items()]
+        try:
+            return [(f".{key}", each) for key, each in value.state_dict(keep_vars=True).items()]
+        except Exception:  # of the program's own
+            return []
     if kind.__module__ != "__main__" or issubclass(kind, (type, ModuleType, FunctionType)):
         return []
     try:

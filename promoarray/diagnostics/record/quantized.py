@@ -58,6 +58,8 @@ def _numbers(call: Call, given: Any) -> Any:
     """An argument with its values; a Python number as it is; None of what cannot be read."""
     if type(given) in WEAK or given is None:
         return given
+    if not isinstance(given, call.tensor):  # a list of tensors, or a dtype
+        return None
     dtype, values = call.dtypes.get(given.dtype), call.values(given)
     return None if dtype is None or values is None else Numbers(values, dtype)
 

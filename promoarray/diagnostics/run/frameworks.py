@@ -33,6 +33,8 @@ def framework_of(script: str | None, module: str | None) -> str:
         found |= _imported_beside(path)
     if not found & {*names()}:
         found |= _roots(each for text in _sources(path) for each in _imported(text, within=True))
+    if not found & {*names()}:
+        found |= _imported_beside(path, within=True)
     folder = path.parent if path is not None else Path()
     others = found - sys.stdlib_module_names - {""} - {each.stem for each in folder.glob("*")}
     return next((name for name in names() if name in found), "numpy" if others else OWN)
@@ -92,8 +94,9 @@ def _by_name(node: ast.AST) -> Iterator[str]:
             yield node.args[0].value
 
 
-def _imported_beside(path: Path | None) -> set[str]:
-    """Return the packages that a program's own modules import, beside it and in folders below."""
+def _imported_beside(path: Path | None, *, within: bool = False) -> set[str]:
+    """Return the packages that a program's own modules import, beside it and in folders below; if
+    asked for, those that functions of theirs import."""
     if path is None:
         return set()
     found: set[str] = set()
@@ -103,7 +106,7 @@ def _imported_beside(path: Path | None) -> set[str]:
         if file in seen:
             continue
         seen.add(file)
-        for module in {name for source in _sources(file) for name in _imported(source)}:
+        for module in {n for text in _sources(file) for n in _imported(text, within=within)}:
             found.add(module)
             waiting += _files(module, file, path.parent)
     return _roots(found)

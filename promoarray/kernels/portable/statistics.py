@@ -74,7 +74,7 @@ def one_term_cumulative_sum(
     xp: Any, x: Buffer, *, axis: Any = None, include_initial: bool = False
 ) -> Buffer:
     sums = cumulative_sum_from_zero(xp, x, axis=axis, include_initial=include_initial)
-    return x.copy() if sums.shape[axis or 0] == 1 else sums
+    return x.copy() if sums.shape == x.shape and sums.shape[axis or 0] == 1 else sums
 
 
 def signed_max(xp: Any, x: Buffer, **options: Any) -> Buffer:

@@ -222,8 +222,11 @@ class CheckedSession(Session):
         if whole and (is_again or (is_partial and family is Family.SUM)):
             self._again(met, callee, whole_operands(given, kwargs), given, kwargs)
             return None
-        if callee.name in ADD_FIRST and any(map(is_whole_array, given)):
-            operands = whole_operands([*filter(is_whole_array, given)], {})
+        arrays: list[Any] = [
+            x for x in (*given, *kwargs.values()) if isinstance(x, (np.ndarray, np.generic))
+        ]
+        if callee.name in ADD_FIRST and arrays and all(map(is_whole_array, arrays)):
+            operands = whole_operands(arrays, {})
             if self._again(met, callee, operands, given, kwargs, goes_on=True):
                 return None
         if looks.way == FUNCTION or is_partial or not looks.operation:

@@ -100,13 +100,21 @@ class StandIns:
         x, name = method.__self__, method.__name__
         if type(x) not in (np.ndarray, *np.sctypeDict.values()):
             return method  # a class of the program's may call that of NumPy in its own
+        scalars = np.sctypeDict.values() if type(x) is np.ndarray else ()
         plain, turned = getattr(operator, name, None), f"__{name[3:]}"
         done = in_python().OPERATORS.get(plain or getattr(operator, turned, None))
         if done is None:
-            return method if plain is None else self._watched(method, _NOT_RECORDED, x)
+            known = plain is not None or name in ("__divmod__", "__rdivmod__")
+            return self._watched(method, _NOT_RECORDED, x) if known else method
 
         def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            if kwargs or not all(isinstance(y, (*ARRAYS, int, float, complex)) for y in args):
+            # The method alone: it asks no other class, and scalars leave some numbers to theirs.
+            alike = {np.ndarray, bool, int, float, complex, *scalars, type(x)}
+            if (
+                kwargs
+                or len(args) != (name not in _OF_ONE)
+                or not all(type(y) in alike for y in args)
+            ):
                 return NotImplemented
             return done(x, *args) if plain else done(*args, x)
 
@@ -158,6 +166,7 @@ class StandIns:
         return Otherwise(function, before)
 
 
+_OF_ONE = frozenset({"__neg__", "__pos__", "__invert__", "__abs__"})
 _NOT_RECORDED = "what it computes is not recorded"
 
 
