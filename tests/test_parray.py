@@ -269,6 +269,7 @@ def test_an_array_of_one_element_is_written_at_one_element_where_the_framework_d
         if is_taken:
             x[key] = y
             assert x.tolist() == [1, 1]
+            x[xp.asarray(1)] = y  # an int, too
         else:
             with pytest.raises(ValueError, match=r"does not broadcast to \(\), the shape"):
                 x[key] = y

@@ -168,3 +168,12 @@ def test_ranges_of_numpy_are_numpys(dtype: str) -> None:
     for given in ((0.1, 3.0, 0.3), (-3.0, 7.3, 0.7), (2.5, -4.0, -0.25), (0.5, 1.0)):
         answer = np.arange(*given, dtype=storage).astype(np.float64).tolist()
         assert pa.arange(*given, dtype=dtype).astype("float64").tolist() == answer
+
+
+def test_numbers_are_read_off_arrays_by_the_policy_of_the_call() -> None:
+    torch, jax = pa.namespace("torch"), pa.namespace("jax")
+    with pytest.raises(OverflowError):  # as of the number alone
+        pa.full_like(torch.zeros(2, dtype=pa.int8), torch.asarray(300))
+    with pa.policy("torch"):
+        assert pa.full(2, jax.asarray(3, dtype=pa.int8)).dtype == "int8"
+        assert pa.diff(jax.asarray([1, 4], dtype=pa.int8), prepend=0).dtype == "int8"

@@ -131,3 +131,10 @@ def test_uint8_is_a_mask_in_torch(key: list[int], shape: tuple[int, ...], answer
             assert x[mask].tolist() == [-1] * count
     with pytest.raises(IndexError):
         x[xp.asarray([1, 0, 1], dtype="uint8")]
+
+
+def test_running_sums_of_nothing_have_their_initial_zero() -> None:
+    xp = pa.namespace("jax")
+    for shape, axis, made in (((0,), 0, (1,)), ((0, 3), 0, (1, 3)), ((3, 0), -1, (3, 1))):
+        sums = xp.cumulative_sum(xp.zeros(shape), axis=axis, include_initial=True)
+        assert sums.shape == made

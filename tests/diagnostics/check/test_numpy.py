@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -495,7 +497,7 @@ AGAIN = {
     "np.trapezoid(b, dx=0.5)": "87.5",
     "np.divmod(np.array([-128], np.int8), np.int8(-1))": 128,
     "b.__add__(b)": 400,
-    "b[0].__rsub__(np.uint8(1))": -199,
+    "b.__rsub__(np.uint8(1))": -199,
 }
 
 
@@ -506,6 +508,27 @@ def test_what_wraps_inside_of_functions(check: Any, text: str, exact: object) ->
     found = check(f"{arrays}r = {text}\n")
     assert [each.kind for each in found] == ["integer-wrap"]
     assert exact is None or found[0].loss.example.exact == str(exact)
+
+
+def test_operators_called_by_name_do_what_they_do(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np, warnings; warnings.simplefilter('ignore')\n"
+        "class Own(np.ndarray):\n    __array_priority__ = 9\n"
+        "    def __radd__(self, x): return 'own'\n"
+        "others = True, 300, 1.5, 1j, np.array([1, 2]), np.arange(2).view(Own), np.int8(2), 'x'\n"
+        "for T in np.bool_, np.int8, np.uint64, np.float32, np.float64, np.complex64:\n"
+        "    for x in T(1), np.array([1], T):\n"
+        "        for n in 'add radd rsub mul floordiv pow rpow eq lt lshift divmod neg'.split():\n"
+        "            for args in [(), *((y,) for y in others)]:\n"
+        "                try: print(repr(getattr(x, f'__{n}__')(*args)))\n"
+        "                except Exception as e: print(type(e), e)\n"
+    )
+    bare = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    ran = [sys.executable, "-m", "promoarray", "check", "--no-edit", str(program)]
+    said = subprocess.run(ran, capture_output=True, text=True, check=False).stdout
+    assert said.startswith(bare.stdout)
+    assert "__add__ at program.py" in said  # of scalars, which are not examined there
 
 
 def test_what_fits_inside_of_functions(check: Any) -> None:

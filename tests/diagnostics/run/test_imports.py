@@ -89,6 +89,7 @@ def test_a_program_that_is_rewritten_has_imported_what_it_is_rewritten_for(files
         ({"main.py": "import numpy\ndef f():\n    import torch"}, "numpy"),
         ({"main.py": "import promoarray\nimport a", "a.py": "import torch"}, "promoarray"),
         ({"main.py": "import os"}, "promoarray"),
+        ({"main.py": "import rich, a", "a.py": "def f():\n    import promoarray"}, "promoarray"),
         ({"main.py": "import sys\nsys.path.append('lib')\nimport speech"}, "numpy"),
     ],
 )

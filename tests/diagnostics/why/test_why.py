@@ -247,8 +247,18 @@ def test_values_that_containers_hold(why):
     assert "--value takes kept['both'].low, kept['both'].high\n" in said
 
 
+def test_large_containers_and_odd_classes_end(why):
+    text = NUMPY + (
+        "a = [[[0.0] * 1000] * 1000] * 30\nclass T(tuple):\n    _fields = 5\nt = T((1,))\n"
+        "x = np.arange(3) * 2\n"
+    )
+    assert "x  int64  np.arange(3) * 2, program.py:6" in why(text, "--value", "x")[1]
+
+
 def test_values_that_a_module_holds(why):
     pytest.importorskip("torch")
+    odd = "class Odd(torch.nn.Linear):\n    def state_dict(self): return {}\nodd = Odd(2, 2)\n"
+    assert why(TORCH + odd, "--value", "odd")[0] == 0
     _, said = why(TORCH + "layer = torch.nn.Linear(2, 2).half()\n", "--value", "layer.weight")
     assert "layer.weight  float16  torch.nn.Linear(2, 2).half(), program.py:3" in said
 

@@ -96,25 +96,19 @@ class StandIns:
         return (lambda f: self._watched(f, why)) if why else None
 
     def _operator(self, method: Any) -> Any:
-        """An operator that is called by its name: ``x.__add__``, of NumPy's own classes."""
+        """An operator that is called by its name: ``x.__add__`` of an array. What it is given has
+        to be such that the operator does the same: it asks the other's class, too."""
         x, name = method.__self__, method.__name__
         if type(x) not in (np.ndarray, *np.sctypeDict.values()):
             return method  # a class of the program's may call that of NumPy in its own
-        scalars = np.sctypeDict.values() if type(x) is np.ndarray else ()
         plain, turned = getattr(operator, name, None), f"__{name[3:]}"
         done = in_python().OPERATORS.get(plain or getattr(operator, turned, None))
-        if done is None:
-            known = plain is not None or name in ("__divmod__", "__rdivmod__")
+        if done is None or type(x) is not np.ndarray:  # scalars leave some numbers to their class
+            known = done is not None or plain is not None or name in _DIVMOD
             return self._watched(method, _NOT_RECORDED, x) if known else method
 
         def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            # The method alone: it asks no other class, and scalars leave some numbers to theirs.
-            alike = {np.ndarray, bool, int, float, complex, *scalars, type(x)}
-            if (
-                kwargs
-                or len(args) != (name not in _OF_ONE)
-                or not all(type(y) in alike for y in args)
-            ):
+            if kwargs or len(args) != (name not in _OF_ONE) or not {*map(type, args)} <= _ALIKE:
                 return NotImplemented
             return done(x, *args) if plain else done(*args, x)
 
@@ -167,6 +161,8 @@ class StandIns:
 
 
 _OF_ONE = frozenset({"__neg__", "__pos__", "__invert__", "__abs__"})
+_DIVMOD = "__divmod__", "__rdivmod__"
+_ALIKE = {np.ndarray, bool, int, float, complex, *np.sctypeDict.values()}
 _NOT_RECORDED = "what it computes is not recorded"
 
 
