@@ -1,4 +1,4 @@
-"""How a framework quantizes: floats to scaled integers or narrow floats, and back.
+"""Rules by which a framework quantizes: floats to scaled integers or narrow floats, and back.
 
 Everywhere it is ``saturate(round(x / scale) + zero_point)``, and ``(q - zero_point) * scale``. A
 ``Quantization`` says what is a framework's own in it: the types, the dtype computed in, how it is
