@@ -83,7 +83,8 @@ def _is_harmless(character: str) -> bool:
 
 def counted(number: int, what: str) -> str:
     """Return "1 place", "2 places"."""
-    return f"{number} {what}{'s' * (number != 1)}"
+    plural = "es" if what.endswith("ss") else "s"
+    return f"{number} {what}{plural * (number != 1)}"
 
 
 def listed(words: Iterable[str], conjunction: str = "and") -> str:

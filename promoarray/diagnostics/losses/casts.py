@@ -136,7 +136,6 @@ def _of_integers(given: tuple[int, int], target: DType) -> Set[str]:
 
 def _is_offset(least: float, most: float, sign: int, target: DType) -> bool:
     """Whether data lie far from zero, as times do. Those of about 1 are factors, to 16 bits."""
-    assert target.format is not None
     return sign != 0 and 0 < most - least <= most / 16 and (target.bits > 16 or most > 2)
 
 
@@ -337,9 +336,9 @@ def _digits(elements: Elements, source: Operand, target: DType) -> Iterator[Loss
         # Beyond, floats are whole numbers by chance, if not always.
         if 2.0**digits < most <= 2.0 ** (own.mantissa - 3) and _are_whole(given):
             yield from _whole_numbers(elements, given, digits)
-        elif _is_offset(least, most, sign, target):
+        elif _is_offset(least, most, sign, target.part):
             yield from _offset(elements, given, math.ldexp(1.0, math.frexp(most)[1] - digits))
-        elif most > 2.0**digits and target.bits > 16:  # times among other numbers
+        elif most > 2.0**digits and target.part.bits > 16:  # times among other numbers
             step = math.ldexp(1.0, math.frexp(most)[1] - digits)
             yield from _offset(elements, given, step, beyond=2.0**digits)
 
@@ -377,8 +376,11 @@ def _offset(
     """
     made, source = elements.beside(elements.result).reshape(-1), elements.operands[0]
     assert isinstance(source, Values)
+    given = np.broadcast_to(given, made.shape)  # one value may fill an array
     finite = np.flatnonzero(np.isfinite(given) & np.isfinite(made) & (np.abs(given) >= beyond))
     given, made = given[finite], made[finite]
+    if not given.size:
+        return
     different, index, inverse = np.unique(given, return_index=True, return_inverse=True)
     equal = made[index][1:] == made[index][:-1]
     if (different[-1] - different[0]) / step < len(different) and equal.any():

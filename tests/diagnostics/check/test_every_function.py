@@ -75,3 +75,27 @@ def test_every_inf_and_nan_is_told(tmp_path: Path, command: Command) -> None:
     untold = [each for line, each in enumerate(asked, len(head) + 1) if line not in lines]
     assert len(asked) > 300
     assert untold == []
+
+
+CASTS = """
+import numpy as np, warnings
+warnings.simplefilter("ignore")
+dtypes = "bool int8 uint8 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
+inf, nan = np.inf, np.nan
+values = [], [inf], [nan], [-inf, inf], [1e300], [1e300, 2e300], [1e-320], [-0.0], [1e5, 1e5 + 1]
+for each in *values, [2.0**53 + 2, 2.0**53], [300, -1], [nan, 1e300]:
+    for x in (np.array(each).astype(a) for a in dtypes):
+        for b in dtypes:
+            y = np.zeros(x.shape, b)
+            y[...] = x
+            x.astype(b), x + y, x * y, np.where(x != 0, x, y), np.concatenate([x, y]), x == y
+            np.full(2, x[0] if x.size else 0, b), np.cumsum(x, dtype=b), np.maximum(x, y)
+"""
+
+
+def test_no_numbers_break_what_looks_at_casts(tmp_path: Path, command: Command) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(CASTS)
+    ran = command("check --no-edit", str(program), status=1)
+    assert "bug" not in ran.err
+    assert "passs" not in ran.out

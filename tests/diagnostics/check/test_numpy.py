@@ -531,6 +531,22 @@ def test_operators_called_by_name_do_what_they_do(tmp_path: Path) -> None:
     assert "__add__ at program.py" in said  # of scalars, which are not examined there
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("np.pad(b, 1, constant_values=256)", "cast-out-of-range"),
+        ("np.pad(b, 1, mode='linear_ramp', end_values=300)", "cast-out-of-range"),
+        ("np.pad(b.astype(np.float32), 1, constant_values=1e300)", "cast-out-of-range"),
+        ("np.pad(b, 1, constant_values=(3, 255))", ""),
+        ("np.array([1e300, -1e300]).astype(np.float32)", "cast-out-of-range"),
+        ("np.array([np.inf, 1e300]).astype(np.float16)", "cast-out-of-range"),
+    ],
+)
+def test_borders_are_cast(check: Any, text: str, kind: str) -> None:
+    found = check(f"b = np.array([1, 2], np.uint8)\nr = {text}\n")
+    assert [each.kind for each in found] == [kind] * bool(kind)
+
+
 def test_what_fits_inside_of_functions(check: Any) -> None:
     assert not check("""\
 x = np.arange(500, dtype=np.int64)

@@ -218,7 +218,10 @@ class CheckedSession(Session):
         is_partial = "initial" in kwargs or (where is not None and family in FOLDS)
         is_again = looks.way == AGAIN and not is_product(callee.name, given)
         if is_again and callee.name == "pad" and kwargs.get("reflect_type") != "odd":
-            return None  # which computes nothing
+            value = kwargs.get("constant_values", kwargs.get("end_values"))
+            if value is not None and isinstance(given[0], np.ndarray):
+                self._stores_value(met, given[0], np.ravel(value))
+            return None
         if whole and (is_again or (is_partial and family is Family.SUM)):
             self._again(met, callee, whole_operands(given, kwargs), given, kwargs)
             return None
