@@ -11,6 +11,7 @@ A call that is like another at the same place is not looked at again, but counte
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -149,6 +150,7 @@ class Recorder:
         self.forgetting: list[Callable[[], object]] = []
         self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
         self.noted = self.default_named = False
+        self._passes: Counter[Hashable] = Counter()
         self._abstract_array = abstract_arrays_of(home)
 
     # -- the run ----------------------------------------------------------------------------------
@@ -316,6 +318,10 @@ class Recorder:
     def _held(self, result: Result, frame: FrameType) -> None:
         """Compare the values of a result with those in the dtypes that policies have instead."""
         if all(result.dtype not in policy.canonical for policy in self.report.policies):
+            return
+        place = frame.f_code, frame.f_lasti
+        self._passes[place] += 1
+        if self._passes[place] > PASSES:  # a loop goes on at the speed of calls that are known
             return
         self.heard.lasting = False  # the next pass has other values
         final = final_of(result.array)
@@ -613,6 +619,9 @@ class Recorder:
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""
+
+PASSES = 64
+"""So many passes of a line are looked at for values that a policy without 64 bits loses."""
 
 _MODULAR = {
     *("add", "subtract", "multiply", "negative", "pow", "square", "dot", "matmul"),
