@@ -13,15 +13,21 @@ from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
 from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
-from promoarray.core.operands import as_array, operand_of, plain_number
+from promoarray.core.operands import as_array, as_operand, operand_of, plain_number
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
 from promoarray.functions._creation import cast_values, default
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.kernels.portable.ranges import LINES, RANGES, Values, arange_by_first_two
+from promoarray.kernels.portable.ranges import (
+    LINES,
+    RANGES,
+    Values,
+    arange_by_first_two,
+    line_of_one,
+)
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Plan, Refusal
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.scalars import bounds, in_range
 
 __all__ = ["arange", "linspace"]
@@ -168,14 +174,21 @@ def _count(start: Any, stop: Any, step: Any) -> int:
 
 def _common(*ends: Any) -> DType | None:
     """The common dtype of arrays and NumPy's scalars among numbers; None if there are none."""
-    if all(type(x) in WEAK for x in ends):
+    entered = list(map(as_operand, ends))
+    if all(type(x) in WEAK for x in entered):
         return None
-    policy = get_policy()
-    entered = [x if type(x) in WEAK else as_array(x, "arange") for x in ends]
+    policy, pairs = get_policy(), zip(entered, ends, strict=True)
+    entered = [x if type(x) in WEAK else as_array(given, "arange") for x, given in pairs]
     seen = (operand_of(x, policy) for x in entered)
     held = (o._replace(type=policy.canonical.get(o.type, o.type)) for o in seen)
     found = policy.result_type(tuple(held))
     return None if isinstance(found, Refusal) else found
+
+
+def _quotient(dtype: DType) -> DType:
+    """The dtype in which a policy divides a dtype by itself."""
+    plan = get_policy().plan("divide", (Operand(dtype), Operand(dtype)))
+    return dtype if isinstance(plan, Refusal) else plan.result
 
 
 def _count_in(held: Any) -> Callable[..., int]:
@@ -204,23 +217,29 @@ def _computed(
     device: str | None,
     places: int | None = None,
 ) -> Any:
-    """The values that a policy's own kernel has at each place, or the first few, in float64."""
-    first, second = map(float, ends)
+    """The values that a policy's own kernel has at each place, or the first few, widened."""
+    is_complex = target.kind is Kind.COMPLEX
+    first, second = ends if is_complex else map(float, ends)
+    wide = dt.complex128 if is_complex else dt.float64
 
     def values(at: Any) -> Any:
-        return rule(at, first, second, count, target.storage).astype(np.float64)
+        return rule(at, first, second, count, target.storage).astype(wide.storage)
 
     backend, places = on_device(device), count if places is None else places
     if is_lazy(backend):
         line = backend.xp.arange(places)  # of values by their places, each of which it can be
         return type(line)(places, values)
-    return backend.from_numpy(values(np.arange(places)), dt.float64, device)
+    return backend.from_numpy(values(np.arange(places)), wide, device)
 
 
 def _number(x: Any, name: str) -> Any:
     """A Python number, of one or of an array of one element."""
     if type(x) in WEAK:
         return x
+    if getattr(x, "size", 1) != 1:
+        write = "start + (stop - start) * pa.linspace(0, 1, num)[:, None]"
+        hint = f"; for a line of each element write {write}" if name == "linspace" else ""
+        raise TypeError(f"{name} takes numbers, not an array of shape {tuple(x.shape)}{hint}")
     number = x.item() if hasattr(x, "item") else plain_number(x)
     if type(number) not in WEAK:
         raise TypeError(f"{name} takes numbers, not {quoted(x)}")
@@ -300,7 +319,7 @@ def linspace(
     ends, made = (_number(start, "linspace"), _number(stop, "linspace")), dtype
     if dtype is None and "linspace" in get_policy().stored.promotes:
         common = _common(start, stop)
-        made = common if common is not None and common.kind in (Kind.FLOAT, Kind.COMPLEX) else None
+        made = common and _quotient(common)
     out = _linspace(ends, num, endpoint, made, device)
     if device is None and endpoint is True:
         keep_copy("linspace", (start, stop, num), dtype, out)
@@ -318,9 +337,13 @@ def _linspace(
         ends = fit(ends[0], target), fit(ends[1], target)
         if not any(isinstance(v, complex) for v in ends):
             weak = dt.weak_float
-    if weak is dt.weak_float:
+    if weak is dt.weak_float or target.kind is Kind.COMPLEX:
         kernel = get_policy().kernel("linspace", Plan((target,), target, target))
-    if kernel in LINES and _computes(target) and (endpoint or kernel == "line_between"):
+    if kernel == "line_between":
+        held = _quotient(target)
+        values = _line(LINES[kernel], ends, num, endpoint, held, device)
+        values = xp.floor(values) if target.kind in INTEGERS else values
+    elif kernel in LINES and _computes(target) and endpoint:
         values = _line(LINES[kernel], ends, num, endpoint, target, device)
     elif kernel == "linspace_of_integers" and num:
         fit = get_policy().stored.rule("linspace")
@@ -343,6 +366,7 @@ def _line(
         raise ValueError(f"linspace makes a number of values that is not negative, not {num}")
     fit = get_policy().stored.rule("linspace")
     first, last = (fit(v, target) for v in ends)
+    rule = line_of_one if num == 1 else rule
     return _computed(rule, (first, last), num + (not endpoint), target, device, num)
 
 

@@ -102,9 +102,9 @@ def diff(
     array, n = as_array(x, "diff"), index(n)
     if n < 0:
         raise ValueError(f"diff: n must be 0 or more, not {quoted(n)}")
-    axis = axis_in("diff", axis, array.ndim)
     if not n:
         return array
+    axis = axis_in("diff", axis, array.ndim)
     around = [part for part in (prepend, array, append) if part is not None]
     if n == len(around) == 1:
         return call("diff", array, axis=axis)

@@ -110,6 +110,7 @@ var_around_integer std_around_integer | integers | the mean loses its fraction
 single_atan2 | bits | angles of integers have the precision of float32
 rounded_atan2 | floats | an angle of float32 is rounded once
 hypot_of_squares | numbers | the root of x1 * x1 + x2 * x2, which may overflow
+known_var known_std | inexact | with a correction of as many as there are, or more, they are NaN
 integer_var | integers | the mean, of float32, loses its fraction, squares are summed in the dtype,
     and the quotient loses its fraction again
 integer_std | integers | the square root of the variance without its fraction
@@ -169,7 +170,8 @@ line_by_products | floats | a number of a line is start + n * step in the dtype 
 line_from_both_ends | floats | each half of a line is counted from its own end, in the dtype itself
 fused_line_from_both_ends | floats | each half of a line is counted from its own end, in the dtype
     itself; of float32 and float64 no product is rounded
-line_between | floats | a number of a line is start * (1 - t) + stop * t in the dtype itself
+line_between | numbers | a number of a line is start * (1 - t) + stop * t in the dtype itself, of
+    integers in the one that they are divided in
 linspace_of_integers | integers | the ends lose their fractions first, then what lies between them,
     counted from the nearer end
 linspace_towards_zero | integers | the values lose their fractions

@@ -32,6 +32,8 @@ torch      | linspace(-3.0, 0.7, 5, dtype="float64") | 2 -1.1500000000000001 3 -
 jax        | linspace(-3.0, 0.7, 5, dtype="float64") | 2 -1.15 3 -0.22500000000000003
 torch      | linspace(-0.0, 0.7, 9, dtype="float16") | 3 0.2626953125 7 0.61279296875
 torch      | linspace(0.1, 0.7, 9, dtype="bfloat16") | 6 0.55078125 8 0.69921875
+jax        | linspace(-1.5, 1, 8, dtype="float32") | 1 -1.1428571939468384 4 -0.07142847776412964
+jax        | linspace(0, 0.7, 8, dtype="float16") | 3 0.2998046875 6 0.599609375
 jax        | linspace(0.1, 0.7, 9, dtype="bfloat16") | 6 0.546875 8 0.69921875
 tensorflow | linspace(0.1, -7.0, 9, dtype="float32") | 1 -0.7874999642372131 2 -1.6749999523162842
 tensorflow | arange(0.1, 3.0, 0.3, dtype="float16") | 4 1.2998046875 7 2.19921875
@@ -74,7 +76,18 @@ def test_lines_of_jax_have_the_dtype_of_what_has_one() -> None:
     assert xp.linspace(np.float16(0), 1, 5).dtype == "float16"
     assert xp.linspace(xp.asarray(0, dtype="bfloat16"), 2, 5).dtype == "bfloat16"
     assert xp.linspace(np.float32(0), np.float64(1), 5).dtype == "float64"
+    assert xp.linspace(np.int8(0), 5, 5).dtype == "float32"  # as a quotient of int8
+    assert xp.linspace(-1.5, 3, 4, dtype="complex64")[1].tolist() == 8.940696716308594e-08
     assert [xp.linspace(0, 1, 5).dtype, xp.linspace(np.int8(0), 2.5, 5).dtype] == ["float64"] * 2
+
+
+def test_ends_of_a_line_are_numbers() -> None:
+    with pytest.raises(TypeError, match=r"not an array of shape \(2,\); .* write start \+"):
+        pa.linspace(pa.asarray([0, 1]), 5, 3)
+
+
+def test_no_difference_is_the_array_itself() -> None:
+    assert pa.diff(pa.asarray(5), n=0).tolist() == 5  # which needs no axis
 
 
 @pytest.mark.parametrize("policy", ["torch", "jax", "paddle@3.3"])

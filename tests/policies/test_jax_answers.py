@@ -51,6 +51,17 @@ imag(logaddexp(a("complex128", -7j), -7j))  ->  float64 (1,) -0.7168146928204138
 greater(True, a("complex128", complex(-inf, nan)))  ->  bool (1,) True
 a("complex64", 1j) <= a("complex64", 1j)  ->  bool (1,) True
 expm1(a("complex128", complex(inf, 0.0)))  ->  complex128 (1,) inf+0.0j
+# Lines are weighed ends, in the dtype of a quotient, every step as XLA rounds it.
+imag(linspace(3, 1 + 1j, 4))  ->  float64 (4,) 0.0 0.3333333333333333 0.6666666666666666 1.0
+real(linspace(3, 1 + 1j, 4))  ->  float64 (4,) 3.0 2.3333333333333335 1.6666666666666667 1.0
+linspace(300, 3, 9, dtype=int8)  ->  int8 (9,) 127 127 127 127 127 114 77 40 3
+linspace(1e8, 2.5, 3, dtype=int32)  ->  int32 (3,) 100000000 50000000 2
+linspace(1e8, 2.5, 5, dtype=int32)  ->  int32 (5,) 100000000 75000000 50000000 25000002 2
+linspace(3, 0.7, 5, dtype=float8_e4m3fn)  ->  float8_e4m3fn (5,) 3.0 2.5 1.875 1.25 0.6875
+linspace(inf, 1, 1)  ->  float64 (1,) inf
+# With no degree of freedom left a variance is unknown.
+var(a("float64", 1.0, 3.0), correction=2)  ->  float64 () nan
+std(a("int8", 1, 3), correction=2.5)  ->  float32 () nan
 # Numbers that are stored.
 full((1,), -1, dtype=uint32)  ->  uint32 (1,) 4294967295
 full_like(a("int8", 1), 300)  ->  int8 (1,) 44

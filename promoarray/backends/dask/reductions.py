@@ -357,8 +357,9 @@ class Variance(Reduction):
 
     def answer(self, part: Moments) -> Block:
         count, _, squares = part
-        out = squares / np.float64(max(count - self.ddof, 0))
-        out = out**0.5 if self.kernel == "std" else out
+        known = self.kernel in ("std", "var") or count > self.ddof
+        out = squares / np.float64(max(count - self.ddof, 0) if known else np.nan)
+        out = out**0.5 if self.kernel.endswith("std") else out
         return backend_of(out).cast(out, dt.float64, self.made)
 
 
@@ -500,7 +501,7 @@ TREES: dict[str, type[Reduction] | Callable[..., Blocks]] = {
     **dict.fromkeys(("real_all", "real_any", "max_or_lowest", "min_or_highest"), Reduction),
     **dict.fromkeys(("one_term_sum", "signed_max", "signed_min"), Reduction),
     **dict.fromkeys(_SUMMED_IN, _mean),
-    **dict.fromkeys(("var", "std"), Variance),
+    **dict.fromkeys(("var", "std", "known_var", "known_std"), Variance),
     **dict.fromkeys(("var_around_integer", "std_around_integer", *_IN_FLOAT32), _integer_variance),
     **dict.fromkeys(("argmax", "argmin"), Position),
     **dict.fromkeys(("argmax_without_nan", "argmin_without_nan"), Position),

@@ -59,6 +59,11 @@ def arange_by_rounded_products(
     return held.type(start) + at.astype(held) * held.type(step)
 
 
+def line_of_one(at: Buffer, start: Any, stop: Any, count: int, held: Any) -> Buffer:
+    """The start alone."""
+    return np.full(at.shape, start, held)
+
+
 @quietly
 def line_by_products(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
     """``start + place * step``, and both ends as they are (tf.linspace)."""
@@ -88,20 +93,56 @@ def fused_line_from_both_ends(
 
 
 @quietly
-def line_between(at: Buffer, start: float, stop: float, count: int, held: Any) -> Buffer:
-    """Weigh both ends, of whose products the second is not rounded (jax.numpy.linspace, as XLA
-    computes it: by the reciprocal of the count)."""
-    first, last, one = held.type(start), held.type(stop), held.type(1)
-    places, parts = at.astype(held), held.type(max(count - 1, 1))
-    if held.itemsize == 2:
-        share = places / parts
-        between = first * (one - share) + last * share
+def line_between(at: Buffer, start: Any, stop: Any, count: int, held: Any) -> Buffer:
+    """Weigh both ends (jax.numpy.linspace, as XLA computes it: by the reciprocal of the count)."""
+    first, last = held.type(start), held.type(stop)
+    parts = max(count - 1, 1)
+    if held.kind == "c":
+        real = [type(end) is not complex for end in (start, stop)]
+        between = _between_complex(at, first, last, parts, real)
+    elif held.char in "fde":
+        between = _between(at, first, last, parts, held)
     else:
-        each = one / parts
-        between = fused(
-            np, np.full_like(places, last * each), places, first * (one - places * each)
-        )
+        between = _between_narrow(at, first, last, parts, held)
     return np.where((at == count - 1) & (count > 1), last, between)
+
+
+def _between(at: Buffer, first: Any, last: Any, parts: int, held: Any) -> Buffer:
+    places, one = at.astype(held), held.type(1)
+    each = one / held.type(parts)
+    rest = one - places * each
+    if held.itemsize == 2:
+        return first * rest + last * each * places
+    front, behind = np.full_like(places, first), np.full_like(places, last * each)
+    made = fused(np, behind, places, front * rest)
+    if parts > 33:  # else the loop is unrolled, and a factor of 1 left out
+        return made
+    return np.where(at == 1, fused(np, front, rest, behind), made)
+
+
+def _between_complex(at: Buffer, first: Any, last: Any, parts: int, real: list[bool]) -> Buffer:
+    """Weigh complex ends; the real part of one that was real is a single product, not rounded."""
+    held, none = first.real.dtype, first.real.dtype.type(0)
+    share = at.astype(held) * (held.type(1) / held.type(parts))
+    rest = held.type(1) - share
+    made, front = np.empty(at.shape, first.dtype), first.real * rest - first.imag * none
+    behind = last.real * share - last.imag * none
+    if real[1]:
+        made.real = fused(np, np.full_like(share, last.real), share, front)
+    elif real[0]:
+        made.real = fused(np, np.full_like(share, first.real), rest, behind)
+    else:
+        made.real = front + behind
+    made.imag = (first.real * none + first.imag * rest) + (last.real * none + last.imag * share)
+    return made
+
+
+def _between_narrow(at: Buffer, first: Any, last: Any, parts: int, held: Any) -> Buffer:
+    """Round every step, of which the quotients are made in the next wider dtype."""
+    wide = np.dtype("f2" if held.itemsize == 1 else "f4")
+    each = wide.type(1) / held.type(parts).astype(wide)
+    share = (at.astype(held).astype(wide) * each).astype(held)
+    return first * (held.type(1) - share) + last * share
 
 
 def _ends(start: float, stop: float, count: int, held: Any) -> tuple[Any, Any, Any]:

@@ -45,6 +45,16 @@ def std_around_integer(xp: Any, x: Buffer, **options: Any) -> Buffer:
     return xp.sqrt(var_around_integer(xp, x, **options))
 
 
+def known_var(xp: Any, x: Buffer, *, ddof: float = 0.0, **options: Any) -> Buffer:
+    found = xp.var(x, ddof=ddof, **options)
+    known = x.size // max(found.size, 1) > ddof
+    return found if known else xp.full_like(found, float("nan"))
+
+
+def known_std(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    return xp.sqrt(known_var(xp, x, **options))
+
+
 def integer_var(
     xp: Any, x: Buffer, *, axis: Any = None, ddof: float = 0.0, keepdims: bool = False
 ) -> Buffer:

@@ -158,6 +158,8 @@ JNP = Policy(
         "min": ("signed_min",),
         "maximum": ("signed_maximum", "lexical_maximum"),
         "minimum": ("signed_minimum", "lexical_minimum"),
+        "std": ("known_std",),
+        "var": ("known_var",),
         "expm1": ("standard_expm1",),
         "logaddexp": ("wrapped_logaddexp",),
         "all": ("real_all",),
