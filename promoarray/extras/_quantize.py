@@ -22,8 +22,8 @@ from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CAST, CastRule
 from promoarray.promotion.plan import Refusal, accumulator
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.quantization import FLOATS, Quantization, Rounding
-from promoarray.promotion.scalars import bounds
+from promoarray.promotion.quantization import FLOATS, Faked, Quantization, Rounding
+from promoarray.promotion.scalars import bounds, largest, worded
 
 
 class Numbers(NamedTuple):
@@ -71,7 +71,8 @@ def carried_out(
     types = decide(call, policy, rule, x.dtype, scale, zero_point)
     if isinstance(types, Refusal):
         return types
-    limits, zero = limits_of(call, types.target, zero_point), None
+    limits, zero = limits_of(call, types.target), None
+    _require_held(call.name, types.target, limits, zero_point)
     with np.errstate(all="ignore"):
         by = cast(_entered(scale, types.scale, x), rule.compute or types.scale)
         by = _spread(call, rule, by, x.buffer.shape)
@@ -99,15 +100,16 @@ def decide(
     back = call.name == "dequantize"
     faked = rule.faked if call.name == "fake_quantize" else None
     zero = zero_point.dtype if isinstance(zero_point, Numbers) else None
-    target = x if back else call.dtype or (None if faked else zero) or rule.default
-    if target is None and faked and call.limits is not None:
-        target = dt.int32
-    said = f"policy {quoted(policy.name)}: {rule.title}"
+    limited = call.name == "fake_quantize" and call.limits is not None
+    default = dt.int32 if limited else rule.default
+    target = x if back else call.dtype or (None if faked else zero) or default
+    title, _, targets = faked or Faked(rule.title, rule.given, rule.targets)
+    said = f"policy {quoted(policy.name)}: {title}"
     if call.precision not in {None, *FLOATS}:
         return Refusal(f"precision is {words_of(FLOATS)}, not {call.precision}")
     lacking = next((name for name in rule.lacks if getattr(call, name) is not None), None)
     if lacking or target is None:
-        asks = f"names no dtype; write dtype=, one of {words_of(rule.targets)}"
+        asks = f"needs a dtype; write dtype=, one of {words_of(targets)}"
         has_no = f"has no {lacking} ({rule.lacks.get(lacking or '')}); leave it out"
         said = f"{said} {has_no if lacking else asks}"
         return Refusal(said, TypeError(said))
@@ -133,7 +135,7 @@ def decide(
 def _refused(rule: Quantization, name: str, types: Types, x: DType, zero: DType | None) -> str:
     """Say which dtype the rule does not take; nothing where it takes them all."""
     back, faked = name == "dequantize", rule.faked if name == "fake_quantize" else None
-    given, targets = faked or (rule.given, rule.targets)
+    title, given, targets = faked or Faked(rule.title, rule.given, rule.targets)
     asked = [(types.scale, rule.scales - ({dt.int32} if back else set()), "scale")]
     asked += [(x, targets | {dt.int32}, "x")] if back else [(x, given, "x")]
     asked += [] if back else [(types.target, targets, "dtype")]
@@ -142,13 +144,14 @@ def _refused(rule: Quantization, name: str, types: Types, x: DType, zero: DType 
         if dtype not in those:
             cast = what != "dtype" and dt.float32 in those and dtype.kind is not Kind.COMPLEX
             write = f": write pa.astype({what}, pa.float32)" if cast else ""
-            return f"{rule.title} takes {words_of(those)} as {what}, not {dtype.name}{write}"
+            return f"{title} takes {words_of(those)} as {what}, not {dtype.name}{write}"
     if rule.one_type and not back and x is not types.scale:
         which = f"scale, pa.{x.name}" if x in FLOATS else f"x, pa.{types.scale.name}"
         return f"x and scale must be of one type: write pa.astype({which})"
     alike = zero in (None, types.target) or not (rule.own_zero_points or zero.kind not in INTEGERS)
-    write = f"zero_point must be of it, too: write pa.astype(zero_point, pa.{types.target.name})"
-    return "" if alike else write
+    made = types.target.name
+    said = f"zero_point must be of {made}, as what is made: write pa.astype(zero_point, pa.{made})"
+    return "" if alike else said
 
 
 def words_of(those: frozenset[DType]) -> str:
@@ -334,13 +337,13 @@ def _spread(call: Call, rule: Quantization, given: Numbers, shape: tuple[int, ..
     return given._replace(buffer=backend.read(repeated, key))
 
 
-def limits_of(call: Call, target: DType, zero_point: Given = None) -> tuple[int, int]:
+def limits_of(call: Call, target: DType) -> tuple[int, int]:
     """The least and the largest integer, of the target or as asked for.
 
     Raises
     ------
     TypeError, ValueError
-        If there are no such limits, or the zero point lies beyond them.
+        If there are no such limits.
     """
     if target.kind not in INTEGERS:
         if call.limits is not None:
@@ -351,14 +354,30 @@ def limits_of(call: Call, target: DType, zero_point: Given = None) -> tuple[int,
     if call.limits is not None:
         given = integers(call.name, "limits", call.limits)
         least, most = given if isinstance(given, tuple) and len(given) == 2 else (1, 0)
-    inside = low <= least and most <= high
-    if least > most or not (inside or call.name == "fake_quantize"):
+    if not low <= least <= most <= high:
         raise ValueError(
-            f"{call.name}: limits are two integers of {target.name}, the lower one first, not "
-            f"{quoted(call.limits)}"
-        )
-    if type(zero_point) is int and not least <= zero_point <= most:
-        raise ValueError(
-            f"{call.name}: the zero point lies from {least} to {most}, not at {zero_point}"
+            f"{call.name}: limits are two integers of {target.name}, from {low} to {high}, the "
+            f"lower one first, not {quoted(call.limits)}"
         )
     return least, most
+
+
+def _require_held(name: str, target: DType, limits: tuple[int, int], zero_point: Given) -> None:
+    """Raise ValueError for zero points beyond the limits, or beyond a narrow float; lazy ones are
+    not looked at."""
+    if target.kind is Kind.FLOAT:
+        limits = -int(largest(target)), int(largest(target))
+    ends: list[Any] = [zero_point]
+    if isinstance(zero_point, Numbers):
+        backend = backend_of(zero_point.buffer)
+        if is_lazy(backend) or not zero_point.buffer.size:
+            return
+        found = backend.to_numpy(zero_point.buffer, zero_point.dtype)
+        ends = [found.min().item(), found.max().item()]
+    low, high = limits
+    for end in ends:
+        if end is not None and not low <= end <= high:
+            raise ValueError(
+                f"{name}: zero points of {target.name} lie from {low} to {high}, not at "
+                f"{worded(end)}"
+            )

@@ -19,6 +19,7 @@ from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.scalars import worded
 
 __all__ = [
     "dequantize",
@@ -145,7 +146,8 @@ def dequantize(
     x="Of floats.",
     dtype="""
     dtype : dtype_like, optional
-        What is quantized to in between. Default: that of ``zero_point``, or uint8.
+        What is quantized to in between. Default: that of ``zero_point``, or uint8; of ``limits``
+        alone int32.
     """,
     more=_LIMITS,
     result="Of the dtype of the scale; under PyTorch's and TensorFlow's policies of that of x.",
@@ -203,12 +205,19 @@ def operand_of(name: str, what: str, given: Any, number: type) -> Any:
 
     Raises
     ------
-    TypeError
-        If it is neither.
+    TypeError, OverflowError
+        If it is neither, or an int that no float holds.
     """
     operand = as_operand(given)
-    if isinstance(operand, Array) or type(operand) in (int, number):
-        return operand if isinstance(operand, Array) else number(operand)
+    if isinstance(operand, Array):
+        return operand
+    if type(operand) in (int, number):
+        try:
+            return number(operand)
+        except OverflowError:
+            raise OverflowError(
+                f"{name}: {what} is {worded(operand)}, which no float64 holds"
+            ) from None
     kind = "a float" if number is float else "an int"
     raise TypeError(
         f"{name} takes an array or {kind} as {what}, not {quoted(given)}; write pa.asarray(...)"

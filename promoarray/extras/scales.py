@@ -17,6 +17,7 @@ from promoarray.errors import quoted
 from promoarray.extras._quantize import Call, Numbers, cast, computed, limits_of, number, words_of
 from promoarray.extras.quantization import operand_of, quantize, refused
 from promoarray.functions.creation import asarray
+from promoarray.functions.data_types import result_type
 from promoarray.kernels.cast_mode import DEFAULT, ScaleRounding, ScaleZero
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -118,7 +119,7 @@ def quantization_parameters(
     Parameters
     ----------
     low, high : array or float, shapes that broadcast
-        The ends. Floats are float32.
+        The ends. Of an array and a float the float has the array's dtype; two floats are float32.
     dtype : dtype_like
         An integer dtype of at most 16 bits.
     limits : (int, int), optional
@@ -127,7 +128,7 @@ def quantization_parameters(
     Returns
     -------
     scale, zero_point : PArray, the broadcast shape
-        Of the dtype of the ends, and of ``dtype``.
+        Of the common dtype of the ends, and of ``dtype``.
 
     Raises
     ------
@@ -145,7 +146,8 @@ def quantization_parameters(
     """
     name, target = "quantization_parameters", as_dtype(dtype)
     ends = [operand_of(name, what, x, float) for what, x in (("low", low), ("high", high))]
-    arrays = [x if isinstance(x, Array) else asarray(x, dtype=dt.float32) for x in ends]
+    held = result_type(*ends) if any(isinstance(x, Array) for x in ends) else dt.float32
+    arrays = [asarray(x, dtype=held) for x in ends]
     cls = array_class(tuple(arrays))
     policy = cls._policy or get_policy()
     for array in arrays:

@@ -60,6 +60,21 @@ class Rounds(NamedTuple):
     rounding: Rounding
 
 
+class Faked(NamedTuple):
+    """What a framework's ``fake_quantize`` of its own takes, and to what; its dtype is x's.
+
+    Attributes
+    ----------
+    title : str
+        The function it is.
+    given, targets : frozenset of DType
+    """
+
+    title: str
+    given: frozenset[DType]
+    targets: frozenset[DType]
+
+
 class Range(NamedTuple):
     """How ``dynamic_quantize`` makes a scale and a zero point of the ends of a range.
 
@@ -109,9 +124,9 @@ class Quantization:
         From an argument that its functions do not have to what to do about it.
     cast : CastRule or None
         How narrow floats are made; None: as the policy casts.
-    faked : tuple of frozenset of DType, or None
-        What ``fake_quantize`` takes, and to what; it gives the dtype of x then. None: it is one of
-        the other two after the other, in the dtype of the scale.
+    faked : Faked or None
+        Its ``fake_quantize``. None: it is one of the other two after the other, in the dtype of the
+        scale.
     ranged : tuple of frozenset of DType
         What ``dynamic_quantize`` takes, and to what.
     shifted : bool
@@ -140,7 +155,7 @@ class Quantization:
     axis: int | None = 1
     lacks: Mapping[str, str] = field(default_factory=dict)
     cast: CastRule | None = None
-    faked: tuple[frozenset[DType], frozenset[DType]] | None = None
+    faked: Faked | None = None
     shifted: bool = False
     range: Range = field(default_factory=Range)
     quirks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -174,6 +174,10 @@ def f32(*values: float) -> pa.PArray:
     return pa.asarray([*values], dtype=pa.float32)
 
 
+def i64(*values: int) -> pa.PArray:
+    return pa.asarray([*values], dtype=pa.int64)
+
+
 @pytest.mark.parametrize(
     ("policy", "dtype", "wanted"),
     [
@@ -269,6 +273,50 @@ ERRORS = [
     ("numpy", lambda: pa.quantize([1.0], 1.0), TypeError, "takes an array"),
     ("numpy", lambda: pa.quantize(f32(1), "1"), TypeError, "an array or a float as scale"),
     ("numpy", lambda: pa.quantize(f32(1), 1.0, 300), ValueError, "from 0 to 255, not at 300"),
+    ("torch", lambda: pa.quantize(f32(1), 1.0, i64(300), dtype=pa.int8), ValueError, "not at 300"),
+    (
+        "numpy",
+        lambda: pa.dequantize(pa.astype(i64(1), pa.uint8), 1.0, i64(-1)),
+        ValueError,
+        "0 to 255, not at -1",
+    ),
+    (
+        "numpy",
+        lambda: pa.quantize(f32(1), 1.0, 1000, dtype=pa.float8_e4m3fn),
+        ValueError,
+        "from -448 to 448, not at 1000",
+    ),
+    (
+        "numpy",
+        lambda: pa.fake_quantize(f32(1), 1.0, i64(9), dtype=pa.int8, limits=(-8, 7)),
+        ValueError,
+        "from -8 to 7, not at 9",
+    ),
+    (
+        "torch",
+        lambda: pa.fake_quantize(f32(1), 1.0, dtype=pa.int8, limits=(-200, 7)),
+        ValueError,
+        "integers of int8, from -128 to 127",
+    ),
+    (
+        "torch",
+        lambda: pa.fake_quantize(f32(1), 1.0),
+        TypeError,
+        "torch.fake_.* dtype=, one of int2",
+    ),
+    (
+        "tensorflow",
+        lambda: pa.fake_quantize(i64(1), 1.0, dtype=pa.int8),
+        pa.PromotionError,
+        "fake_quant_with_min_max_vars takes float32 as x",
+    ),
+    ("numpy", lambda: pa.quantize(f32(1), 10**400), OverflowError, "scale is int of 1329 bits"),
+    (
+        "onnx@21",
+        lambda: pa.quantize(f32(1), 1.0, i64(3), dtype=pa.int8),
+        pa.PromotionError,
+        "zero_point must be of int8",
+    ),
     (
         "numpy",
         lambda: pa.quantize(f32(1), 1.0, dtype=pa.int64),
@@ -323,6 +371,20 @@ def test_quirks_of_the_two_implementations(
     for name, wanted in (("onnx@21", plain), (f"onnx@21+{quirk}", strange)):
         with pa.policy(name):
             assert int(pa.quantize(*given, dtype=pa.int8)) == wanted
+
+
+@pytest.mark.parametrize("policy", ["numpy", "torch"])
+def test_limits_alone_are_of_any_integers(policy: str) -> None:
+    with pa.policy(policy):
+        assert pa.fake_quantize(f32(500, -9), 0.5, limits=(-8, 900)).tolist() == [450, -4]
+
+
+@pytest.mark.parametrize("dtype", [pa.float16, pa.float32, pa.float64])
+def test_either_end_of_a_range_may_be_the_array(dtype: DType) -> None:
+    low, high = (pa.asarray(x, dtype=dtype) for x in (-6.1, 6.0))
+    wanted = [float(x) for x in pa.quantization_parameters(low, high)]
+    for ends in ((low, 6.0), (-6.1, high)):
+        assert [float(x) for x in pa.quantization_parameters(*ends)] == wanted
 
 
 def test_tensorflow_divides_by_the_scale_of_a_range() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.promotion.cast_rules import dtypes
-from promoarray.promotion.quantization import Quantization, Range, Rounding, Rounds
+from promoarray.promotion.quantization import Faked, Quantization, Range, Rounding, Rounds
 from promoarray.promotion.source import Source
 
 _SINGLE = frozenset({dt.float32})
@@ -32,7 +32,11 @@ QUANTIZATION = Quantization(
         "saturate": "it quantizes to integers alone",
         "precision": "it computes in float32",
     },
-    faked=(_SINGLE, dtypes("int2 int4 i8 u8 i16 u16")),
+    faked=Faked(
+        "tf.quantization.fake_quant_with_min_max_vars",
+        _SINGLE,
+        dtypes("int2 int4 i8 u8 i16 u16"),
+    ),
     shifted=True,
     range=Range(zero=False),
     sources=(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.promotion.cast_rules import dtypes
-from promoarray.promotion.quantization import FLOATS, Quantization, Range, Rounding, Rounds
+from promoarray.promotion.quantization import FLOATS, Faked, Quantization, Range, Rounding, Rounds
 from promoarray.promotion.source import Source
 
 _BYTES, _ALL = dtypes("i8 u8"), dtypes("*")
@@ -38,7 +38,11 @@ QUANTIZATION = Quantization(
         "saturate": "it quantizes to integers alone",
         "precision": "it computes in float32",
     },
-    faked=(FLOATS, dtypes("int2 int4 i8 u8 i16 u16 i32")),
+    faked=Faked(
+        "torch.fake_quantize_per_tensor_affine and per_channel",
+        FLOATS,
+        dtypes("int2 int4 i8 u8 i16 u16 i32"),
+    ),
     range=Range(least=2.0**-23, rounds_quotient=True),
     sources=(
         Source(
