@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 from cuda_cases import FUSED_PATTERNS, Transforms, differences, expected, operand
+from device_cases import DIVIDING
 
 from promoarray import dtypes as dt
 from promoarray.backends import numpy as backend
@@ -103,15 +104,11 @@ class Case:
         want = self.on_cpu(given)
         label = f"{self.name} of {' and '.join(map(str, self.operands))} to {self.plan.result}"
         if self.exact:
-            if self.name in _DIVIDING:
+            if self.name in DIVIDING:
                 got = _with_one_nan(got)
                 want = _with_one_nan(want)
             return differences(given[-1], got, want, label)
         return _too_far(self, given, got, want, label)
-
-
-_DIVIDING = frozenset({"remainder", "floor_divide"})
-"""Operations whose NaN comes from the C library on the CPU, with the sign it chooses."""
 
 
 def _with_one_nan(values: np.ndarray) -> np.ndarray:

@@ -117,6 +117,14 @@ def test_subnormals_of_float32_are_zero(cupy: Any) -> None:
     assert not (cupy.asarray(np.array([1e-310])) == 0).item()
 
 
+def test_its_loops_are_those_of_cupy(cupy: Any) -> None:
+    large = cupy.asarray(np.array([2**62 + 1]))
+    assert cupy.fmod(large, cupy.asarray(np.array([2**40]))).tolist() == [0]  # by float64
+    assert cupy.equal(large, large).tolist() == [True]
+    with pytest.raises(TypeError, match=r"Wrong type.*cupy_logical_and"):
+        cupy.logical_and(*(cupy.asarray(np.ones(1, np.complex64)),) * 2)
+
+
 def test_a_lone_negative_zero_loses_its_sign(cupy: Any) -> None:
     for x in (cupy.asarray(-0.0), cupy.full((), -0.0), cupy.asarray(np.float32(-0.0))):
         assert not np.signbit(x.get())

@@ -18,6 +18,7 @@ import dask_cases
 import device_cases as cases
 import numpy as np
 import pytest
+from formula_cases import wrong_formulas
 
 import promoarray as pa
 from promoarray import dtypes as dt
@@ -154,6 +155,12 @@ def test_the_golden_set(policy: str, name: str) -> None:
     """Every pair of dtypes of every policy's tables: the dtype, the bits, and what is refused."""
     asked = list(cases.operations(policy, (name,), CONCRETE, mixed=True))
     wrong = cases.disagreements(policy, asked, GPU)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("compute", dt.STANDARD, ids=str)
+def test_kernels_of_single_frameworks(compute: Any) -> None:
+    wrong = wrong_formulas(compute, GPU)
     assert not wrong, "\n".join(wrong)
 
 

@@ -22,7 +22,8 @@ from promoarray.backends.cupy import device as device_room
 from promoarray.backends.cupy import launch
 from promoarray.backends.cupy.array_api import functions
 from promoarray.backends.cupy.device import cupy, guarded, home, place
-from promoarray.backends.cupy.kernels import comparable, kernel
+from promoarray.backends.cupy.formulas import kernel
+from promoarray.backends.cupy.kernels import comparable
 from promoarray.backends.cupy.launch import Buffer, storage
 from promoarray.backends.cupy.moving import move, read, write
 from promoarray.dtypes import BY_STORAGE, DType, Kind

@@ -8,14 +8,15 @@ integers in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
+
+import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends.cupy.array_api import functions
 from promoarray.backends.cupy.device import cupy
 from promoarray.backends.cupy.launch import Buffer, bits, cast, launcher, new, operate, storage
-from promoarray.dtypes import BY_STORAGE, DType, Kind
+from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cuda.kernel_source import KernelSource
 from promoarray.kernels.cuda.values import (
     INTEGERS,
@@ -24,8 +25,6 @@ from promoarray.kernels.cuda.values import (
     next_code,
     to_order,
 )
-from promoarray.kernels.portable import complexes, composed, variants
-from promoarray.kernels.portable.steps import kernels_of
 
 Kernel = Callable[..., Any]
 """Takes the buffers, then the dtype they hold, then options; gives a buffer, or several."""
@@ -52,8 +51,11 @@ def _by(source: KernelSource, x: Buffer, dtype: DType) -> Buffer:
 
 
 def _extreme(name: str) -> Kernel:
-    def run(x: Buffer, dtype: DType, **options: Any) -> Buffer:
+    def run(x: Buffer, dtype: DType, *, initial: Any = None, **options: Any) -> Buffer:
         choose, largest = getattr(cupy, name), name == "max"
+        if initial is not None and not x.size:
+            shape = np.max(np.empty(x.shape), initial=0, **options).shape
+            return cupy.full(shape, initial, x.dtype)
         if dtype not in INTEGERS:
             return choose(x, **options)
         keys = _by(to_order(dtype, largest=largest), x, INTEGERS[dtype])
@@ -167,7 +169,7 @@ def _searchsorted(x: Buffer, values: Buffer, dtype: DType, **options: Any) -> Bu
     return cupy.searchsorted(cast(x, dtype, wide), cast(values, dtype, wide), **options)
 
 
-def _of_buffers(function: Callable[..., Any]) -> Kernel:
+def of_buffers(function: Callable[..., Any]) -> Kernel:
     """What asks for no dtype."""
 
     def run(*given: Any, **options: Any) -> Any:
@@ -198,9 +200,9 @@ KERNELS: dict[str, Kernel] = {
     "trace": _keeping_dtype("trace"),
     "cumulative_sum": _cumulative("cumsum", 0),
     "cumulative_prod": _cumulative("cumprod", 1),
-    "mean": _of_buffers(cupy.mean),
-    "std": _of_buffers(cupy.std),
-    "var": _of_buffers(cupy.var),
+    "mean": of_buffers(cupy.mean),
+    "std": of_buffers(cupy.std),
+    "var": of_buffers(cupy.var),
     "max": _extreme("max"),
     "min": _extreme("min"),
     "signed_max": _extreme("max"),  # which orders zeros, too
@@ -212,79 +214,3 @@ KERNELS: dict[str, Kernel] = {
     "searchsorted": _searchsorted,
 }
 """The kernels that are no library function of their name."""
-
-
-class _Exact:
-    """NumPy's names for functions that compute by our kernels; CuPy's own for all else."""
-
-    refuse_zero = None  # no division on a GPU raises a flag: the divisor is looked at
-
-    def __getattr__(self, name: str) -> Any:
-        ours = _NAMES.get(name, name)
-
-        def run(*buffers: Any, **options: Any) -> Any:
-            first, *_ = buffers
-            done = None
-            if not options and isinstance(first, cupy.ndarray):
-                compute = BY_STORAGE[first.dtype]
-                done = operate(ours, buffers, compute)
-            if done is not None:
-                return done[0]
-            formula = complexes.AS_NUMPY.get(name)
-            if formula is not None and first.dtype.kind == "c":
-                return formula(self, *buffers)
-            found = getattr(cupy, name, None) or getattr(functions(), name)
-            return found(*buffers, **options)
-
-        self.__dict__[name] = run
-        return run
-
-    @staticmethod
-    def where(condition: Buffer, x: Buffer, y: Buffer) -> Buffer:
-        return _where(x, y, BY_STORAGE[x.dtype], condition=condition)
-
-    @staticmethod
-    def fmod(x: Buffer, y: Buffer) -> Buffer:
-        """Exact, and of two float32 a float32."""
-        dtype = BY_STORAGE[x.dtype]
-        wide = dt.float64 if dtype.kind is Kind.FLOAT else dtype
-        return cast(cupy.fmod(cast(x, dtype, wide), cast(y, dtype, wide)), wide, dtype)
-
-
-_NAMES = {
-    "true_divide": "divide",
-    "left_shift": "bitwise_left_shift",
-    "right_shift": "bitwise_right_shift",
-    "power": "pow",
-    "arctan2": "atan2",
-}
-_EXACT = _Exact()
-
-
-_VARIANTS = variants.of(_EXACT) | {
-    "fmod": _Exact.fmod,
-    **{name: partial(function, _EXACT) for name, function in kernels_of(composed).items()},
-}
-
-
-_COMPLEX = complexes.KERNELS | complexes.AS_NUMPY
-
-_OF_CODES = frozenset({"where", "concat", "stack", "nextafter"})
-"""What has no need of a dtype of CuPy's own."""
-
-
-def kernel(name: str, compute: DType) -> Kernel:
-    """The kernel of an operation: one of those above, else the library's function of its name.
-
-    Raises
-    ------
-    TypeError
-        If it would compute with codes.
-    """
-    if compute not in dt.NATIVE and name not in _OF_CODES:
-        raise TypeError("what CuPy holds are codes")
-    if compute.kind is Kind.COMPLEX and name in _COMPLEX:
-        return _of_buffers(partial(_COMPLEX[name], _EXACT))
-    if name in KERNELS:
-        return KERNELS[name]
-    return _of_buffers(_VARIANTS.get(name) or getattr(functions(), name))

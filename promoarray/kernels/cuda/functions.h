@@ -69,6 +69,9 @@ PROMOARRAY_FUNCTION_OF_TWO(hypot)
 PROMOARRAY_CAST double rest(double x, double y) { return ::fmod(x, y); }
 PROMOARRAY_CAST float rest(float x, float y) { return narrow(::fmod(wide(x), wide(y))); }
 
+PROMOARRAY_CAST float fmod(float x, float y) { return settled(rest(x, y), x, y); }
+PROMOARRAY_CAST double fmod(double x, double y) { return settled(rest(x, y), x, y); }
+
 // npy_divmod: the remainder has the sign of y, and the quotient is what is left, made whole.
 template <typename Float>
 PROMOARRAY_CAST Float float_remainder(Float x, Float y) {

@@ -45,7 +45,7 @@ _OPERATIONS: dict[str, set[Kind]] = {
         ("bitwise_and bitwise_or bitwise_xor bitwise_invert", {_BOOL, *_INTEGERS}),
         ("bitwise_left_shift bitwise_right_shift", _INTEGERS),
         ("maximum minimum fmax fmin clip", _ALL),
-        ("floor_divide remainder pow sign mse_loss", _REALS),
+        ("floor_divide remainder fmod pow sign mse_loss", _REALS),
         ("abs", _NUMBERS),
         ("l1_loss", _REALS),
         ("reciprocal", {_FLOAT, _COMPLEX}),
@@ -169,11 +169,11 @@ def fused_kernel(
     Notes
     -----
     Casts, integers, comparisons, + - * / and sqrt, and what is made of them, give the CPU's bits; a
-    NaN that arithmetic makes is that of x86-64 (of ``remainder`` and ``floor_divide`` it may have
-    the other sign). Complex products are rounded after each step, where NumPy fuses some on some
-    machines. Functions of CUDA's library (``exp``, ``pow``, the modulus ...) are within 4 units in
-    the last place of the exact result in float32 and 3 in float64, subnormals
-    included. Integers to negative powers, which NumPy refuses, give 0: look for them first.
+    NaN that arithmetic makes is that of x86-64 (of ``remainder``, ``fmod`` and ``floor_divide`` it
+    may have the other sign). Complex products are rounded after each step, where NumPy fuses some
+    on some machines. Functions of CUDA's library (``exp``, ``pow``, the modulus ...) are within 4
+    units in the last place of the exact result in float32 and 3 in float64, subnormals included.
+    Integers to negative powers, which NumPy refuses, give 0: look for them first.
     """
     computed = inputs if compute is None else (compute,) * len(operands)
     own = answer(name, computed[0])

@@ -240,9 +240,11 @@ PROMOARRAY_INTEGERS T floor_divide(T x, T y) {
     const T found = (T)(x / y);
     return (x < (T)0) != (y < (T)0) && (T)(found * y) != x ? (T)(found - 1) : found;
 }
+PROMOARRAY_INTEGERS T fmod(T x, T y) {
+    return y == (T)0 || ((T)-1 < (T)0 && y == (T)-1) ? (T)0 : (T)(x % y);
+}
 PROMOARRAY_INTEGERS T remainder(T x, T y) {
-    if (y == (T)0 || ((T)-1 < (T)0 && y == (T)-1)) return 0;
-    const T found = (T)(x % y);
+    const T found = fmod(x, y);
     return found != (T)0 && (x < (T)0) != (y < (T)0) ? (T)(found + y) : found;
 }
 

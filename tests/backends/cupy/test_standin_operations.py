@@ -12,11 +12,13 @@ import device_cases as cases
 import numpy as np
 import pytest
 from cupy_standin import kernels as standin_kernels
+from formula_cases import wrong_formulas
 from here_and_there import GPU, compiled_together, on_gpu, same
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.dtypes import CONCRETE
+from promoarray.dtypes import CONCRETE, Kind
+from promoarray.promotion.registry import as_policy
 
 # --- Operations ----------------------------------------------------------------------------------
 
@@ -52,12 +54,50 @@ def test_a_lone_negative_zero_keeps_its_sign() -> None:
     assert pa.signbit(pa.full((2,), -0.0, device=GPU)).to_device("cpu").tolist() == [True, True]
 
 
+@pytest.mark.parametrize(
+    "compute",
+    [
+        pytest.param(
+            d, marks=() if d.name in ("float32", "complex64", "int64") else pytest.mark.slow
+        )
+        for d in dt.STANDARD
+    ],
+    ids=str,
+)
+def test_kernels_of_single_frameworks(compute: Any) -> None:
+    wrong = compiled_together(wrong_formulas, compute, GPU)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("policy", "names", "dtypes"),
+    [
+        ("torch", ("divide", "sign", "fmod", "matmul"), (dt.complex32, dt.float32, dt.int64)),
+        ("mindspore@2.10", ("floor_divide", "remainder", "pow"), (dt.complex64, dt.int16)),
+        ("paddle", ("remainder", "multiply", "max"), (dt.complex64, dt.bfloat16)),
+        ("tensorflow", ("max", "mean", "floor_divide"), (dt.int8, dt.float32)),
+        ("jax", ("floor_divide", "remainder", "bitwise_left_shift"), (dt.int32, dt.uint64)),
+    ],
+    ids=str,
+)
+def test_functions_of_single_frameworks(policy: str, names: Any, dtypes: Any) -> None:
+    asked = list(cases.operations(policy, names, dtypes, mixed=True))
+    wrong = compiled_together(cases.disagreements, policy, asked, GPU)
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", pa.list_policies())
 def test_every_policy(policy: str) -> None:
-    names = "bool int8 uint8 int32 int64 float16 bfloat16 float32 float64 complex64 float8_e4m3fn"
+    names = "bool int8 uint8 int32 int64 float16 bfloat16 float32 float64 float8_e4m3fn"
+    names += " complex32 complex64"
     dtypes = tuple(dt.BY_NAME[name] for name in names.split())
-    asked = list(cases.operations(policy, ("divide",), dtypes, mixed=True))
+    own = tuple(name for name in cases.NAMES if name in as_policy(policy).kernels)
+    asked = [
+        (name, pair)
+        for name, pair in cases.operations(policy, ("divide", *own), dtypes, mixed=True)
+        if name not in ("pow", "atan2") or not any(d.kind is Kind.COMPLEX for d in pair)
+    ]  # those of complex numbers are CuPy's own
     wrong = compiled_together(cases.disagreements, policy, asked, GPU)
     assert not wrong, "\n".join(wrong)
 
@@ -116,17 +156,6 @@ def test_negative_powers_of_integers_are_refused() -> None:
         on_gpu([2, 3]) ** on_gpu([1, -1])
     with pytest.raises(ValueError, match="negative integer powers"):
         on_gpu([2, 3]) ** -1
-
-
-def test_kernels_of_single_frameworks() -> None:
-    x, y = pa.asarray(np.array([7, -7, 5], np.int32)), pa.asarray(np.array([2, 2, 0], np.int32))
-    for policy in ("jax", "torch", "tensorflow", "paddle"):
-        with pa.policy(policy):
-            for name in ("floor_divide", "remainder", "bitwise_left_shift"):
-                function = getattr(pa, name)
-                want = cases.outcome(lambda f=function: f(x, y))
-                got = cases.outcome(lambda f=function: f(x.to_device(GPU), y.to_device(GPU)))
-                assert not cases.different(want, got), (policy, name)
 
 
 @pytest.mark.parametrize("policy", ["numpy", "numpy@1", "jax", "torch"])

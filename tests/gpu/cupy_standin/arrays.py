@@ -12,9 +12,9 @@ import ml_dtypes
 import numpy as np
 
 from cupy_standin.device import Device, current, trouble
-from cupy_standin.names import recorded
+from cupy_standin.names import recorded, recorded_loops
 
-NAMES = recorded()
+NAMES, LOOPS = recorded(), recorded_loops()
 
 # --- Arrays --------------------------------------------------------------------------------------
 
@@ -318,7 +318,30 @@ def called(name: str, function: Any, *args: Any, **options: Any) -> Any:
     if short in _INDEXED:
         args = (args[0], _wrapped(args[0], args[1], *args[2:], **options), *args[2:])
     given = _host(args, short), {k: _host(v, short) for k, v in options.items()}
+    if name in LOOPS and len(arrays) == len(args):
+        return _made(_looped(name, function, *given[0], **given[1]), short)
     return _made(function(*given[0], **given[1]), short)
+
+
+def _looped(name: str, function: Any, *given: Any, **options: Any) -> Any:
+    """A function of elements by CuPy's own loop, the first that takes the dtypes."""
+    for loop in LOOPS[name]:
+        if all(_taken(x.dtype, letter) for x, letter in zip(given, loop.takes, strict=True)):
+            break
+    else:
+        raise TypeError(f"Wrong type {[str(x.dtype) for x in given]} for arguments of cupy_{name}")
+    takes = "d" * len(given) if loop.by_double else loop.takes
+    held = [
+        x if letter == "E" else x.astype(letter) for x, letter in zip(given, takes, strict=True)
+    ]
+    made = function(*held, **options)
+    if len(loop.makes) > 1 or loop.makes == "E":
+        return made
+    return made.astype(loop.makes)
+
+
+def _taken(dtype: np.dtype[Any], letter: str) -> bool:
+    return dtype.char == letter if "E" in (dtype.char, letter) else np.can_cast(dtype, letter)
 
 
 def _wrapped(x: ndarray, index: Any, axis: Any = None, out: Any = None, mode: Any = None) -> Any:

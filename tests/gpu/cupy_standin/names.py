@@ -1,4 +1,5 @@
-"""Record what CuPy has and what its functions take, for the stand-in: no more is in the latter.
+"""Record what CuPy has, what its functions take and of which dtypes, for the stand-in: no more is
+in the latter.
 
 Run ``python tests/gpu/cupy_standin/names.py`` with CuPy installed to write names.txt again. No
 GPU is needed.
@@ -7,22 +8,49 @@ GPU is needed.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 FILE = Path(__file__).with_name("names.txt")
 UFUNC = "*args, out, dtype, casting"
 
 
-def recorded() -> dict[str, tuple[str, ...]]:
-    """The parameters of each function by its name: "linalg.inv", "ndarray.copy", "sum"."""
-    found = {}
+class Loop(NamedTuple):
+    """A loop of a function of elements: what it takes and makes, as NumPy's letters.
+
+    One ``by_double`` makes float64 of its integers first.
+    """
+
+    takes: str
+    makes: str
+    by_double: bool
+
+
+def _lines() -> Iterator[tuple[str, str, str]]:
     for line in FILE.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             name, _, rest = line.partition("(")
-            found[name] = tuple(filter(None, rest.rstrip(")").split(", ")))
-    return found
+            parameters, _, loops = rest.partition(")")
+            yield name, parameters, loops
+
+
+def recorded() -> dict[str, tuple[str, ...]]:
+    """The parameters of each function by its name: "linalg.inv", "ndarray.copy", "sum"."""
+    return {name: tuple(filter(None, given.split(", "))) for name, given, _ in _lines()}
+
+
+def recorded_loops() -> dict[str, tuple[Loop, ...]]:
+    """The loops of each function of elements, in the order in which CuPy looks for one."""
+    return {name: tuple(map(_loop, loops.split())) for name, _, loops in _lines() if loops}
+
+
+def _loop(text: str) -> Loop:
+    takes, _, makes = text.rstrip("~").partition(">")
+    return Loop(takes, makes, text.endswith("~"))
 
 
 def asked() -> str:
@@ -39,8 +67,21 @@ def asked() -> str:
             value = getattr(module, name)
             if name.startswith("_") or isinstance(value, (type, ModuleType)) or not callable(value):
                 continue
-            lines.append(f"{label}{name}({', '.join(_parameters(value, cupy))})")
+            loops = _loops(value) if isinstance(value, cupy.ufunc) else ""
+            lines.append(f"{label}{name}({', '.join(_parameters(value, cupy))}){loops}")
     return "\n".join(lines) + "\n"
+
+
+def _loops(function: Any) -> str:
+    found = ""
+    for loop in function._ops.ops:
+        takes, makes = (
+            "".join(np.dtype(each).char for each in types)
+            for types in (loop.in_types, loop.out_types)
+        )
+        through = "~" if takes[0] in "bBhHiIlLqQ" and "double" in str(loop.routine) else ""
+        found += f" {takes}>{makes}{through}"
+    return found
 
 
 def _parameters(function: Any, cupy: Any) -> list[str]:
