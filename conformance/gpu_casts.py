@@ -2,6 +2,7 @@
 
     python conformance/gpu_casts.py torch
     python conformance/gpu_casts.py jax --publish     and write the table into docs/gpu.md
+    python conformance/gpu_casts.py torch --policy torch@2.11-cuda     where a policy is not the GPU
 
 Every pair of dtypes that the framework has: all codes of 16 bits and fewer, 65,536 of wider ones,
 among them the ends of every integer, ties of the short floats and their neighbours. All NaN are
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from runner import ROOT, fill, markdown
 
+import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 
@@ -49,10 +51,9 @@ def jax_() -> tuple[str, list[DType], Cast]:
     os.environ |= {"JAX_ENABLE_X64": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     import jax
 
-    places = jax.devices("cpu")[0], jax.devices("gpu")[0]
-
     def cast(source: DType, codes: Bits, target: DType, on_gpu: bool) -> Bits:
-        given = jax.device_put(codes.view(source.storage), places[on_gpu])
+        place = jax.devices("gpu" if on_gpu else "cpu")[0]
+        given = jax.device_put(codes.view(source.storage), place)
         return bits(np.asarray(jax.lax.convert_element_type(given, target.storage)), target)
 
     names = {name for name in dir(jax.numpy) if name in dt.BY_NAME} | {"bool"}
@@ -61,6 +62,19 @@ def jax_() -> tuple[str, list[DType], Cast]:
 
 
 FRAMEWORKS = {"torch": torch_, "jax": jax_}
+
+
+def beside(policy: str, cast: Cast, device: str) -> Cast:
+    """A policy's casts in the place of the CPU's, beside a framework's on a device."""
+
+    def run(source: DType, codes: Bits, target: DType, on_gpu: bool) -> Bits:
+        if on_gpu:
+            return cast(source, codes, target, device == "gpu")
+        x = pa.PArray._wrap(codes.view(source.storage), source)
+        with pa.policy(policy), np.errstate(all="ignore"):
+            return bits(x.astype(target)._buffer, target)
+
+    return run
 
 
 def torch_integers(values: Bits, source: DType, target: DType) -> Bits:
@@ -208,7 +222,7 @@ def _shown(codes: Bits, dtype: DType) -> str:
     return parts[0] if len(parts) == 1 else f"{parts[0]}+{parts[1]}j"
 
 
-def table(found: list[Difference]) -> str:
+def table(found: list[Difference], *places: str) -> str:
     """A line for each target and each answer to its first example: the sources that differ."""
     rows = []
     for target in dict.fromkeys(d.target for d in found):
@@ -217,7 +231,7 @@ def table(found: list[Difference]) -> str:
         sources = ", ".join(d.source.name for d in alike)
         given, here, there = first.example
         rows.append([target.name, sources, f"{first.source} {given}", here, there])
-    return markdown(["to", "from", "for example", "on the CPU", "on the GPU"], rows)
+    return markdown(["to", "from", "for example", *places], rows)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -225,11 +239,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("framework", choices=FRAMEWORKS)
     parser.add_argument("--publish", action="store_true", help=f"write {PAGE.name}, too")
+    parser.add_argument("--policy", help="what to compare the device with, in place of the CPU")
+    parser.add_argument("--device", choices=("gpu", "cpu"), default="gpu", help="beside a policy")
     options = parser.parse_args(arguments)
     version, known, cast = FRAMEWORKS[options.framework]()
+    places = "on the CPU", "on the GPU"
+    if options.policy:
+        places = options.policy, f"on the {options.device.upper()}"
+        cast = beside(options.policy, cast, options.device)
     found = list(differences(known, cast))
     title = f"{version}, {len(known)} dtypes, {date.today()}: {len(found)} pairs differ."
-    text = f"{title}\n\n{table(found)}"
+    text = f"{title}\n\n{table(found, *places)}"
+    if options.policy:
+        print(text)
+        return int(bool(found))
     print(text)
     if options.framework == "torch":
         print(f"{sum(d.by_rule for d in found)} of them are by the rule of torch_integers")

@@ -1,6 +1,7 @@
 """Tell which kernels PyTorch has on CUDA, by the lists of dtypes in its own tests (``op_db``).
 
     python conformance/torch_cuda.py [--check]
+    python conformance/torch_cuda.py --device cuda    # ask a GPU, print where it differs
 
 Needs PyTorch and expecttest, no GPU. The tests hold these lists against devices: what they do not
 list has to fail. A function is taken whose list for the CPU is what the CPU answered when it was
@@ -10,9 +11,15 @@ by the GPU at hand (float16, bfloat16, complex32), nothing is told to lack. Resu
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import functions
@@ -62,8 +69,106 @@ def cells(name: str, call: str, known: dict[str, list[Any]]) -> dict[str, str]:
     }
 
 
+# --- Asking a device ------------------------------------------------------------------------------
+
+PROCESSES = os.cpu_count() or 1
+Answers = dict[str, dict[str, str]]
+
+
+def _oracle(device: str) -> Any:
+    """The questions to PyTorch, whose arrays are made on a device."""
+    os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # or a later question would get the error
+    import torch
+
+    torch.set_default_device(device)
+    asked = functions.oracle(functions._torch(), "torch")
+    surviving = {n: replace(s, refusal=_surviving(s.refusal)) for n, s in asked.sections.items()}
+    return replace(asked, sections=surviving)
+
+
+def _surviving(refusal: Any) -> Any:
+    """After an error that loses the GPU a new process goes on; the question is a refusal."""
+
+    def said(error: Exception) -> str:
+        if re.search("CUDA error|device-side assert", str(error)):
+            with open(sys.argv[sys.argv.index("--journal") + 1], "a", encoding="utf-8") as journal:
+                journal.write(f"\t{functions.REFUSED}\n")
+            os.execv(sys.executable, [sys.executable, *sys.argv])
+        return str(refusal(error))
+
+    return said
+
+
+EDITIONS = {device: partial(_oracle, device) for device in ("cpu", "cuda")}
+
+
+def asked(device: str, names: list[str]) -> Answers:
+    """The answers of a device, in several processes."""
+    parts = [names[i::PROCESSES] for i in range(PROCESSES)]
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        done = pool.map(partial(functions._ask._drive, device), [part for part in parts if part])
+    found = {name: cells for _, answers in done for name, cells in answers.items()}
+    return {name: {code: text for (code, _), text in found[name].items()} for name in found}
+
+
+def differences(lists: Answers, device: Answers, cpu: Answers) -> Iterator[str]:
+    """What a device answers otherwise than its list says, a line a function.
+
+    Where this PyTorch answers otherwise on the CPU, too, that is its version and left out.
+    """
+    recorded = functions.golden("torch")
+    for name, row in lists.items():
+        alike: dict[str, list[str]] = {}
+        for code, text in row.items():
+            got, here = device[name].get(code, "."), cpu[name].get(code, ".")
+            if (
+                text != "."
+                and _type(here) == _type(recorded[name][code])
+                and _type(text) != _type(got)
+            ):
+                alike.setdefault(f"{_type(text)} listed, {_type(got)} there", []).append(code)
+        if alike:
+            yield f"{name}: " + "; ".join(f"{' '.join(c)}: {what}" for what, c in alike.items())
+
+
+def _type(answer: str) -> str:
+    return re.sub(":[^;]*", "", answer)
+
+
+def ask(device: str, out: Path | None) -> int:
+    """Print where a device differs from the lists; write what it and the CPU answer."""
+    import torch
+
+    rows = {row.name for row in functions.rows() if row.calls["torch"]}
+    lists = {n: cells for n, cells in functions.golden("torch_cuda").items() if n in rows}
+    found = {place: asked(place, [*lists]) for place in dict.fromkeys((device, "cpu"))}
+    lines = list(differences(lists, found[device], found["cpu"]))
+    cells = sum(text != "." for row in lists.values() for text in row.values())
+    print(f"torch {torch.__version__}, {device}: {cells} cells, {len(lines)} functions differ")
+    print("\n".join(lines))
+    for place in found if out else ():
+        assert out is not None
+        sections = {n: {(code, n): t for code, t in row.items()} for n, row in found[place].items()}
+        functions.write(
+            out / f"torch_{place}_asked.json",
+            {"framework": f"torch {torch.__version__}, {place}"},
+            sections,
+        )
+    return int(bool(lines))
+
+
 def main() -> int:
-    """Write the file, or say whether it is as PyTorch's lists are."""
+    """Write the file, say whether it is as PyTorch's lists are, or ask a device."""
+    if "--journal" in sys.argv:
+        functions._ask.main(EDITIONS, form=functions)
+        return 0
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--device", choices=EDITIONS)
+    parser.add_argument("--out", type=Path, help="a folder for the answers of a device")
+    options = parser.parse_args()
+    if options.device:
+        return ask(options.device, options.out)
     import torch
 
     path, known = functions.GOLDEN / "torch_cuda.json", lists()
@@ -73,7 +178,7 @@ def main() -> int:
     sections = {n: {(code, n): text for code, text in row.items()} for n, row in answers.items()}
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     functions.write(path, {"framework": said}, sections)
-    return int("--check" in sys.argv and path.read_text(encoding="utf-8") != before)
+    return int(options.check and path.read_text(encoding="utf-8") != before)
 
 
 if __name__ == "__main__":
