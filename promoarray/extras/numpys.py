@@ -16,6 +16,7 @@ from promoarray.core.operands import as_array
 from promoarray.dtypes import INEXACT, INTEGERS, DType, as_dtype
 from promoarray.errors import quoted
 from promoarray.functions import xp
+from promoarray.functions.ranges import whole_end
 from promoarray.linalg.products import diagonal
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
@@ -222,7 +223,7 @@ def logspace(
     part = target.part if target and target.kind in INEXACT else usual
     wide = part if part.bits > usual.bits else None
     if target and target.kind in INTEGERS and _truncates_ends(target):
-        start, stop = int(start), int(stop)
+        start, stop = (whole_end(end, target) for end in (start, stop))
     exponents = xp.linspace(start, stop, num, dtype=wide, endpoint=endpoint, device=device)
     out = xp.pow(base, exponents)
     return out if target is None else xp.astype(out, dtype, copy=False)

@@ -17,7 +17,7 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.creation import BufferCache, keep_made
 from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.core.fast_path import TYPED, fast_function, making
-from promoarray.core.operands import require_one_namespace
+from promoarray.core.operands import array_class, require_one_namespace
 from promoarray.dtypes import WEAK
 from promoarray.functions._creation import (
     as_read,
@@ -284,11 +284,13 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
     >>> full((2,), 7)
     PArray([7, 7], dtype=int64)
     """
-    own = getattr(fill_value, "_policy", None)
+    own, cls = getattr(fill_value, "_policy", None), array_class((fill_value,))
     fill_value, dtype = as_read(fill_value, dtype, "full")
     with nullcontext() if own is None else in_force(own):
         value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
     out = full_of(shape, value)
+    if own is not None:
+        return cls._wrap(out._buffer, out._type)  # type: ignore[return-value]
     if device is None and type(fill_value) in WEAK:
         given = shape, fill_value
         keep_made("full", given, (fill_value,), dtype, value, BufferCache().fill)

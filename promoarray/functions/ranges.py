@@ -11,6 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.backends import is_lazy, on_device
+from promoarray.core.cast import scalar
 from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
 from promoarray.core.operands import as_array, as_operand, operand_of, plain_number
@@ -197,6 +198,11 @@ def _count_in(held: Any) -> Callable[..., int]:
     def counted(*ends: Any) -> int:
         with np.errstate(all="ignore"):
             start, stop, step = map(held.type, ends)
+            if not step:
+                raise ValueError(
+                    f"arange needs a step other than 0, which {ends[2]!r} is in {held.name}: write "
+                    "a wider dtype"
+                )
             span = float((stop - start) / step)
         _check_finite(span)
         return _count(0.0, span, 1.0)
@@ -346,8 +352,7 @@ def _linspace(
     elif kernel in LINES and _computes(target) and endpoint:
         values = _line(LINES[kernel], ends, num, endpoint, target, device)
     elif kernel == "linspace_of_integers" and num:
-        fit = get_policy().stored.rule("linspace")
-        first, *rest = (int(fit(v, target)) for v in ends[:num])
+        first, *rest = (whole_end(v, target) for v in ends[:num])
         last = rest[0] if rest else first
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
@@ -355,6 +360,12 @@ def _linspace(
         if kernel == "linspace" and target.kind in INTEGERS:
             values = xp.floor(values)
     return cast_values(values, weak, dtype, target, device, "linspace")
+
+
+def whole_end(value: Any, target: DType) -> int:
+    """An end of a line of integers, as the policy stores it and casts it to them."""
+    fitted = get_policy().stored.rule("linspace")(_number(value, "linspace"), target)
+    return int(scalar(get_policy(), fitted, target))
 
 
 def _line(

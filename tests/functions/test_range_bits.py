@@ -86,6 +86,27 @@ def test_ends_of_a_line_are_numbers() -> None:
         pa.linspace(pa.asarray([0, 1]), 5, 3)
 
 
+def test_ends_that_no_integer_is() -> None:
+    torch, paddle = pa.namespace("torch"), pa.namespace("paddle@3.3")
+    for line in (torch.linspace, torch.extras.logspace):
+        for end in (pa.inf, pa.nan, 3e9):
+            with pytest.raises(OverflowError, match="does not fit int32"):
+                line(0, end, 5, dtype="int32")
+    assert paddle.linspace(0, pa.inf, 5, dtype="int32").tolist() == [-(2**29) * n for n in range(5)]
+    assert paddle.extras.logspace(0, pa.inf, 5, dtype="int32").tolist() == [1, 0, 0, 0, 0]
+
+
+def test_a_step_that_is_none_in_the_dtype() -> None:
+    with pytest.raises(ValueError, match="which 1e-08 is in float16"):
+        pa.namespace("tensorflow").arange(0, 1, 1e-8, dtype="float16")
+
+
+@pytest.mark.parametrize("policy", ["torch", "numpy", "jax", "paddle@3.3"])
+def test_what_is_filled_with_a_bound_number_is_bound(policy: str) -> None:
+    filled = pa.full(2, pa.namespace(policy).asarray(3))
+    assert type(filled)._policy is pa.namespace(policy).asarray(3)._policy
+
+
 def test_no_difference_is_the_array_itself() -> None:
     assert pa.diff(pa.asarray(5), n=0).tolist() == 5  # which needs no axis
 
