@@ -27,7 +27,8 @@ EVERY = os.environ.get("PROMOARRAY_EVERY_GPU", "") not in ("", "0")
 def in_turn(turn: int) -> tuple[int, ...]:
     """The oldest and the newest architecture, whose PTX differs, and every other turn one between.
 
-    NVRTC takes seconds for the kernels of a group, and makes one PTX of those below the newest.
+    NVRTC takes seconds for the kernels of a group, and makes one PTX of those below the newest, but
+    for conversions to float8, which the two newest have.
     """
     oldest, *between, newest = ARCHITECTURES
     chosen = between if EVERY else between[turn // 2 % 2 :][: 1 - turn % 2]

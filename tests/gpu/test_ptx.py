@@ -129,7 +129,7 @@ def test_threads_of_a_block_share_memory():
 def test_what_is_not_known_is_refused():
     x = integers(np.uint32)
     for body, what in (
-        ("cvt.rn.satfinite.e4m3x2.f32 %rs1, %x, %y;", "e4m3x2"),
+        ("cvt.rn.satfinite.e2m3x2.f32 %rs1, %x, %y;", "e2m3x2"),
         ("bar.red.popc.u32 %r5, 0, 1;", "bar"),
         ("tex.1d.v4.f32.s32 %z, %x;", "tex"),
         ("add.sat.s32 %z, %x, %y;", "add.sat"),

@@ -32,6 +32,29 @@ PROMOARRAY_CAST u64 odd_bits(i64 x) {
     return odd_bits(x < 0 ? 0 - (u64)x : (u64)x) | ((u64)x & 0x8000000000000000ull);
 }
 
+// To float8_e4m3fn or float8_e5m2, which GPUs convert to since compute capability 8.9; beyond the
+// largest number they give that, whatever the mode says.
+template <bool finite>
+PROMOARRAY_CAST u32 encode_by_machine(u32 bits, Format f, Edges edge) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+    u16 code;
+    if (f.mantissa == 3)
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(code) : "f"(0.0f), "f"(as_float(bits)));
+    else
+        asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(code) : "f"(0.0f), "f"(as_float(bits)));
+    const int lost = Float32::mantissa - f.mantissa;
+    const u32 largest = (u32)f.largest + ((u32)(Float32::bias - f.bias) << f.mantissa);
+    const u32 end = (largest << lost) + (1u << (lost - 1)) + (~largest & 1);  // ties to even
+    const u32 magnitude = bits & 0x7fffffffu, infinity = 0x7f800000u, sign = bits >> 31;
+    const u32 beyond = (u32)(!finite && magnitude == infinity ? edge.infinity : edge.overflow);
+    const u32 quiet = (u32)edge.nan ^ (sign & edge.nan_sign) << 7;
+    const u32 outside = !finite && magnitude > infinity ? quiet : beyond | sign << 7;
+    return magnitude < end ? code : outside;
+#else
+    return encode<Float32, finite>(bits, f, edge);
+#endif
+}
+
 // A float to an integer of so many bits, by its limits.
 template <typename Source>
 PROMOARRAY_CAST u64 truncate(typename Source::Bits bits, int width, Limits limit) {

@@ -139,7 +139,9 @@ def _encoded(x: str, source: DType, target: DType, mode: CastMode) -> str | None
     layout, literal = f"{type_literal(target)}.format", mode_literal(mode)
     if target is dt.float8_e8m0fnu:
         return f"encode_scale<{wide}>({bits}, scale_edges<{wide}>({layout}, {literal}))"
-    return f"encode<{wide}, {finite}>({bits}, {layout}, edges({layout}, {literal}))"
+    by_machine = wide == "Float32" and target in (dt.float8_e4m3fn, dt.float8_e5m2)
+    name = f"encode_by_machine<{finite}>" if by_machine else f"encode<{wide}, {finite}>"
+    return f"{name}({bits}, {layout}, edges({layout}, {literal}))"
 
 
 def _widened(x: str, source: DType, target: DType, mode: CastMode) -> str | None:

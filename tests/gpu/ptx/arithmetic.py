@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 
@@ -262,6 +263,22 @@ def convert(value: Value, target: str, modes: list[str]) -> Value:
     wide = value.dtype == np.float64 or limits.bits == 64
     nan = np.array(1 << limits.bits - 1 if wide else 0, f"u{to.itemsize}").view(to)[()]
     return np.where(np.isnan(whole), nan, result)
+
+
+EIGHT_BITS = {"e4m3x2": ml_dtypes.float8_e4m3fn, "e5m2x2": ml_dtypes.float8_e5m2}
+
+
+def convert_two(high: Value, low: Value, target: str, modes: list[str]) -> Value:
+    """``cvt`` of two float32 to the halves of 16 bits; NaN is 0x7f."""
+    if modes != ["rn", "satfinite"]:
+        raise Unsupported(f"cvt with {modes}")
+    largest = np.float32(ml_dtypes.finfo(EIGHT_BITS[target]).max)
+    codes = []
+    for value in (high, low):
+        known = np.where(np.isnan(value), np.float32(0), np.clip(value, -largest, largest))
+        code = known.astype(EIGHT_BITS[target]).view(np.uint8)
+        codes.append(np.where(np.isnan(value), np.uint8(0x7F), code).astype(np.uint16))
+    return codes[0] << np.uint16(8) | codes[1]
 
 
 def high_half(a: Value, b: Value, width: int) -> Value:

@@ -15,6 +15,7 @@ import numpy as np
 from ptx.arithmetic import (
     BINARY,
     BITWISE,
+    EIGHT_BITS,
     STORAGE,
     UNARY,
     VIEWS,
@@ -22,6 +23,7 @@ from ptx.arithmetic import (
     Value,
     compare,
     convert,
+    convert_two,
     directed,
     divide,
     flushed,
@@ -78,6 +80,14 @@ def _move(opcode: list[str], operands: list[str], text: str, function: Function)
     if name == "mov" or name == "cvta":
         value = read(operands[1], kind, function)
         return lambda frame, lanes: write(frame, lanes, operands[0], value(frame, lanes))
+    if name == "cvt" and opcode[-2] in EIGHT_BITS and kind == "f32":
+        high, low = (read(operand, kind, function) for operand in operands[1:])
+        return lambda frame, lanes: write(
+            frame,
+            lanes,
+            operands[0],
+            convert_two(high(frame, lanes), low(frame, lanes), opcode[-2], opcode[1:-2]),
+        )
     if name == "cvt":
         value = read(operands[1], kind, function)
         modes, target = opcode[1:-2], opcode[-2]
