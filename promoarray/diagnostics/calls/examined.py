@@ -88,7 +88,7 @@ def doubtful(name: str, dtype: DType, policy: Policy) -> str:
 
 def is_defined(name: str) -> bool:
     """Whether frameworks define a function otherwise."""
-    return _meant(name) in _definitions()
+    return _definition_of(name) is not None
 
 
 def defined_otherwise(
@@ -110,8 +110,7 @@ def defined_otherwise(
     dtypes : collection of DType
         Those of its array, where they are known.
     """
-    name = name.removesuffix(MADE_OF_DTYPE)
-    definition = _definitions().get(_meant(name))
+    definition, name = _definition_of(name), name.removesuffix(MADE_OF_DTYPE)
     if definition is None or not definition.said_by.isdisjoint(given):
         return ""
     if dtypes and definition.dtypes and definition.dtypes.isdisjoint(dtypes):
@@ -228,6 +227,12 @@ class _Definition(NamedTuple):
         words = re.findall(r"\w+", self.about)
         kinds = {kind for word in words for kind in _KINDS.get(word, ())}
         return frozenset(x for x in BY_NAME.values() if x.name in words or x.kind in kinds)
+
+
+def _definition_of(name: str) -> _Definition | None:
+    """How frameworks define a function, or it where a dtype is named."""
+    known = _definitions()
+    return known.get(_meant(name.removesuffix(MADE_OF_DTYPE))) or known.get(_meant(name))
 
 
 @cache

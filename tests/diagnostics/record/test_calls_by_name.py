@@ -178,6 +178,26 @@ d = np.geomspace(np.float32(1), 2, 3)
     assert [each["where"] for each in verdict["not_examined"]] == ["program.py:5"]
 
 
+def test_spaces_that_no_policy_was_asked_about_are_named(tmp_path: Path) -> None:
+    """PyTorch counts integers from whole ends on, and has no geomspace; TensorFlow no logspace."""
+    program = """\
+import numpy as np
+a = np.logspace(0, 2, 3)
+b = np.geomspace(1, 10, 4)
+c = np.linspace(-2.5, 2.5, 4, dtype=int)
+d = np.logspace(0.5, 2, 5, 10, 10.0, np.int32)
+e = np.linspace(0, 1, 3)
+f = np.linspace(0, 1, 3, dtype=np.float32)
+"""
+    verdicts = _compared(tmp_path, program, "numpy@1,jax@x64,torch,tensorflow")["verdicts"]
+    lines = {
+        each["policy"]: sorted({int(at["where"].partition(":")[2]) for at in each["not_examined"]})
+        for each in verdicts
+    }
+    wanted = {"numpy@1": [], "jax@x64": [], "torch@2.13": [3, 4, 5], "tensorflow": [2, 3, 5]}
+    assert lines == wanted
+
+
 def test_a_comparison_in_a_dtype_that_may_round_is_named(tmp_path: Path) -> None:
     """PyTorch compares int64 with float32 in float32, NumPy in float64: 2**24 + 1 is 2**24 there;
     JAX compares unsigned and signed ints as floats, NumPy exactly."""

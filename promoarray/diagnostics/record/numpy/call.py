@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.array_base import type_of
-from promoarray.diagnostics.calls.examined import is_defined
+from promoarray.diagnostics.calls.common import MADE_OF_DTYPE
+from promoarray.diagnostics.calls.examined import examined, is_defined
 from promoarray.diagnostics.calls.numpy import (
     BETWEEN,
     CHANGED,
@@ -98,10 +99,18 @@ class Call(AnyCall):
         that otherwise."""
         self.kind = kind
         self.recorder.count(kind, self.name)
-        if is_defined(self.name):
-            arrays = (operand_of(self.recorder, x) for x in flat([*self.args]))
+        between = self.name in BETWEEN
+        name = f"{self.name}{MADE_OF_DTYPE}" if between and self.named else self.name
+        if is_defined(name):
+            given = self.result if between else [*self.args]
+            arrays = (operand_of(self.recorder, x) for x in flat([given]))
             first = next((x for x in arrays if isinstance(x, AbstractArray)), None)
-            self.recorder.called(self.name, first, [*self.kwargs], kind == OPERATION, self.frame)
+            self.recorder.called(name, first, [*self.kwargs], kind == OPERATION, self.frame)
+        if between:
+            others = (p for p in self.recorder.report.policies if not p.name.startswith("numpy"))
+            if unasked := tuple(p.name for p in others if not examined(name, p)):
+                why = "the framework was not asked what it answers"
+                self.recorder.unexamined(name, why, self.frame, called=True, policies=unasked)
         others = self.recorder.of_other_ints
         if others and any(_is_int(x) for x in (*self.args, *self.kwargs.values())):
             why = "it asks for Python's int, which is another dtype there"
