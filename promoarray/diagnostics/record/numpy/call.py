@@ -107,8 +107,8 @@ class Call(AnyCall):
             first = next((x for x in arrays if isinstance(x, AbstractArray)), None)
             self.recorder.called(name, first, [*self.kwargs], kind == OPERATION, self.frame)
         if between:
-            others = (p for p in self.recorder.report.policies if not p.name.startswith("numpy"))
-            if unasked := tuple(p.name for p in others if not examined(name, p)):
+            asked = (p for p in self.recorder.report.policies if not p.name.startswith("numpy"))
+            if unasked := tuple(p.name for p in asked if not examined(name, p)):
                 why = "the framework was not asked what it answers"
                 self.recorder.unexamined(name, why, self.frame, called=True, policies=unasked)
         others = self.recorder.of_other_ints
