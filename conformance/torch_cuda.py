@@ -73,26 +73,38 @@ def cells(name: str, call: str, known: dict[str, list[Any]]) -> dict[str, str]:
 
 PROCESSES = os.cpu_count() or 1
 Answers = dict[str, dict[str, str]]
+LOST = "!lost"
+"""In the place of an answer: the question cost the process its GPU."""
 
 
 def _oracle(device: str) -> Any:
-    """The questions to PyTorch, whose arrays are made on a device."""
+    """The questions to PyTorch, of the dtypes that its tests try, on arrays of a device.
+
+    Kernels trip over rarer dtypes by an assertion on the GPU, which no process survives.
+    """
     os.environ["CUDA_LAUNCH_BLOCKING"] = "1"  # or a later question would get the error
     import torch
 
     torch.set_default_device(device)
     asked = functions.oracle(functions._torch(), "torch")
-    surviving = {n: replace(s, refusal=_surviving(s.refusal)) for n, s in asked.sections.items()}
-    return replace(asked, sections=surviving)
+    sections = {
+        name: replace(
+            section,
+            rows={code: code for code in section.rows if code in _TRIED},
+            refusal=_surviving(section.refusal),
+        )
+        for name, section in asked.sections.items()
+    }
+    return replace(asked, sections=sections)
 
 
 def _surviving(refusal: Any) -> Any:
-    """After an error that loses the GPU a new process goes on; the question is a refusal."""
+    """After an error that loses the GPU a new process goes on."""
 
     def said(error: Exception) -> str:
         if re.search("CUDA error|device-side assert", str(error)):
             with open(sys.argv[sys.argv.index("--journal") + 1], "a", encoding="utf-8") as journal:
-                journal.write(f"\t{functions.REFUSED}\n")
+                journal.write(f"\t{LOST}\n")
             os.execv(sys.executable, [sys.executable, *sys.argv])
         return str(refusal(error))
 
@@ -119,8 +131,8 @@ def differences(lists: Answers, device: Answers, cpu: Answers) -> Iterator[str]:
     recorded = functions.golden("torch")
     for name, row in lists.items():
         alike: dict[str, list[str]] = {}
-        for code, text in row.items():
-            got, here = device[name].get(code, "."), cpu[name].get(code, ".")
+        for code, got in device.get(name, {}).items():
+            text, here = row[code], cpu[name][code]
             if (
                 text != "."
                 and _type(here) == _type(recorded[name][code])
@@ -143,7 +155,7 @@ def ask(device: str, out: Path | None) -> int:
     lists = {n: cells for n, cells in functions.golden("torch_cuda").items() if n in rows}
     found = {place: asked(place, [*lists]) for place in dict.fromkeys((device, "cpu"))}
     lines = list(differences(lists, found[device], found["cpu"]))
-    cells = sum(text != "." for row in lists.values() for text in row.values())
+    cells = sum(lists[name][code] != "." for name, row in found[device].items() for code in row)
     print(f"torch {torch.__version__}, {device}: {cells} cells, {len(lines)} functions differ")
     print("\n".join(lines))
     for place in found if out else ():

@@ -19,6 +19,8 @@ from promoarray.promotion.variants import VARIANTS
 FORMULAS = variants.of(np)
 _PRODUCTS = kernels_of(products)
 _SUMS = {*_PRODUCTS, *kernels_of(statistics)} - {"signed_max", "signed_min"}
+_BY_FLOAT32 = frozenset({"integer_var", "integer_std"})
+"""Whose mean is of float32: a last bit of it is another variance."""
 _POWERS = frozenset({name for name in FORMULAS if name.endswith("_pow")})
 _OF_MANY_EXPONENTS = frozenset({"plain_pow", "log_pow", "shortcut_log_pow", "polar_pow"})
 _PLACES = {
@@ -97,8 +99,10 @@ def _asked(name: str, compute: DType) -> Iterator[tuple[list[Any], dict[str, Any
 
 
 def _operand(name: str, compute: DType, seed: int) -> Any:
-    """Any bits; of sums numbers of one sign, of which nothing cancels, and of functions of complex
-    numbers everyday ones."""
+    """Any bits; of sums of floats numbers of one sign, of which nothing cancels, or integers that
+    float32 adds exactly in any order, and of functions of complex numbers everyday ones."""
+    if name in _BY_FLOAT32:
+        return pa.asarray(np.random.default_rng(seed).integers(0, 100, 256), dtype=compute)
     if name in _SUMS and compute.kind not in INTEGERS:
         return pa.asarray(np.random.default_rng(seed).random(256), dtype=compute)
     return array(compute, seed, ends=not _places(name, compute))
