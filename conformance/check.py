@@ -137,6 +137,12 @@ def question(
     return NAMES.get(name, name), (*operands,), forms.get(kind, Form.FUNCTION)
 
 
+def numbers(row: str, column: str) -> tuple[Any, ...]:
+    """The Python numbers of a cell, 1 of each kind, as oracles ask them; None of an array."""
+    ones = {"bool": True, "int": 1, "float": 1.0, "complex": 1 + 0j}
+    return ones.get(row), ones.get(column)
+
+
 def answer(policy: Policy, section: str, row: str, column: str) -> str:
     """Ask a policy what a golden file's cell asks; the answer is written as there."""
     kind, _, name = section.partition("/")

@@ -33,7 +33,7 @@ from promoarray.dtypes import INTEGERS, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand, Plan
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import FEW, Policy
 from promoarray.promotion.scalars import Fit, bounds
 
@@ -52,8 +52,8 @@ def keep(
     """Keep an executable for operands of these types, or for their values, where those matter."""
     key = operation_key(name + form, operands, options)
     by_value = value_class(policy)
-    if key is None:
-        return
+    if key is None or (policy.needs_kernels and isinstance(policy.plan(name, seen, form), Refusal)):
+        return  # without a kernel, of these numbers alone
     if by_value is not None and len(key) > 1 + len(operands):
         return  # to look at values elsewhere may mean to compute them, or to wait for a device
     scalar = by_value or (_is_two if policy.may_square(name, seen, form) else None)

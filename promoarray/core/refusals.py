@@ -6,7 +6,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import PromotionError, quoted
 from promoarray.operations import OPERATIONS, Form
-from promoarray.promotion.answers import MADE_OF_DTYPE
+from promoarray.promotion.answers import ASKED_AS, MADE_OF_DTYPE
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -146,11 +146,11 @@ def require_kernel(policy: Policy, name: str, dtype: DType) -> None:
     PromotionError
         If the policy refuses such functions (``Policy.with_kernels``).
     """
-    answers = policy.answers if policy.needs_kernels else None
-    refusal = answers and answers.without_kernel(policy.title, name, dtype)
+    answers, asked = policy.answers if policy.needs_kernels else None, ASKED_AS.get(name, name)
+    refusal = answers and answers.without_kernel(policy.title, asked, dtype)
     if answers is None or not refusal:
         return
-    near, made = answers.nearest(name, dtype), name.removesuffix(MADE_OF_DTYPE)
+    near, made = answers.nearest(asked, dtype), name.removesuffix(MADE_OF_DTYPE)
     write = "dtype=pa." if made != name else "pa.astype(x, pa."
     said = near and f". Write {write}{near.name}{')' * (made == name)}"
     message = (

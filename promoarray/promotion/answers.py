@@ -10,10 +10,10 @@ from __future__ import annotations
 import os.path
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import BY_CODE, DType, Kind
+from promoarray.dtypes import BY_CODE, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.plan import Operand, Rank, Refusal
@@ -38,6 +38,17 @@ _WEAK = {Kind.BOOL: dt.weak_bool, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.we
 _BESIDE = {Rank.SCALAR: "_number", Rank.ZERO_D: "_0d"}
 _SAID = {"number": "with a Python number", "0d": "with a 0-d array"}
 """Ends of names of operators that have another kernel beside such an operand."""
+
+ASKED_AS = {
+    "broadcast_arrays": "broadcast_tensors",
+    "expand_dims": "unsqueeze",
+    "matrix_transpose": "swapaxes",
+    "permute_dims": "permute",
+    "repeat": "repeat_interleave",
+    "take_along_axis": "take_along_dim",
+    "unstack": "unbind",
+}
+"""Functions of the array API that frameworks were asked for by another name."""
 
 ON_A_GPU = frozenset({dt.float16, dt.bfloat16, dt.complex32})
 """Dtypes whose kernels a wheel for the CPU often lacks and a device has: they are no refusal."""
@@ -102,6 +113,8 @@ class Answers:
         Whether functions make an array of a Python number, so that what they refuse is its dtype.
     device : str
         What the kernels are for.
+    begins : mapping
+        From functions to those that they carry out first on each of their operands, in order.
     """
 
     def __init__(
@@ -112,9 +125,10 @@ class Answers:
         *,
         converts: bool = False,
         device: str = "the CPU",
+        begins: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self._path, self.policy = os.path.join(os.path.dirname(beside), name), policy
-        self._converts, self._device = converts, device
+        self._converts, self._device, self.begins = converts, device, begins or {}
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -206,3 +220,19 @@ class Answers:
         alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR and not self._converts
         cell = self.cell(name, operands[0]) if alone else None
         return cell is not None and cell.refused
+
+
+def kernels_of_filling(
+    values: tuple[Any, ...], own: DType | None, made: DType, form: Form
+) -> list[tuple[str, DType]] | None:
+    """The kernels of a power that only fills or copies an array of a dtype: of a Python number 1,
+    or to one that is 0 or 1; None of others."""
+    base, exponent = values
+    if type(exponent) in WEAK and exponent in (0, 1):
+        if not exponent:
+            return [("fill_", made)]
+        if own is not None and own is not made:
+            return [("astype", own), ("astype", made)]
+        return [] if form is Form.INPLACE else [("copy_", made)]
+    is_one = type(base) in WEAK and type(base) is not bool and base == 1
+    return [("fill_", made)] if is_one else None

@@ -168,6 +168,8 @@ class Policy:
     default_set : callable or None
         From the policy and the float dtype that a program has made the default one to the policy
         from there on (``torch.set_default_dtype``). None where there is no such setting.
+    fills_powers : bool
+        Whether powers to a Python number 0 or 1, and of one that is 1, need no kernel.
     needs_kernels : bool
         Whether operations that the framework has no kernel for are refused, as they are there
         (``with_kernels``); else they are computed all the same.
@@ -230,6 +232,7 @@ class Policy:
     real_spectra: bool = False
     answers: Answers | None = None
     default_set: Callable[[Policy, DType], Policy] | None = None
+    fills_powers: bool = False
     needs_kernels: bool = False
     keeps: frozenset[str] = frozenset()
     cast: CastRule = CAST
@@ -338,6 +341,10 @@ class Policy:
             return then.decide(name, operands, values, form, options=others)
         promoted = self.squared(name, operands, values, form) if self.squares else operands
         plan = self.plan(name, promoted, form)
+        if isinstance(plan, Refusal) and plan.kernel and self.fills_powers and name == "pow":
+            other: Plan | Refusal = self.made.get("base", self).plan(name, promoted, form)
+            if isinstance(other, Plan):
+                plan = self.kernel_refusal(name, promoted, other, form, values=values) or other
         if isinstance(plan, Refusal):
             return plan
         if self.real_spectra and options.get("real"):
@@ -375,7 +382,7 @@ class Policy:
         decided = self.decide(name, operands, values, form, options=options)
         if isinstance(decided, Refusal):
             return decided
-        return self.kernel_refusal(name, operands, decided.plan, form) or decided
+        return self.kernel_refusal(name, operands, decided.plan, form, values=values) or decided
 
     def kernel_refusal(
         self,
@@ -384,6 +391,7 @@ class Policy:
         plan: Plan,
         form: Form = Form.OPERATOR,
         *,
+        values: tuple[Any, ...] = (),
         anywhere: bool = True,
     ) -> Refusal | None:
         """Return why the framework does not carry out a plan: it lacks the kernel.
@@ -391,14 +399,24 @@ class Policy:
         Such an operation is computed all the same, but for a policy ``with_kernels``. The kernel is
         that of the operands' dtype, of several dtypes that of their common one, to which others are
         cast; a function in place may have fewer. Not ``anywhere``: what a GPU may have is lacking.
+        ``values`` as of ``decide``, where they are known.
         """
         if self.answers is None or not operands:
             return None
         lacking = partial(self.answers.without_kernel, self.title, anywhere=anywhere)
+        if self.fills_powers and name == "pow" and values:
+            from promoarray.promotion.answers import kernels_of_filling
+
+            own = next((self.strong(o.type) for o in operands if o.rank is not Rank.SCALAR), None)
+            found = kernels_of_filling(values, own, plan.inputs[0], form)
+            if found is not None:
+                return next(filter(None, (lacking(*each) for each in found)), None)
         dtypes = self._of_kernel(name, operands, plan)
         asked = [(f"{name}_", self.strong(operands[0].type))] if form is Form.INPLACE else []
         names = self.answers.kernels(name, operands, form)
         asked += [(each, dtype) for each in names for dtype in dtypes]
+        begun = zip(self.answers.begins.get(name, ()), operands, strict=False)
+        asked += [(each, self.strong(o.type)) for each, o in begun if o.rank is not Rank.SCALAR]
         if len({operand.type for operand in operands}) > 1 and not self.answers.by_operand(name):
             arrays = (self.strong(o.type) for o in operands if o.rank is not Rank.SCALAR)
             asked += [("astype", dtype) for dtype in (*dtypes, *arrays)]

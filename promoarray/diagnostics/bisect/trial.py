@@ -198,7 +198,7 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
     "answers": (
         "functions that follow no promotion, and kernels that are missing",
-        ("answers", "needs_kernels"),
+        ("answers", "needs_kernels", "fills_powers"),
     ),
     "masks": ("the index arrays that are masks", ("masks",)),
     "compositions": (

@@ -175,7 +175,8 @@ class Case:
             return ""
         asked = self.name, self.seen, self.plan
         support = self.policy.support(*asked)
-        lacking = self.policy.kernel_refusal(*asked, self.form, anywhere=False)
+        known: Any = {"values": self.entered, "anywhere": False}
+        lacking = self.policy.kernel_refusal(*asked, self.form, **known)
         return str(support) if support else lacking.reason if lacking else ""
 
     def otherwise(self, form: Form) -> str:

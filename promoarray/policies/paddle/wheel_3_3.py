@@ -339,7 +339,16 @@ V3_3 = DOCUMENT.derive(
         "getitem": indices_of(dt.int32, dt.int64, dt.bool),
     },
     copies=frozenset({"flip"}),
-    answers=Answers(__file__, "functions.txt", "paddle@3.3"),
+    answers=Answers(
+        __file__,
+        "functions.txt",
+        "paddle@3.3",
+        begins={
+            "hypot": ("square", "square"),
+            "vecdot": ("conj",),
+            "poisson_nll_loss": ("exp",),
+        },
+    ),
     keeps=frozenset({"clip"}),
     cast=PADDLE_3_3,
     refusal=REFUSAL,

@@ -386,6 +386,7 @@ V2_13 = Policy(
     copies=frozenset({"flip"}),
     one_element=CONVERSIONS | {"setitem"},
     composed=frozenset({"einsum"}),
+    fills_powers=True,
     answers=ANSWERS,
     default_set=with_default,
     cast=TORCH_2_13,
