@@ -130,10 +130,10 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--framework",
-        metavar="NAME",
+        metavar="NAMES",
         default="auto",
-        help="what the program is written against: promoarray, or a framework of which an "
-        "unmodified program is recorded, such as torch; default: auto, what the program imports",
+        help="what is recorded of an unmodified program, such as torch,numpy; or promoarray, if it "
+        "is written against that; default: auto, all that the run imports",
     )
     add(
         "--drift",

@@ -28,7 +28,7 @@ from promoarray.diagnostics.model.divergence import (
     Entered,
 )
 from promoarray.diagnostics.model.slots import as_held, as_seen_by, held, lacks, record, why_lacking
-from promoarray.dtypes import DType
+from promoarray.dtypes import DType, as_dtype
 from promoarray.operations import Form
 from promoarray.promotion.cast_rules import Given
 from promoarray.promotion.plan import Operand, Rank, Refusal
@@ -91,7 +91,7 @@ def entry_verdict(policies: Policies, entry: EntryEvent, rank: Rank) -> Verdict:
     answers = {}
     for policy in others(policies, run):
         answer = _would_make(policy, source, target, names)
-        apart = answer.dtype is not target
+        apart = answer.dtype is not target and seen_dtype(policy, source) is as_dtype(source)
         answers[policy] = replace(answer, origin="root") if apart else answer
     name = ENTRY if entry.data else ASKED_DTYPE
     found = _verdict(policies, name, names, run, target, answers, source)

@@ -8,14 +8,14 @@ edits are found as they are while a program runs.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from promoarray.core.array_base import type_of
-from promoarray.core.call_site import recorded_at, sites
+from promoarray.core.call_site import Site, recorded_at, sites
 from promoarray.core.events import (
     CastEvent,
     MadeEvent,
@@ -51,9 +51,10 @@ from promoarray.diagnostics.model.flow import (
     Given,
     RecordedOperation,
     Source,
+    family,
 )
 from promoarray.diagnostics.model.noted import NotExamined
-from promoarray.diagnostics.model.slots import as_seen_by, pending_of
+from promoarray.diagnostics.model.slots import ShadowDTypes, as_seen_by, pending_of
 from promoarray.diagnostics.model.values import Difference, Example, one_pass
 from promoarray.diagnostics.model.values import Place as PlaceOfValues
 from promoarray.diagnostics.report import Report
@@ -71,28 +72,32 @@ Slot = Any
 """What a type slot bears: a dtype, or a ``ShadowDTypes``."""
 
 
-def replay(flow: Flow, report: Report, framework: str = "") -> dict[Source, Slot]:
+Asked = Callable[[Policy], tuple[Policy, ...]]
+"""From the policy of what carried an operation out to those that are asked about it."""
+
+
+def replay(flow: Flow, report: Report, asked_of: Asked | None = None) -> dict[Source, Slot]:
     """Ask the policies of a report about a recorded run, and fill it.
 
     Parameters
     ----------
-    framework : str
-        The framework of a program that was recorded.
+    asked_of : callable, optional
+        Of a program of other libraries: the policies that are asked about what one of them did.
 
     Returns
     -------
     dict
         From each result to what its type slot bears then, after the last pass.
     """
-    asked = _Replay(flow, report, framework)
+    asked = _Replay(flow, report, asked_of)
     asked.run()
     return {source: [*states][-1] for source, states in asked.states.items()}
 
 
 class _Replay:
-    def __init__(self, flow: Flow, report: Report, framework: str) -> None:
+    def __init__(self, flow: Flow, report: Report, asked_of: Asked | None) -> None:
         self._flow, self._report = flow, report
-        self._observer = _Observer(report, framework)
+        self._observer = _Observer(report, asked_of)
         self.states: dict[Source, dict[Slot, None]] = {}
         self._done: list[set[tuple[Slot, ...]]] = [set() for _ in flow.operations]
         self._open: set[int] = set()
@@ -113,9 +118,8 @@ class _Replay:
         counted = (each.count for each in self._flow.operations if each.kind in COMPARED)
         report.operations = before + sum(counted)
         report.finals = report.finals or final_dtypes(self._finals(), report.policies)
-        names = {policy.name for policy in report.policies}
         for change in self._flow.values:
-            if (left := change.of(names)) is not None:
+            if (left := change.of(self._observer.answering(change.place))) is not None:
                 report.record_values(left)
 
     def _finals(self) -> dict[str, Any]:
@@ -157,15 +161,20 @@ class _Replay:
 class _Observer(ShadowObserver):
     """Asks about one recorded operation after the other, each in the place where it stood."""
 
-    def __init__(self, report: Report, framework: str) -> None:
+    def __init__(self, report: Report, asked_of: Asked | None) -> None:
         super().__init__(report)
-        self._framework = framework
+        self._asked_of = asked_of
+        self._homes: dict[tuple[Site, Site], Policy] = {}
         self._operation: RecordedOperation
 
     def told(self, operation: RecordedOperation, slots: tuple[Slot, ...]) -> list[Slot]:
         """Hear of an operation; return what its results bear then."""
         self._operation, place, run = operation, operation.place, self.report.run
         home = run if operation.policy == run.name else as_policy(operation.policy)
+        if self._asked_of is not None:
+            self.policies = self._asked_of(home)
+            if operation.kind in (CAST, ASSIGNMENT, ENTRY):
+                self._homes[place.site, place.program] = home
         abstract = abstract_arrays_of(home)
         made = [abstract.of(dtype, 0 if operation.flat else 1) for dtype in operation.dtypes()]
         pairs = zip(operation.operands, slots, strict=True)
@@ -178,17 +187,29 @@ class _Observer(ShadowObserver):
         self._note(verdict)  # nothing is passed again
         return True
 
+    def answering(self, at: PlaceOfValues) -> set[str]:
+        """The policies that are asked about what was done at a place."""
+        home = self._homes.get((at.site, at.program))
+        every = self._asked_of(home) if self._asked_of and home else self.report.policies
+        return {policy.name for policy in every if policy in self.report.policies}
+
     def _place(self, verdict: Verdict) -> Divergence:
-        place = self._operation.place
+        place, known = self._operation.place, {policy.name for policy in self.report.policies}
+        stand_ins = {each.name for each in self.policies if each not in self.report.policies}
+        answers = {
+            name: answer
+            for name, answer in verdict.answers.items()
+            if answer.origin or name not in stand_ins or name not in known
+        }
         return Divergence(
             place.site,
             place.program,
             verdict.name,
             verdict.operands,
-            verdict.answers,
+            answers,
             self._operation.count,
             verdict.form,
-            self._framework,
+            family(self._operation.policy) if self._asked_of else "",
             place.part_of,
             event=verdict.event,
             part=place.part,
@@ -285,10 +306,12 @@ class _Observer(ShadowObserver):
     def entry(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of data that the framework narrows."""
         (result,), given, source = made, each.options["operands"], BY_CODE[each.options["source"]]
+        if operands and type(slot := operands[0]._type) is ShadowDTypes:  # another library's
+            source = slot.read(source)
         indices, data = None if given is None else tuple(given), (None,) * each.options["data"]
         entry = EntryEvent(home, result, source, data, indices)
         rank = Rank.ARRAY if result.ndim or not data else Rank.ZERO_D
-        key = "entry", home, source, rank, indices, bool(data)
+        key = "entry", home, id(source), rank, indices, bool(data)
         verdict = self._asked(key, lambda: entry_verdict(self.policies, entry, rank))
         (result._type,) = verdict.slots
 

@@ -39,7 +39,7 @@ from promoarray.diagnostics.record.checks import Asked
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.render.json import finding_data
 from promoarray.diagnostics.render.sarif import CHECK_RULES, as_commands, as_sarif
-from promoarray.diagnostics.run.frameworks import OWN, framework_of, names
+from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
     Program,
@@ -51,7 +51,6 @@ from promoarray.diagnostics.run.program import (
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.spans import base_folder, relative
 from promoarray.diagnostics.whole_file import require_place, write_whole
-from promoarray.errors import quoted
 
 _say = partial(say, "check")
 
@@ -66,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
     try:
         program = program_of(args)
         asked = fill(args)
-        framework = _framework(args)
+        found = expected(args.script, args.module, args.framework or AUTO)
         baseline = asked_baseline(args.baseline, args.update_baseline)
         for path in filter(None, (args.output, args.html)):
             require_place(Path(path))
@@ -74,7 +73,7 @@ def main(args: argparse.Namespace) -> int:
         _say(str(error))
         return USAGE
     args.format = "json" if args.json else args.format or "text"
-    task = _task(framework, asked, args)
+    task, framework = _task(found, asked, args), found.framework or OWN
     aside = args.format in ("json", "sarif") and not args.output
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept)
@@ -85,15 +84,15 @@ def main(args: argparse.Namespace) -> int:
             _mend(report, Attempts(program, task, given, spelled, ended))
     files = {file for each in ended.findings for file in each.files}
     files |= {os.path.abspath(args.script)} if args.script else set()
-    found = {each.finding: each for each in report.told}
+    findings = {each.finding: each for each in report.told}
     whole = not ended.status and not ended.bugs
     about: Any = {"whole": whole, "kinds": tuple(CHECKS)}
-    judgement = judged([*found], files, baseline, args.fail_on, **about)
+    judgement = judged([*findings], files, baseline, args.fail_on, **about)
     if baseline is not None and args.update_baseline and whole:
         baseline = baseline.updated([*judgement.of(NEW, "known")], ())
-        judgement = judged([*found], files, baseline, args.fail_on, **about)
+        judgement = judged([*findings], files, baseline, args.fail_on, **about)
         baseline.write()
-    report.told = [each for finding, each in found.items() if judgement.states[finding] == NEW]
+    report.told = [each for finding, each in findings.items() if judgement.states[finding] == NEW]
     status = _status(ended, judgement, report, args.fail_on)
     _write(report, judgement, ended, status, args)
     if ended.status:
@@ -102,19 +101,12 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
-def _framework(args: argparse.Namespace) -> str:
-    found: str = args.framework or framework_of(args.script, args.module)
-    if found not in names():
-        raise ValueError(f"--framework {quoted(found)} is none of {', '.join(names())}")
-    return found
-
-
-def _task(framework: str, asked: Asked, args: argparse.Namespace) -> Task:
-    if framework == OWN:
+def _task(found: Expected, asked: Asked, args: argparse.Namespace) -> Task:
+    if not found.framework:
         return Task(probes=(Looked(asked),))
-    home = RECORDED[framework].editions[0][1]
-    packages = tuple(args.packages)
-    return Task((home,), framework=framework, origins=True, checks=asked, packages=packages)
+    home = RECORDED[found.framework].editions[0][1]
+    what: Any = {"origins": True, "checks": asked, "packages": tuple(args.packages)}
+    return Task((home,), framework=found.framework, libraries=found.libraries, **what)
 
 
 # -- what was found -------------------------------------------------------------------------------

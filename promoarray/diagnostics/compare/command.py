@@ -42,20 +42,19 @@ from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
-from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.report import NUMPY, RecordedReport
 from promoarray.diagnostics.record.saved import NotSaved, as_json, is_saved
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.ending import Shown
 from promoarray.diagnostics.run.frameworks import (
     ALL,
-    AUTO,
     OWN,
-    framework_of,
-    imported_by,
+    TARGETS,
+    Expected,
+    expected,
     named,
-    names,
-    others_of,
+    other_editions,
     policies_for,
 )
 from promoarray.diagnostics.run.program import (
@@ -70,7 +69,6 @@ from promoarray.diagnostics.run.program import (
 )
 from promoarray.diagnostics.run.task import Findings, Task
 from promoarray.diagnostics.whole_file import require_place, write_whole
-from promoarray.errors import quoted
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -127,8 +125,8 @@ class Comparison:
     run: Policy | None  # what it runs under; None for what it would itself
     baseline: Baseline | None  # the findings that are known
     args: argparse.Namespace
-    # the framework that is recorded; "" of a program written against promoarray
-    framework: str = ""
+    # what is recorded
+    expected: Expected
     # the run that is asked about, in place of a program that runs
     saved: RecordedReport | None = None
 
@@ -137,16 +135,20 @@ class Comparison:
         """The policies whose casts are compared by value as it runs: of a run that is saved all,
         and all that fit what the program may turn out to compute with."""
         every = [named(ALL)] if self.args.save else []
-        if self.args.policies is None and not self.framework:
-            every += [policies_for(each, self.args.script) for each in self.others]
+        if self.args.policies is None:
+            may_come = [*TARGETS] if self.expected.others else self.expected.libraries
+            every += [policies_for(each, self.args.script) for each in may_come]
         return tuple(dict.fromkeys((*self.policies, *(p for asked in every for p in asked))))
 
     @property
-    def others(self) -> tuple[str, ...]:
-        """What the program may turn out to compute with, though its source does not tell."""
-        args = self.args
-        auto = args.framework == AUTO
-        return others_of(args.script, args.module, self.framework) if auto else ()
+    def framework(self) -> str:
+        """What is recorded, as far as the source tells; "" of a program of promoarray."""
+        return self.expected.framework
+
+    @property
+    def halves(self) -> tuple[str, ...]:
+        """The policies that are asked about NumPy's operations alone, where there are others."""
+        return () if self.args.policies is not None else tuple(p.name for p in other_editions())
 
     def ended(self, given: StandardInput | None) -> Ended:
         """Run it, with what is asked for; of a saved run return how it ended."""
@@ -159,7 +161,8 @@ class Comparison:
             all_frames=args.traceback == "full",
             max_sites=args.max_sites or MAX_SITES,
             framework=self.framework,
-            others=self.others,
+            libraries=self.expected.libraries,
+            halves=self.halves,
             packages=args.packages,
             recorded=bool(args.save) and not self.framework,
         )
@@ -178,9 +181,11 @@ class Comparison:
         limit, recorded = self.args.max_sites or MAX_SITES, bool(self.framework or self.args.save)
         more: Any = {"max_sites": limit, "script": script, "recorded": recorded}
         found = ended.report(run, self.policies, **more)
-        made = found.framework if isinstance(found, RecordedReport) else ""
-        if made and self.args.policies is None and not self.framework:
-            found.policies = policies_for(made.partition(" ")[0], self.args.script)
+        if isinstance(found, RecordedReport) and found.framework and self.args.policies is None:
+            found.halves = frozenset(self.halves)
+            main, computed = found.framework.partition(" ")[0], found.libraries
+            beside = other_editions() if len(computed) > 1 and NUMPY in computed else ()
+            found.policies = (*policies_for(main, self.args.script), *beside)
         return found
 
     def outcomes(self, own: str, given: StandardInput) -> list[Outcome]:
@@ -246,7 +251,7 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
         saved = read_run(args.script, policies_for(framework, saved.script))
     asked = saved.policies
     known = classify.asked_baseline(args.baseline, args.update_baseline)
-    return Comparison(Program(()), asked, None, known, args, framework, saved)
+    return Comparison(Program(()), asked, None, known, args, Expected(framework, ()), saved)
 
 
 def _ended(saved: RecordedReport) -> Ended:
@@ -286,10 +291,10 @@ def _read(args: argparse.Namespace) -> Comparison:
     for path in filter(None, (args.html, args.output, args.save)):
         require_place(Path(path))
     run = as_policy(args.run) if args.run else None
-    framework = _recorded(args)
-    policies = policies or policies_for(framework, args.script)
+    found = _recorded(args)
+    policies = policies or policies_for(found.framework, args.script)
     known = classify.asked_baseline(args.baseline, args.update_baseline)
-    return Comparison(of, policies, run, known, args, framework)
+    return Comparison(of, policies, run, known, args, found)
 
 
 def _format(args: argparse.Namespace) -> str:
@@ -300,21 +305,17 @@ def _format(args: argparse.Namespace) -> str:
     return "json" if args.json else given or "text"
 
 
-def _recorded(args: argparse.Namespace) -> str:
-    """Return the framework that is recorded; "" of a program written against promoarray.
+def _recorded(args: argparse.Namespace) -> Expected:
+    """Return what is recorded; nothing of a program written against promoarray.
 
     Raises
     ------
     UsageError
         If there is no such framework, or what is asked for does not go with it.
     """
-    if args.framework not in (AUTO, *names()):
-        known = ", ".join((AUTO, *names()))
-        raise UsageError(f"--framework {quoted(args.framework)} is none of {known}")
-    found: str = args.framework
-    if found == AUTO:
-        found = framework_of(args.script, args.module)
-    if args.packages and found not in REWRITTEN:
+    expected_of = expected(args.script, args.module, args.framework)
+    found = expected_of.framework or OWN
+    if args.packages and not REWRITTEN.keys() & {*expected_of.libraries}:
         raise UsageError(
             f"--packages names libraries to rewrite beside a program of {' or '.join(REWRITTEN)}; "
             f"this one is taken for one of {found}'s. Write --framework {' or '.join(REWRITTEN)}"
@@ -325,7 +326,7 @@ def _recorded(args: argparse.Namespace) -> str:
                 "--drift is about unmodified programs of a framework, which is recorded; this one "
                 f"is taken for one of promoarray's. Write --framework {' or '.join(RECORDED)}"
             )
-        return ""
+        return expected_of
     for name in ("run", "run_all", "stop"):  # --show has set run_all
         if getattr(args, name):
             option = "--show" if name == "run_all" and args.show else f"--{name.replace('_', '-')}"
@@ -334,7 +335,7 @@ def _recorded(args: argparse.Namespace) -> str:
                 f"{found}, which {found} itself computes while it is recorded. Leave {option} out, "
                 f"or write --framework {OWN} if it computes with promoarray"
             )
-    return found
+    return expected_of
 
 
 def _whole(ended: Ended) -> bool:
@@ -362,11 +363,7 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
         _say(ended.stopped_under(report.run.name) + as_module(of.args.script) + _why(of, ended))
     elif isinstance(report, RecordedReport) and (of.framework or report.framework):
         if not report.calls:
-            nothing = f"the program called nothing that computes under {report.run.name}"
-            imported = imported_by(of.args.script, of.args.module)
-            others = [name for name in REWRITTEN if name in imported and name != of.framework]
-            hints = [f"; it imports {name}, too: write --framework {name}" for name in others]
-            _say(nothing + ("".join(hints) or _ELSEWHERE))
+            _say(f"the program called nothing that computes under {report.run.name}{_ELSEWHERE}")
     elif not report.operations:
         _say(
             "the program computed nothing with promoarray; write import promoarray as xp, and "

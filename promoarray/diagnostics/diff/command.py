@@ -32,7 +32,7 @@ from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run.frameworks import framework_of
+from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, as_module, program_of, say
 from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.policy import Policy
@@ -266,7 +266,7 @@ def framework_recorded(
     """Return what a program computes with itself, if its editions are compared; else ""."""
     for name, framework in REWRITTEN.items():
         if {before, after} <= {as_policy(edition) for _, edition in framework.editions}:
-            return name if framework_of(script, module) == name else ""
+            return name if name in expected(script, module).libraries else ""
     return ""
 
 

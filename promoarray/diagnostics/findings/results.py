@@ -134,6 +134,19 @@ class Results:
         self.max_sites_reached |= not room
         return room
 
+    def is_asked(self, policy: str, run: str) -> bool:
+        """Whether a policy is asked about what was carried out under another; see
+        ``RecordedReport``."""
+        return True
+
+    def asked_about(self, policy: str) -> tuple[int, str]:
+        """Return how many operations a policy was asked about, and whose they are."""
+        return self.operations, "the program"
+
+    def halves_in_words(self) -> str:
+        """Say who was not asked about all operations; "" if all were."""
+        return ""
+
     def merge(self, other: Results) -> None:
         """Add what another run of the same program, or a process of it, has found."""
         self.operations += other.operations
@@ -170,8 +183,12 @@ class Results:
         """The places, by file and line of the program; in a line as they were passed first."""
         key = len(self._found), len(self.agreed.found), self.operations
         if self._planned[0] != key:
-            self._planned = key, planned(self.run, self.policies, occurrences(self))
+            self._planned = key, self.plan_edits()
         return self.edited(self._planned[1])
+
+    def plan_edits(self) -> Planned:
+        """Plan the edits at each operation at which policies differ."""
+        return planned(self.run, self.policies, occurrences(self))
 
     def edited(self, planned: Planned) -> list[Divergence]:
         """Return the places with edits, and no answers that hang on refusals without one."""

@@ -34,12 +34,13 @@ class Verdict(NamedTuple):
     state: str  # ``"differs"``, ``"agrees"`` or ``"incomplete"``
     examined: int  # operations that were compared
     open: tuple[NotExamined, ...] = ()  # what else the program did
+    whose: str = "the program"  # whose operations they all are
 
     def words(self) -> str:
         """The verdict in words; of one that differs the summary of the policy says more."""
         done = counted(self.examined, "operation")
         if self.state == AGREES:
-            return f"agrees in dtypes and values: {done} examined, all of the program"
+            return f"agrees in dtypes and values: {done} examined, all of {self.whose}"
         if self.state == INCOMPLETE:
             return f"incomplete: no difference in the {done} examined"
         return DIFFERS
@@ -59,16 +60,19 @@ def verdicts(report: Results) -> list[Verdict]:
     differ = {each.policy for each in findings(report) if each.kind in DIFFERENCES}
     every = tuple(not_examined(report))
     return [
-        _verdict(policy.name, policy.name in differ, report.operations, every)
+        _verdict(policy.name, policy.name in differ, report.asked_about(policy.name), every)
         for policy in report.policies
         if policy.name != report.run.name
     ]
 
 
-def _verdict(name: str, differs: bool, examined: int, every: tuple[NotExamined, ...]) -> Verdict:
+def _verdict(
+    name: str, differs: bool, asked: tuple[int, str], every: tuple[NotExamined, ...]
+) -> Verdict:
+    examined, whose = asked
     left = tuple(each for each in every if not each.policies or name in each.policies)
     state = DIFFERS if differs else INCOMPLETE if left or not examined else AGREES
-    return Verdict(name, state, examined, left)
+    return Verdict(name, state, examined, left, whose)
 
 
 def not_examined(report: Results) -> Iterator[NotExamined]:

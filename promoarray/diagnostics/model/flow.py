@@ -76,6 +76,11 @@ class RecordedOperation:
         return tuple(BY_CODE[code] for code in self.results)
 
 
+def family(policy: str) -> str:
+    """Return what a policy is an edition of: of a recorded library the name of its module."""
+    return policy.partition("@")[0]
+
+
 @dataclass
 class Flow:
     """The operations of one process of a run, in the order in which they were met first."""

@@ -28,7 +28,7 @@ from promoarray.diagnostics.port.porting import Work
 from promoarray.diagnostics.port.sources import folder_of, patch, uncommitted
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN
-from promoarray.diagnostics.run.frameworks import OWN, framework_of, named
+from promoarray.diagnostics.run.frameworks import OWN, expected, named
 from promoarray.diagnostics.run.program import (
     StandardInput,
     as_module,
@@ -49,8 +49,8 @@ def main(args: argparse.Namespace) -> int:
     framework = ""
     try:
         _check(args)
-        framework = framework_of(args.script, args.module)
         policies, run, recorded = named(args.to), None, None
+        framework = _framework(args, policies)
         if not policies:
             raise UsageError("--to names no policy; write --to torch@2.13,paddle@3.3")
         if args.run:
@@ -68,6 +68,16 @@ def main(args: argparse.Namespace) -> int:
         when = f"under {policy}" if policy else f"before it imported {framework}"
         _say(f"the program stopped {when}: {stopped}{as_module(args.script)}")
         return FAILED
+
+
+def _framework(args: argparse.Namespace, policies: tuple[Policy, ...]) -> str:
+    """What is ported: to editions of NumPy what a program does with NumPy."""
+    found = expected(args.script, args.module)
+    for name, each in REWRITTEN.items():
+        editions = {as_policy(edition) for _, edition in each.editions}
+        if name in found.libraries and policies and editions.issuperset(policies):
+            return name
+    return found.framework or OWN
 
 
 def _check(args: argparse.Namespace) -> None:

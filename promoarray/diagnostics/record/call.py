@@ -98,6 +98,8 @@ class Call:
 
     def values(self, x: Any) -> Any:
         """The values of a tensor in the storage of its dtype; None if they cannot be read."""
+        if isinstance(x, np.ndarray):
+            return x
         dtype = self.dtype_of(x)
         if dtype is None:
             return None
@@ -224,17 +226,32 @@ class Call:
             self.operand(x)
 
     def operand(self, x: Any) -> Any:
-        """An abstract array or a Python scalar; None if it is neither a tensor nor a number."""
-        if isinstance(x, self.tensor):
+        """An abstract array or a Python scalar; None if it is neither an array nor a number.
+
+        It may be an array of NumPy's, or of another library that is recorded in this run.
+        """
+        number = None if isinstance(x, self.tensor) else self.number_of(x)
+        if number is None and self.is_array(x):
             known = self._arrays.get(id(x))
             if known is None:
-                dtype = self.dtype_of(x)
+                dtype = self.dtype_in(x)
                 if dtype is None:
                     return None
                 value = None if x.ndim else x.item
                 known = self._arrays[id(x)] = self.recorder.abstract(x, dtype, x.ndim, value)
             return known
-        return self.number_of(x)
+        return number
+
+    def is_array(self, x: Any) -> bool:
+        """Whether it is a tensor, or an array of another library."""
+        return isinstance(x, self.tensor) or self.recorder.elsewhere(x) is not None
+
+    def dtype_in(self, x: Any) -> DType | None:
+        """The dtype of a tensor, or of another library's array."""
+        if isinstance(x, self.tensor):
+            return self.dtype_of(x)
+        found = self.recorder.elsewhere(x)
+        return found and found.dtype
 
     @staticmethod
     def number_of(x: Any) -> Any:

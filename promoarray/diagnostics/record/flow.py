@@ -39,6 +39,7 @@ from promoarray.diagnostics.model.flow import (
     Given,
     Place,
     RecordedOperation,
+    family,
 )
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.model.scalar_class import scalar_class
@@ -101,9 +102,12 @@ class Heard(threading.local):
         Between which all values of the array that is cast have to be for that.
     call : Call or None
         The call itself.
+    wrapped : object
+        The tensor that was made last of what NumPy computed.
     """
 
     def __init__(self) -> None:
+        self.wrapped: Any = None
         self.begin()
 
     def begin(self) -> None:
@@ -218,12 +222,16 @@ class FlowRecorder(Observer):
         source: DType,
         data: tuple[Any, ...],
         operands: tuple[int, ...] | None,
+        given: tuple[Array, ...] = (),
     ) -> None:
-        """Record data that the framework takes in as a narrower dtype; see ``EntryEvent``."""
+        """Record data that the framework takes in as a narrower dtype; see ``EntryEvent``.
+
+        Of what another library of the run has made, that is given, with what it carries.
+        """
         dtype = type_of(result._type)
         places = None if operands is None else list(operands)
         options = {"source": source.code, "data": len(data), "operands": places}
-        self._give(ENTRY, "", policy, (), result, options)
+        self._give(ENTRY, "", policy, given, result, options)
         keep = tuple(p.name for p in self.report.policies if held(p, source) is source)
         self.compared.narrowed(data, policy, source, dtype, keep, kept=True)
 
@@ -290,7 +298,7 @@ class FlowRecorder(Observer):
         list of Produced
             What its results bear: one object of each, in every pass.
         """
-        place = self._place(edited, part_of)
+        place = self._place(edited, part_of, family(policy.name) if self._framework else "")
         codes = tuple(dtype.code for dtype in results)
         slots = [None if type(x) in WEAK else x._type for x in operands]
         given = self._given(name, operands)
@@ -338,9 +346,9 @@ class FlowRecorder(Observer):
             )
         return self._answers[key]
 
-    def _place(self, edited: bool, part_of: str) -> Place:
+    def _place(self, edited: bool, part_of: str, framework: str) -> Place:
         at, codes = instructions()
-        key = at, part_of, edited
+        key = at, part_of, edited, framework
         known = self._places.get(key)
         if known is not None:
             return known[1]
@@ -349,7 +357,7 @@ class FlowRecorder(Observer):
         names: tuple[str, ...] = ()
         if frame is not None and site == program:
             part = expression_part(frame.f_code, frame.f_lasti)
-            names = tuple(names_of(frame, MODULES[self._framework]))
+            names = tuple(names_of(frame, MODULES[framework]))
         place = Place(site, program, part, names, part_of, edited)
         self._places[key] = codes, place  # the code is held, so that no other has its id
         return place

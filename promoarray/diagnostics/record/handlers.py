@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from promoarray.core.call_site import of_library, of_promoarray
 from promoarray.diagnostics.calls.common import OF_ANY, Words, is_reflected, plain
 from promoarray.diagnostics.calls.tables import bound, names
 from promoarray.diagnostics.model.abstract_array import AbstractArray
@@ -179,10 +180,10 @@ def move(call: Call) -> None:
     if results:
         call.count(MOVE)
     # Of several tensors each may have its own result: so ``broadcast_tensors``.
-    each = [x.dtype for x in results] == [call.dtype_of(x) for x in sources]
+    each = [x.dtype for x in results] == [call.dtype_in(x) for x in sources]
     for number, result in enumerate(results):
         source = sources[number if each else 0]
-        if call.dtype_of(source) is result.dtype:
+        if call.dtype_in(source) is result.dtype:
             call.recorder.moved(source, result)
         else:  # places and counts, as of ``unique``
             call.recorder.named(result, call.frame)
@@ -190,7 +191,7 @@ def move(call: Call) -> None:
 
 
 def _tensors(call: Call, values: Any) -> list[Any]:
-    return [x for x in flat(values) if isinstance(x, call.tensor)]
+    return [x for x in flat(values) if call.is_array(x)]
 
 
 def cast(call: Call) -> None:
@@ -261,6 +262,8 @@ def _of_tensors(call: Call, given: list[Any]) -> None:
         return cast(call)
     if call.named or call.name == "arange" or None in operands:
         return call.made(MAKE)
+    if len(given) == 1 and call.dtype_in(given[0]) is not result.dtype:
+        return call.made(MAKE)
     if len(given) == 1:
         call.count(MOVE)
         return call.recorder.moved(given[0], result)
@@ -301,13 +304,31 @@ def assign(call: Call) -> None:
 
 
 def leave(call: Call) -> None:
-    """Values that leave for other code, where no operation is recorded.
+    """Values that leave for other code, where no operation is recorded, or for NumPy where it is.
 
     What the framework's own code takes, as to print it, does not leave the program.
     """
-    caller = call.frame.f_globals.get("__name__") or ""
-    if caller.partition(".")[0] != call.recorder.framework:
-        call.recorder.unexamined(f"{call.name} of an array", LEFT, call.frame, called=True)
+    recorder, frame = call.recorder, call.frame
+    while of_promoarray(frame) and frame.f_back is not None:  # a stand-in of NumPy's function
+        frame = frame.f_back
+    caller = (frame.f_globals.get("__name__") or "").partition(".")[0]
+    if recorder.beside("numpy") and not of_library(frame):
+        call.kind = MOVE
+        recorder.count(MOVE, call.name)
+        source, found = map(recorder.elsewhere, (call.args[0], call.result))
+        if source and found:
+            recorder.took(source, found)
+    elif caller not in (recorder.framework, *recorder.describe):
+        recorder.unexamined(f"{call.name} of an array", LEFT, call.frame, called=True)
+
+
+def wrapped(call: Call) -> None:
+    """What NumPy computed, as a tensor again: it tells of the operation if NumPy is recorded."""
+    call.kind = MOVE
+    call.recorder.count(MOVE, call.name)
+    for result in call.results():
+        call.recorder.made(result)
+        call.recorder.heard.wrapped = result.array
 
 
 LEFT = "its values leave for other code, whose operations are not recorded"
@@ -320,6 +341,7 @@ _PRODUCTS = (
 )
 _BY_NAME: dict[str, Handler] = {
     "__setitem__": assign,
+    "__array_wrap__": wrapped,
     "normal": drawn,
     **dict.fromkeys(_LEAVING, leave),
     **dict.fromkeys(_PRODUCTS, einsum),

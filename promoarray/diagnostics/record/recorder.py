@@ -19,6 +19,8 @@ from itertools import chain, islice, zip_longest
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.events import CastEvent, RefusalEvent, SetitemEvent
@@ -129,6 +131,16 @@ class Recorder:
         Keeps what made every array, if that is asked for.
     checks : Checks or None
         Look at the values of every operation, if that is asked for.
+    version : str
+        The framework with its version: "torch 2.13.0".
+    describe : dict
+        From each library that is recorded in this run to what describes an array of its; None if
+        an object is none.
+
+    Notes
+    -----
+    Several libraries of one run have a recorder each: what their arrays carry, the flow and the
+    report are those of the first one, ``beside``.
     """
 
     def __init__(
@@ -142,26 +154,37 @@ class Recorder:
         heard_again: Callable[[], object] = lambda: None,
         origins: Origins | None = None,
         checks: Checks | None = None,
+        beside: Recorder | None = None,
     ) -> None:
         self.guarded, self.heard_again = guarded, heard_again
-        self.home, self.heard, self.origins, self.checks = home, Heard(), origins, checks
-        self.carried = Carried(DType)
+        self.home, self.origins, self.checks = home, origins, checks
+        self.heard: Heard = Heard() if beside is None else beside.heard
+        self.carried: Carried = Carried(DType) if beside is None else beside.carried
+        self.describe: dict[str, Callable[[Any], Result | None]] = (
+            {} if beside is None else beside.describe
+        )
         self.known: dict[Hashable, Any] = {}
         self.forgetting: list[Callable[[], object]] = []
-        self.begin_again(RecordedReport(home, policies, max_sites=max_sites, framework=framework))
+        self.version = framework
+        if beside is None:
+            report = RecordedReport(home, policies, max_sites=max_sites, framework=framework)
+            self.begin_again(report)
+        else:
+            self.begin_again(beside.report, beside.flow)
         self.noted = self.default_named = False
         self._passes: Counter[Hashable] = Counter()
         self._abstract_array = abstract_arrays_of(home)
 
     # -- the run ----------------------------------------------------------------------------------
 
-    def begin_again(self, report: RecordedReport) -> None:
+    def begin_again(self, report: RecordedReport, flow: FlowRecorder | None = None) -> None:
         """Fill another report from here on."""
         self.forget_calls()  # whose counts belong to the report before
-        self.report = report
-        self.by_value = any(policy.by_value is not None for policy in report.policies)
-        self.of_other_ints = _of_other_ints(self.home, report.policies)
-        self.flow = FlowRecorder(report, self.framework, self.heard)
+        self.report, self._counted = report, False
+        asked = [p for p in report.policies if p.name not in report.halves or self.of_numpy]
+        self.by_value = any(policy.by_value is not None for policy in asked)
+        self.of_other_ints = _of_other_ints(self.home, asked)
+        self.flow: FlowRecorder = flow or FlowRecorder(report, self.framework, self.heard)
 
     def go_on(self, before: FlowRecorder) -> None:
         """Go on with an earlier flow in another report, with nothing counted."""
@@ -171,7 +194,36 @@ class Recorder:
     @property
     def framework(self) -> str:
         """The module of the framework."""
-        return self.report.framework.partition(" ")[0]
+        return self.version.partition(" ")[0]
+
+    @property
+    def of_numpy(self) -> bool:
+        """Whether it records NumPy."""
+        return self.framework == "numpy"
+
+    def beside(self, library: str) -> bool:
+        """Whether another library is recorded in this run."""
+        return library in self.describe and library != self.framework
+
+    def elsewhere(self, x: Any) -> Result | None:
+        """An array of NumPy's, or of another library that is recorded in this run; else None."""
+        if isinstance(x, (np.ndarray, np.generic)):
+            dtype = BY_NAME.get(x.dtype.name)
+            return None if dtype is None else Result(x, dtype, x.ndim)
+        found = (describe(x) for describe in self.describe.values())
+        return next(filter(None, found), None)
+
+    def taken(self, found: Result) -> AbstractArray:
+        """Return an operand that is another library's array; of a weak one its own dtype."""
+        slot = self.carried.get(found.array, found.dtype)
+        return self._abstract_array.of(found.dtype if type_of(slot).weak else slot, found.ndim)
+
+    def took(self, found: Result, result: Result) -> None:
+        """Record the values of another library's array that are moved; see ``moved``."""
+        if found.dtype is result.dtype:
+            self._put(result.array, self.taken(found)._type)
+        else:
+            self.made(result)
 
     def settle(self, home: Policy) -> bool:
         """Take the policy of the mode that the framework is in, unless something is recorded.
@@ -181,7 +233,7 @@ class Recorder:
         bool
             Whether it is the policy of this run.
         """
-        if home is not self.home and not self.report.calls:
+        if home is not self.home and not self._counted:
             self.home = self.report.run = home
             self.forget_calls()
             self._abstract_array = abstract_arrays_of(home)
@@ -222,6 +274,7 @@ class Recorder:
 
     def count(self, kind: str, name: str, times: int = 1) -> None:
         """Count calls of the framework among those of a kind."""
+        self._counted = True
         with notify_lock:
             self.report.calls[kind, name] += times
 
@@ -594,7 +647,9 @@ class Recorder:
             whole = tuple(each.operand for each in some if each.operand is not None)
             operands = () if makes else whole if len(whole) == len(some) else None
             data = tuple(each.array for each in some)
-            slot = self._entered(dtype, ndim, data, operands, frame)
+            slots = map(self.carried.slot, data if self.beside("numpy") else ())
+            given = next(filter(None, slots), None)
+            slot = self._entered(dtype, ndim, data, operands, frame, given)
             for x in data:
                 self.carried.put(x, slot)
 
@@ -610,10 +665,12 @@ class Recorder:
         data: tuple[Any, ...],
         operands: tuple[int, ...] | None,
         frame: FrameType,
+        given: TypeRecord | None = None,
     ) -> DType | TypeRecord:
         made = self._abstract_array.of(self.home.canonical.get(source, source), ndim)
+        before = () if given is None else (self._abstract_array.of(given, ndim),)
         with notify_lock, standing_at(frame):
-            self.flow.entered(self.home, made, source, data, operands)
+            self.flow.entered(self.home, made, source, data, operands, before)
         return made._type
 
 

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from promoarray.console import counted, folded
+from promoarray.console import counted, folded, listed
 from promoarray.core.call_site import Site
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.ask.replay import replay
+from promoarray.diagnostics.edits.planner import Planned
 from promoarray.diagnostics.findings.results import Results
 from promoarray.diagnostics.model.failed import Failed
-from promoarray.diagnostics.model.flow import COMPARED
+from promoarray.diagnostics.model.flow import COMPARED, family
 from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.report import Report
 from promoarray.operations import Form
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 REFUSES = "refuses"
+NUMPY = "numpy"
+_TITLES = {NUMPY: "NumPy", "torch": "PyTorch", "paddle": "Paddle", "jax": "JAX"}
 
 BEFORE_READING: list[Callable[[], object]] = []
 """What tells reports of calls that were counted elsewhere, called before they are read."""
@@ -107,6 +113,9 @@ class RecordedReport(Report):
         From each Drift to how often it was met.
     framework : str
         The framework with its version: "torch 2.13.0".
+    halves : frozenset of str
+        The policies that are asked about NumPy's operations alone, where a framework is recorded,
+        too.
     warned : Counter
         From each Warned to how often it was shown.
     uncompared : set of NotExamined
@@ -124,6 +133,7 @@ class RecordedReport(Report):
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
     drift: Counter[Drift] = field(default_factory=Counter)
     framework: str = ""
+    halves: frozenset[str] = frozenset()
     warned: Counter[Warned] = field(default_factory=Counter)
     uncompared: set[NotExamined] = field(default_factory=set)
     failed: Failed | None = None
@@ -146,8 +156,8 @@ class RecordedReport(Report):
         self._version = version
         answered = Report(self.run, self.policies, max_sites=self.max_sites)
         with notify_lock:
-            framework = self.framework.partition(" ")[0]
-            every = [replay(flow, answered, framework) for flow in self.flows]
+            asked_of = self._asked_of if self.framework else None
+            every = [replay(flow, answered, asked_of) for flow in self.flows]
         self._states = every[0]
         self.max_sites_reached |= answered.max_sites_reached
         self.finals = answered.finals
@@ -155,6 +165,82 @@ class RecordedReport(Report):
         answered.unanswered.update(self.uncompared)
         answered.unanswered.update(self._read_dtypes())
         vars(self).update({name: vars(answered)[name] for name in _ASKED})
+
+    def _asked_of(self, home: Policy) -> tuple[Policy, ...]:
+        """The policies that are asked about what a library did, ``home`` its own.
+
+        Where NumPy computes beside a framework, policies of frameworks are asked about frameworks
+        alone: a program that is ported leaves its NumPy lines to NumPy. It goes on there with what
+        a policy has given so far.
+        """
+        return tuple(
+            p if self.is_asked(p.name, home.name) else _standing_in(home, p.name)
+            for p in self.policies
+        )
+
+    def is_asked(self, policy: str, run: str) -> bool:
+        """Whether a policy is asked about what a library did, ``run`` its own policy."""
+        if not self._has_halves:
+            return True
+        return family(policy) == NUMPY if family(run) == NUMPY else policy not in self.halves
+
+    @property
+    def _has_halves(self) -> bool:
+        return len(libraries := self.libraries) > 1 and NUMPY in libraries
+
+    def asked_about(self, policy: str) -> tuple[int, str]:
+        """Return how many operations a policy was asked about, and whose they are."""
+        every = self.libraries
+        about = [name for name in every if self.is_asked(policy, name)]
+        if len(about) == len(every):
+            return super().asked_about(policy)
+        whose = listed([_TITLES.get(name, name) for name in about])
+        return sum(every[name] for name in about), f"{whose}'s"
+
+    def plan_edits(self) -> Planned:
+        """Plan the edits of each library's operations, for the policies that were asked."""
+        if not self._has_halves:
+            return super().plan_edits()
+        found: Planned = {}
+        for name in self.libraries:
+            policies = tuple(p for p in self.policies if self.is_asked(p.name, name))
+            half = Results(self._home_of(name), policies)
+            half.value_changes, every = self.value_changes, self.agreed.found
+            half._found = {d.key: d for d in self.found if d.framework == name}
+            half.agreed.found = {key: d for key, d in every.items() if d.framework == name}
+            found |= half.plan_edits()
+        return found
+
+    def _home_of(self, library: str) -> Policy:
+        """The policy that most of a library's operations were carried out under."""
+        names = (each.policy for flow in self.flows for each in flow.operations)
+        (most, _), *_ = Counter(name for name in names if family(name) == library).most_common()
+        return self.run if most == self.run.name else as_policy(most)
+
+    def halves_in_words(self) -> str:
+        """Say who was not asked about all operations; "" if all were."""
+        if not self._has_halves:
+            return ""
+        names = [p.name for p in self.policies if p.name != self.run.name]
+        asked = [name for name in names if self.is_asked(name, NUMPY)]
+        if not set(names) - {*asked} and not self.halves.intersection(names):
+            return ""
+        count = self.libraries[NUMPY]
+        said = f"{count} of them {'is' if count == 1 else 'are'} NumPy's, "
+        if not asked:
+            return f"{said}which a port leaves as they are: no policy was asked about them."
+        were = "was" if len(asked) == 1 else "were"
+        alone = ", and about no others" if self.halves.issuperset(asked) else ""
+        return f"{said}about which only {listed(asked)} {were} asked{alone}."
+
+    @property
+    def libraries(self) -> dict[str, int]:
+        """From the libraries whose operations were recorded to how many of them were compared."""
+        found = Counter[str]()
+        for flow in self.flows:
+            for each in flow.operations:
+                found[family(each.policy)] += each.count * (each.kind in COMPARED)
+        return found
 
     def _read_dtypes(self) -> Iterator[NotExamined]:
         """Yield the places where the program reads a dtype: what it makes of it is the run's."""
@@ -274,6 +360,12 @@ class RecordedReport(Report):
 
             # The report has named what was not examined.
             yield from folded(Text(next(self.recorded()), "dim"), console, options.max_width)
+
+
+@cache
+def _standing_in(home: Policy, name: str) -> Policy:
+    """What answers in place of a policy that is not asked: the library itself."""
+    return home.derive(name)
 
 
 def _count_all() -> None:

@@ -11,16 +11,18 @@ from contextlib import nullcontext
 from types import CodeType, FrameType
 from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+
 from promoarray.core.call_site import instructions_of
 from promoarray.diagnostics.model.flow import RecordedOperation
 from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.checked import Checked
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
-from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import Watched
 from promoarray.diagnostics.record.written import number_first
-from promoarray.dtypes import WEAK
+from promoarray.dtypes import BY_NAME, WEAK
 
 KindOf = Callable[[Any], Hashable]
 """What arrays have in common that are alike, but for what they carry."""
@@ -108,6 +110,7 @@ class Watcher:
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
         self.recorder = recorder
+        recorder.describe[recorder.framework] = self._described
         checks = recorder.checks
         self._checked = None if checks is None else Checked(checks, recorder, self.kind)
         self._eager = self.kind.eager() if checks is not None else nullcontext()
@@ -115,6 +118,17 @@ class Watcher:
     def state(self) -> Hashable:
         """What calls depend on besides their arguments, such as the default dtype."""
         raise NotImplementedError
+
+    def _described(self, x: Any) -> Result | None:
+        """A tensor of the framework; None if it is none."""
+        if not isinstance(x, self.kind.tensor) or isinstance(x, np.ndarray | np.generic):
+            return None
+        call = object.__new__(self.kind)
+        call.recorder = self.recorder
+        found = next(call.described((x,)), None)
+        if found is not None and found.dtype.weak:
+            found = found._replace(dtype=BY_NAME[x.dtype.name])
+        return found
 
     def __enter__(self) -> Self:
         self._eager.__enter__()
@@ -298,6 +312,8 @@ class Watcher:
             else:
                 number = self.kind.number_of(x)
                 parts += (kind, None if number is None else scalar_class(number))
+                if number is None and (found := self.recorder.elsewhere(x)) is not None:
+                    parts += found.dtype, not found.ndim, slot(x)
         return True
 
     def _add_value(self, parts: list[Any], x: Any) -> bool:

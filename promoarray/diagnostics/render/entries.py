@@ -120,7 +120,9 @@ def lines_of(report: Results, *, everything: bool = False) -> list[Line]:
     for found in by_line.values():
         shown = [e for e in found if everything or not (e.inherited or _key(e) in told_once)]
         if shown:
-            lines.append(_line(shown, found, names))
+            under = shown[0].under
+            asked = [name for name in names if report.is_asked(name, under)]
+            lines.append(_line(shown, found, asked))
     return _ordered(lines, report)
 
 

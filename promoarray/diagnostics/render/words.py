@@ -98,7 +98,8 @@ def summary(report: Results) -> str:
     limit = _LIMIT.format(report.max_sites) if report.max_sites_reached else ""
     lazy = _UNCOMPUTED.format(counted(report.uncomputed, "cast")) if report.uncomputed else ""
     assumed = _ASSUMED.format(listed(sorted(report.assumed))) if report.assumed else ""
-    said = _found(report), values * bool(casts), lazy, assumed, summary_of(report.escapes), limit
+    found, escapes = [_found(report), report.halves_in_words()], summary_of(report.escapes)
+    said = *found, values * bool(casts), lazy, assumed, escapes, limit
     return " ".join(filter(None, said))
 
 
@@ -120,6 +121,8 @@ def _found(report: Results) -> str:
     if names:
         return f"{done} under {run}; incomplete: no difference in what was examined under {names}."
     names = ", ".join(each.policy for each in every)
+    if report.halves_in_words():
+        return f"{done} under {run}: {names} agree, each about what it was asked."
     agree = "all agree" if len(every) > 1 else "agrees"
     return f"{done}: {names} {agree} with {run} in dtypes and values."
 

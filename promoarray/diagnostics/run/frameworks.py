@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from importlib.machinery import PathFinder
+from importlib.metadata import packages_distributions, requires, version
 from pathlib import Path
+from typing import NamedTuple
 
 from promoarray.diagnostics.ask.observer import DEFAULT
+from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
 from promoarray.diagnostics.run import notebook
+from promoarray.errors import quoted
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -20,38 +25,61 @@ OWN = "promoarray"
 AUTO = "auto"
 
 
-def framework_of(script: str | None, module: str | None) -> str:
-    """Return what a program computes with: the first of ``names`` that it imports at top level.
+class Expected(NamedTuple):
+    """What a program's sources say that it computes with.
 
-    If it imports none, it is what the modules beside it import, in folders below, too; else what
-    its functions import. If that is none of them, other packages may compute with NumPy; a program
-    without such computes with promoarray, if with anything.
+    Attributes
+    ----------
+    framework : str
+        The first of ``names`` that it imports; "" of a program of promoarray, or of nothing.
+    libraries : tuple of str
+        What is recorded once the run imports it. NumPy is among them if the program is rewritten.
+    others : bool
+        Whether it imports packages of which nobody knows what they import.
     """
+
+    framework: str
+    libraries: tuple[str, ...]
+    others: bool = False
+
+
+def expected(script: str | None, module: str | None, named: str = AUTO) -> Expected:
+    """Return what to record of a program, by the imports in its own modules; or what is named."""
+    if named != AUTO:
+        libraries = tuple(filter(None, named.split(",")))
+        if not libraries or not {*libraries} <= {*names()} or (OWN in libraries and libraries[1:]):
+            known = ", ".join((AUTO, *names()))
+            raise UsageError(f"--framework {quoted(named)} is none of {known}")
+        own = OWN in libraries
+        return Expected("" if own else libraries[0], () if own else libraries)
     path = _path_of(script, module)
-    found = imported_by(script, module)
-    if REWRITTEN.keys() & found or not found & {*names()}:  # which those of others import as well
-        found |= _imported_beside(path)
-    if not found & {*names()}:
-        found |= _roots(each for text in _sources(path) for each in _imported(text, within=True))
-    if not found & {*names()}:
-        found |= _imported_beside(path, within=True)
+    top = _roots(name for source in _sources(path) for name in _imported(source))
+    every = _imported_beside(path) | top
+    found = [name for name in FRAMEWORKS if name in every]
     folder = path.parent if path is not None else Path()
-    others = found - sys.stdlib_module_names - {""} - {each.stem for each in folder.glob("*")}
-    return next((name for name in names() if name in found), "numpy" if others else OWN)
+    beside = {each.stem for each in folder.glob("*")}
+    packages = every - sys.stdlib_module_names - {"", OWN, *RECORDED} - beside
+    if OWN in top or (OWN in every and not found):
+        return Expected("", () if OWN in top else tuple(FRAMEWORKS))
+    handed = packages and (not found or _hand_out_arrays(packages))
+    rewritten = [name for name in REWRITTEN if name in every or handed]
+    main = next(iter((*found, *rewritten)), "")
+    others = bool(packages) or "importlib" in every
+    return Expected(main, (*rewritten, *FRAMEWORKS), others)
 
 
-def others_of(script: str | None, module: str | None, framework: str) -> tuple[str, ...]:
-    """Return what a program may turn out to compute with, though its source does not tell."""
-    if framework in REWRITTEN:
-        return tuple(FRAMEWORKS)
-    own = framework == "" and OWN in imported_by(script, module)
-    return () if framework or own else tuple(FRAMEWORKS)
+def _hand_out_arrays(packages: set[str]) -> bool:
+    """Whether one of the packages computes with NumPy, and with no framework that is recorded."""
+    provided = packages_distributions()
+    for name in {each for package in packages for each in provided.get(package, ())}:
+        needs = {_NAME.match(each)[0].lower() for each in requires(name) or ()}  # type: ignore[index]
+        if "numpy" in needs and needs.isdisjoint((*FRAMEWORKS, "paddlepaddle")):
+            return True
+    return False
 
 
-def imported_by(script: str | None, module: str | None) -> set[str]:
-    """Return the packages that a program itself imports at top level."""
-    path = _path_of(script, module)
-    return _roots(name for source in _sources(path) for name in _imported(source))
+_NAME = re.compile(r"[\w.-]*")
+"""The name of a package that another requires."""
 
 
 def names() -> tuple[str, ...]:
@@ -94,9 +122,8 @@ def _by_name(node: ast.AST) -> Iterator[str]:
             yield node.args[0].value
 
 
-def _imported_beside(path: Path | None, *, within: bool = False) -> set[str]:
-    """Return the packages that a program's own modules import, beside it and in folders below; if
-    asked for, those that functions of theirs import."""
+def _imported_beside(path: Path | None) -> set[str]:
+    """Return the packages that a program's own modules import, beside it and in folders below."""
     if path is None:
         return set()
     found: set[str] = set()
@@ -106,7 +133,7 @@ def _imported_beside(path: Path | None, *, within: bool = False) -> set[str]:
         if file in seen:
             continue
         seen.add(file)
-        for module in {n for text in _sources(file) for n in _imported(text, within=within)}:
+        for module in {n for text in _sources(file) for n in _imported(text, within=True)}:
             found.add(module)
             waiting += _files(module, file, path.parent)
     return _roots(found)
@@ -198,6 +225,13 @@ def policies_for(framework: str, script: str | None) -> tuple[Policy, ...]:
         return tuple(map(as_policy, DEFAULT))
     jax = JAX_X64 if _enables_x64(script) else JAX
     return tuple(as_policy(jax if name == JAX else name) for name in TARGETS[framework])
+
+
+def other_editions() -> tuple[Policy, ...]:
+    """Return the edition of NumPy's rules that the installed one has left, or will come to."""
+    installed = RECORDED["numpy"].home(version("numpy"))
+    editions = as_policy("numpy@1"), as_policy("numpy@2")
+    return tuple(p for p in editions if p.name[:7] != installed.name[:7])
 
 
 def named(names: str) -> tuple[Policy, ...]:

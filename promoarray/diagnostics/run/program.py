@@ -68,7 +68,7 @@ class Program:
         texts : mapping, optional
             The text of each file that it shall see otherwise than it is on the disk.
         """
-        rewritten = task.framework if task.framework in REWRITTEN else ""
+        rewritten = next((name for name in task.recorded_libraries if name in REWRITTEN), "")
         launched = rewritten or texts or notebook.is_notebook(self.command[0])
         start = ["-c", launch.COMMAND.format(rewritten)] if launched else []
         with tempfile.TemporaryDirectory(

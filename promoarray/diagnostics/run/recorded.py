@@ -1,8 +1,9 @@
-"""The program's side of a run whose program computes with another framework.
+"""The program's side of a run whose program computes with other libraries.
 
-Python starts the program with ``startup/sitecustomize.py``, which calls ``begin`` once the
-framework has been imported; at once if programs of it are rewritten. From there on the framework's
-calls are recorded, in every thread that is started and in the processes that the program starts.
+Python starts the program with ``startup/sitecustomize.py``, which calls ``begin`` once a framework
+has been imported; at once if programs of it are rewritten. From there on the library's calls are
+recorded, in every thread that is started and in the processes that the program starts. Several
+libraries fill one report.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -27,65 +27,89 @@ from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
 
-def begin(framework: str) -> None:
-    """Record this process, if the command that asked for it still waits.
+def begin(library: str) -> None:
+    """Record what this process does with a library, if the command that asked for it still waits.
 
     A program of promoarray that imports a framework besides stays one of promoarray.
     """
     task = Task.read(os.environ[VARIABLE])
     before = watched()
-    if task is None or (before is not None and not before.task.framework):
+    if task is None or (before is not None and not isinstance(before, RecordingWatch)):
         return
-    keep_watching(RecordingWatch(replace(task, framework=framework), os.environ[VARIABLE]))
+    if before is None:
+        keep_watching(RecordingWatch(task, os.environ[VARIABLE], library))
+    else:
+        before.attach(library)
 
 
 class RecordingWatch(Watch):
-    """Watches a process whose framework is recorded.
+    """Watches a process of which one library is recorded, or several.
 
     Attributes
     ----------
-    recorder : Recorder
+    recorders : list of Recorder
+        Those of its libraries, which share a report, in the order in which they were imported.
     """
 
-    def __init__(self, task: Task, folder: str) -> None:
-        version = import_module(task.framework).__version__
-        self._home = RECORDED[task.framework].home(version)
-        self._framework = f"{task.framework} {version}"
+    def __init__(self, task: Task, folder: str, library: str) -> None:
         self._ending = False
-        asked = tuple(as_policy(name) for name in task.policies)
-        told: Any = {"guarded": self.heard, "heard_again": self.heard_again}
-        told["origins"] = Origins() if task.origins else None
-        told["checks"] = self._checks = None if task.checks is None else Checks(task.checks)
-        self.recorder = Recorder(self._home, asked, **told)
+        self._origins = Origins() if task.origins else None
+        self._checks = None if task.checks is None else Checks(task.checks)
+        self._policies = tuple(as_policy(name) for name in task.policies)
+        self.recorders: list[Recorder] = []
+        self.recorders.append(self._recorder(library))
         super().__init__(task, folder)
 
+    def _recorder(self, library: str) -> Recorder:
+        version = import_module(library).__version__
+        told: Any = {"guarded": self.heard, "heard_again": self.heard_again}
+        told |= {"origins": self._origins, "checks": self._checks}
+        told["beside"] = next(iter(self.recorders), None)
+        home = RECORDED[library].home(version)
+        return Recorder(home, self._policies, framework=f"{library} {version}", **told)
+
     def _new_report(self, policies: tuple[Policy, ...]) -> RecordedReport:
-        given = self._home, policies
-        limit, framework = self.task.max_sites, self._framework
-        report = RecordedReport(*given, max_sites=limit, framework=framework)
-        self.recorder.begin_again(report)
+        first, *others = self.recorders
+        given: Any = {"max_sites": self.task.max_sites, "halves": frozenset(self.task.halves)}
+        report = RecordedReport(first.home, policies, framework=first.version, **given)
+        first.begin_again(report)
+        for each in others:
+            each.begin_again(report, first.flow)
         return report
 
     def start(self) -> None:
         """Begin to record."""
-        self._entered.enter_context(self._recording())
+        for each in self.recorders:
+            self._entered.enter_context(self._recording(each))
 
-    def _recording(self) -> AbstractContextManager[Any]:
-        task = self.task
-        if task.framework not in REWRITTEN:
-            return recording(RECORDED[task.framework], self.recorder)
-        adapter: Any = import_module(REWRITTEN[task.framework].adapter)
-        others = (p for p in self.recorder.report.policies if p is not self._home)
+    def attach(self, library: str) -> None:
+        """Record another library from here on, in this thread and those that it starts."""
+        recorder = self._recorder(library)
+        self.recorders.append(recorder)
+        self._entered.enter_context(self._recording(recorder))
+
+    def _recording(self, recorder: Recorder) -> AbstractContextManager[Any]:
+        task, name = self.task, recorder.framework
+        if name not in REWRITTEN:
+            return recording(RECORDED[name], recorder)
+        adapter: Any = import_module(REWRITTEN[name].adapter)
+        others = (p for p in self._policies if p is not recorder.home)
         past = next(others, None) if task.past else None
         rewriting: AbstractContextManager[Any] = adapter.rewriting(
-            self.recorder, packages=task.packages, past=past
+            recorder, packages=task.packages, past=past
         )
         return rewriting
 
     @property
     def run(self) -> Policy:
-        """The framework's own policy."""
-        return self._home
+        """The policy of the framework that computes; NumPy's if none does."""
+        return self._leading.home
+
+    @property
+    def _leading(self) -> Recorder:
+        computed = self.recorders[0].report.libraries
+        of_frameworks = sorted(self.recorders, key=lambda each: each.of_numpy)
+        return next((x for x in of_frameworks if x.framework in computed), of_frameworks[0])
 
     def heard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's calls, and write down what it found."""
@@ -104,16 +128,18 @@ class RecordingWatch(Watch):
 
     def _ended(self) -> Findings:
         self._ending = True
-        self.recorder.forget_calls()  # those that are known are counted without being heard
+        for each in self.recorders:
+            each.forget_calls()  # those that are known are counted without being heard
         return super()._ended()
 
     def _tell_finals(self, names: dict[str, Any]) -> None:
-        self.recorder.ended(names)
+        self._leading.ended(names)
 
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
         super()._tell_stopped(error, findings)
-        if self.recorder.origins is not None:
-            self.recorder.report.failed = self._guarded(failed_in, self.recorder, error)
+        if self._origins is not None:
+            every = (self._guarded(failed_in, each, error) for each in self.recorders)
+            self.recorders[0].report.failed = next(filter(None, every), None)
         stopped = self._report.stopped
         if stopped is None or stopped.refused is None or stopped.site is None:
             return
@@ -125,8 +151,9 @@ class RecordingWatch(Watch):
             place.site = place.program = at
 
     def _findings(self) -> Findings:
+        report, main = self.recorders[0].report, self._leading
+        report.run, report.framework = main.home, main.version
         if (checks := self._checks) is not None:
-            report = self.recorder.report
             report.lost, report.checked, report.unread = (
                 *(checks.found(), checks.examined),
                 checks.unread,
@@ -135,8 +162,9 @@ class RecordingWatch(Watch):
 
     def begin_again(self) -> None:
         """Go on with what arrays carry, and nothing counted, in a process that was forked."""
-        before = self.recorder.flow
+        before = self.recorders[0].flow
         super().begin_again()
         if self._checks is not None:
             self._checks.begin_again()
-        self.recorder.go_on(before)
+        for each in self.recorders:
+            each.go_on(before)

@@ -60,8 +60,10 @@ class Task:
     probes: tuple[Probe, ...] = ()  # what else observes the run, and is asked at its end
     # the framework that is recorded; "" of a program written against promoarray
     framework: str = ""
-    # frameworks one of which is recorded instead if the program turns out to import it
-    others: tuple[str, ...] = ()
+    # what is recorded once the program imports it, NumPy from the start; the framework by default
+    libraries: tuple[str, ...] = ()
+    # policies that are asked about NumPy's operations alone where a framework is recorded, too
+    halves: tuple[str, ...] = ()
     # of a program that is rewritten: the installed libraries that are, too
     packages: tuple[str, ...] = ()
     past: bool = False  # whether what the framework stops at is done as the other policy does it
@@ -72,10 +74,15 @@ class Task:
     # what its values are checked for, as ``checks.Asked`` has it; None if they are not
     checks: Any = None
 
+    @property
+    def recorded_libraries(self) -> tuple[str, ...]:
+        """What is recorded once it is imported."""
+        return self.libraries or tuple(filter(None, (self.framework,)))
+
     def write(self, folder: str) -> dict[str, str]:
         """Put it where the program finds it; return what its environment has to have besides."""
         Path(folder, "task").write_bytes(pickle.dumps(self))
-        Path(folder, "hooks").write_text(" ".join((self.framework or "-", *self.others)))
+        Path(folder, "hooks").write_text(" ".join(self.recorded_libraries))
         paths = filter(None, (STARTUP, os.environ.get("PYTHONPATH")))
         return {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
 

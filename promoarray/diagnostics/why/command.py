@@ -20,7 +20,7 @@ from promoarray.diagnostics.model.flow import CALL, Flow, RecordedOperation
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.report import RecordedReport
-from promoarray.diagnostics.run.frameworks import framework_of
+from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
     Program,
@@ -51,22 +51,22 @@ def main(args: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         _say(str(error))
         return USAGE
-    framework = args.framework or framework_of(args.script, args.module)
-    if framework not in RECORDED:
+    if not (found := expected(args.script, args.module, args.framework or AUTO)).framework:
         known = ", ".join(RECORDED)
         _say(
-            f"it records programs of {known}, and this one is taken for one of {framework}; errors "
-            "of promoarray's arrays say themselves what to write. Write --framework NAME"
+            f"it records programs of {known}, and this one is taken for one of {OWN}; errors of "
+            "promoarray's arrays say themselves what to write. Write --framework NAME"
         )
         return USAGE
+    framework, task = found.framework, _task(found)
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept)
-        ended = program.run(_task(framework), given, quiet=False, aside=args.json)
+        ended = program.run(task, given, quiet=False, aside=args.json)
         explained = _explained(framework, ended)
         explained.asked = [*_asked(ended, lines_asked, args.value)]
         explained.note = _names(ended, args.value)
         if explained.failed is not None and explained.failed.for_a_dtype and args.edit:
-            _mend(explained, program, given)
+            _mend(explained, program, task, given)
     _write(explained, as_json=args.json)
     ended.say_bugs("why")
     if ended.status and explained.failed is None:
@@ -79,9 +79,9 @@ def main(args: argparse.Namespace) -> int:
     return NOTHING
 
 
-def _task(framework: str) -> Task:
-    home = RECORDED[framework].editions[0][1]
-    return Task((home,), framework=framework, origins=True)
+def _task(found: Expected) -> Task:
+    home = RECORDED[found.framework].editions[0][1]
+    return Task((home,), framework=found.framework, libraries=found.libraries, origins=True)
 
 
 def _explained(framework: str, ended: Ended) -> Explained:
@@ -96,7 +96,7 @@ def _reports(ended: Ended) -> list[RecordedReport]:
     return [each for each in ended.reports if isinstance(each, RecordedReport)]
 
 
-def _mend(explained: Explained, program: Program, given: StandardInput) -> None:
+def _mend(explained: Explained, program: Program, task: Task, given: StandardInput) -> None:
     """Try edits, until the program gets past the call that stopped it."""
     failed = explained.failed
     assert failed is not None
@@ -107,7 +107,7 @@ def _mend(explained: Explained, program: Program, given: StandardInput) -> None:
                 return
             progress.step(f"the program with {each.changes[0][1]}", explained.tried / TRIES)
             explained.tried += 1
-            ended = program.run(_task(framework), given, quiet=True, texts=each.texts)
+            ended = program.run(task, given, quiet=True, texts=each.texts)
             if then := _gets_past(failed, each, ended):
                 explained.edit, explained.then = each, then
                 return

@@ -68,6 +68,7 @@ def _verdict(framework: str, folder: Path, text: str) -> dict[str, Any]:
     program, out = folder / "program.py", folder / "out.json"
     program.write_text(text)
     arguments = ["--policies", OTHER[framework], "--fail-on", "incomplete"]
+    arguments += ["--framework", framework]  # alone, whatever else is imported
     main(["compare", str(program), *arguments, "--json", "--output", str(out)])
     (verdict,) = json.loads(out.read_text())["verdicts"]
     return dict(verdict)

@@ -13,7 +13,7 @@ import promoarray as pa
 from promoarray.core.observers import observing
 from promoarray.diagnostics.record.block import FRAMEWORKS
 from promoarray.diagnostics.run.ending import AutoCast
-from promoarray.diagnostics.run.frameworks import framework_of, others_of
+from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, of_script
 from promoarray.diagnostics.run.task import Task
 
@@ -71,40 +71,49 @@ def test_a_program_that_is_rewritten_has_imported_what_it_is_rewritten_for(files
 
 
 @pytest.mark.parametrize(
-    ("texts", "framework"),
+    ("texts", "framework", "numpy"),
     [
-        ({"main.py": "from src.model.net import f", "src/model/net.py": "import torch"}, "torch"),
+        ({"main.py": "from src.net import f", "src/net.py": "import torch"}, "torch", False),
         (
             {"main.py": "from src import net"}
             | {"src/net.py": "from . import low", "src/low.py": "import jax"},
             "jax",
+            False,
         ),
         (
             {"main.py": "import a.b"}
-            | {"a/__init__.py": "from .c import d", "a/c.py": "import paddle"},
+            | {"a/__init__.py": "from .c import d", "a/c.py": "import paddle, numpy"},
             "paddle",
+            True,
         ),
-        ({"main.py": "def f():\n    import torch"}, "torch"),
-        ({"main.py": "x = [__import__('jax') for _ in 'a']"}, "jax"),
-        ({"main.py": "import numpy\ndef f():\n    import torch"}, "numpy"),
-        ({"main.py": "import promoarray\nimport a", "a.py": "import torch"}, "promoarray"),
-        ({"main.py": "import os"}, "promoarray"),
-        ({"main.py": "import rich, a", "a.py": "def f():\n    import promoarray"}, "promoarray"),
-        ({"main.py": "import sys\nsys.path.append('lib')\nimport speech"}, "numpy"),
+        ({"main.py": "def f():\n    import torch"}, "torch", False),
+        ({"main.py": "x = [__import__('jax') for _ in 'a']"}, "jax", False),
+        ({"main.py": "import numpy\ndef f():\n    import torch"}, "torch", True),
+        ({"main.py": "import torch\nimport a", "a.py": "import promoarray"}, "torch", False),
+        ({"main.py": "import torch, libcst"}, "torch", False),
+        ({"main.py": "import torch, ml_dtypes"}, "torch", True),  # which needs NumPy
+        ({"main.py": "import os"}, "", False),
+        ({"main.py": "import rich, a", "a.py": "def f():\n    import promoarray"}, "", False),
+        ({"main.py": "import sys\nsys.path.append('lib')\nimport speech"}, "numpy", True),
     ],
 )
-def test_a_framework_is_found_in_what_a_program_is_made_of(
-    files: Files, texts: dict[str, str], framework: str
+def test_what_is_recorded_is_found_in_what_a_program_is_made_of(
+    files: Files, texts: dict[str, str], framework: str, numpy: bool
 ) -> None:
-    assert framework_of(files(texts), None) == framework
+    found = expected(files(texts), None)
+    assert found.framework == framework
+    assert ("numpy" in found.libraries) is numpy
+    assert {*FRAMEWORKS} <= {*found.libraries}  # whatever the sources say, the run may import it
 
 
-def test_what_may_turn_out_to_be_the_framework(files: Files) -> None:
-    every = tuple(FRAMEWORKS)
-    assert others_of(files({"main.py": "import os"}), None, "") == every
-    assert others_of(files({"main.py": "import numpy"}), None, "numpy") == every
-    assert others_of(files({"main.py": "import torch"}), None, "torch") == ()
-    assert others_of(files({"main.py": "import promoarray"}), None, "") == ()
+def test_a_program_of_promoarray_or_of_what_is_named_is_recorded_as_nothing_else(
+    files: Files,
+) -> None:
+    own = files({"main.py": "import promoarray\nimport a", "a.py": "import torch"})
+    assert expected(own, None) == ("", (), False)
+    assert expected(own, None, "jax,numpy") == ("jax", ("jax", "numpy"), False)
+    with pytest.raises(ValueError, match="'theano' is none of auto, promoarray, torch"):
+        expected(own, None, "theano")
 
 
 COMPUTES = "x = torch.tensor([1, 2]) * torch.ones(2)\n"

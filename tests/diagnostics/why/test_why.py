@@ -60,8 +60,8 @@ STOPS = {
         "torch",
         TORCH + "import numpy as np\nx = torch.from_numpy(np.ones((1, 3, 4)))\n"
         "lstm = torch.nn.LSTM(4, 2)\nlstm(x)\n",
-        "x  float64 (1, 3, 4)  torch.from_numpy(np.ones((1, 3, 4))), program.py:4: the dtype of",
-        "x = torch.from_numpy(np.ones((1, 3, 4))).to(torch.float32)",
+        "x  float64 (1, 3, 4)  np.ones((1, 3, 4)), program.py:4: the default dtype of",
+        "lstm(x.to(torch.float32))",
     ),
     "what is written into": (
         "torch",

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial, wraps
 from types import FrameType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -23,7 +23,7 @@ from jax._src.array import ArrayImpl
 from jax._src.numpy.array_methods import _IndexUpdateRef
 from jax.scipy import linalg, special, stats
 
-from promoarray.core.call_site import of_promoarray
+from promoarray.core.call_site import of_library, of_promoarray
 from promoarray.diagnostics.calls.jax import (
     DEFAULTS,
     DISTRIBUTIONS,
@@ -54,6 +54,9 @@ from promoarray.diagnostics.record.jax.transforms import (
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.replaced import Place, Watched, carry_out
 from promoarray.diagnostics.record.watcher import Watcher
+
+if TYPE_CHECKING:
+    from promoarray.core.array_base import TypeRecord
 
 MODULES: dict[str, ModuleType] = {
     "": jnp,
@@ -102,9 +105,14 @@ def _carried_out(
     if any(recorder.checks is not None for recorder in recorders):
         bare = partial(_as_ever, bare)
     narrowing = [r for r in recorders if settled(r) and may_narrow(r.home, given)]
+    before: list[tuple[Any, TypeRecord | None]] = []
     for recorder in narrowing:
-        recorder.guarded(_before, recorder, name, handler, given, frame)
-    made = carry_out(watchers, func, name, handler, args, kwargs, frame, bare)
+        before += recorder.guarded(_before, recorder, name, handler, given, frame) or ()
+    try:
+        made = carry_out(watchers, func, name, handler, args, kwargs, frame, bare)
+    finally:
+        for x, slot in before:  # to NumPy it is as wide as ever
+            recorders[0].carried.put(x, slot)
     for recorder in narrowing:
         recorder.guarded(_after, recorder, given, made, frame)
     return made
@@ -119,10 +127,15 @@ def _as_ever(bare: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 def _before(
     recorder: Recorder, name: str, handler: Handler, given: Arguments, frame: FrameType
-) -> None:
-    """Note what a call narrows."""
-    if found := into_call(recorder.home, name, handler, given):
-        recorder.entered(found, frame, makes=name in DEFAULTS)
+) -> list[tuple[Any, TypeRecord | None]]:
+    """Note what a call narrows; answer what it carried before, of what another recorder hears."""
+    found = into_call(recorder.home, name, handler, given)
+    if not found:
+        return []
+    heard = found if recorder.beside("numpy") else ()
+    before = [(each.array, recorder.carried.slot(each.array)) for each in heard]
+    recorder.entered(found, frame, makes=name in DEFAULTS)
+    return before
 
 
 def _after(recorder: Recorder, given: Arguments, made: Any, frame: FrameType) -> None:
@@ -183,7 +196,8 @@ def _into_numpy(name: str, func: Callable[..., Any]) -> Callable[..., Any]:
         own = frame.f_code.co_filename.startswith(_JAX) or of_promoarray(frame)
         if isinstance(given, ArrayImpl) and not own:
             for recorder in _recorders():
-                recorder.unexamined(f"numpy.{name} of an array", LEFT, frame)
+                if not recorder.beside("numpy") or of_library(frame):
+                    recorder.unexamined(f"numpy.{name} of an array", LEFT, frame)
         return func(*args, **kwargs)
 
     return left

@@ -246,16 +246,17 @@ class Call(AnyCall):
 
     def move(self) -> None:
         """Values that are moved: the result carries what they did."""
-        if self.name in DEFAULTS and not isinstance(self.args[0], ARRAYS):
+        source = self.args[0] if self.args else None
+        found = None if source is None else self.recorder.elsewhere(source)
+        if self.name in DEFAULTS and found is None and not isinstance(source, ARRAYS):
             return self.default()
         if self.kwargs.get("dtype") is not None:
             return self.cast()
         self.count(MOVE)
-        source = self.args[0] if self.args else None
         for result in self.arrays:
-            same = isinstance(source, ARRAYS) and dtype_of(source) is result.dtype
-            if same and result.array is not source:
-                self.recorder.moved(source, result)
+            same = found is not None and found.dtype is result.dtype
+            if found and same and result.array is not source:
+                self.recorder.took(found, result)
             elif not same:  # places and counts, as of ``unique``
                 self.recorder.named(result, self.frame)
         return None

@@ -49,7 +49,8 @@ def operand_of(recorder: Recorder, x: Any) -> Any:
             return None
         return recorder.abstract(x, dtype, x.ndim, x.item if x.ndim == 0 else None)
     if not isinstance(x, (int, float, complex)):
-        return None
+        found = recorder.elsewhere(x)
+        return found and recorder.taken(found)
     made = np.asarray(x)  # of an IntEnum, and such, in every edition
     dtype = dtype_of(made)
     return None if dtype is None else recorder.abstract(made, dtype, 0, made.item)

@@ -122,7 +122,7 @@ class StandIns:
         session = self._session()
         if not file or not is_library(file) or root in _RECORDERS or session is None:
             return None
-        if root in session.rewritten or root in DRAWS:
+        if root in session.rewritten or root in DRAWS or self._records(root):
             return None
         if root in sys.stdlib_module_names and root not in COMPUTES:
             return None
@@ -137,7 +137,7 @@ class StandIns:
             kind = type(owner) if owner is not None and not isinstance(owner, ModuleType) else kind
         module = getattr(function, "__module__", None) or getattr(kind, "__module__", "")
         root = _root(module if isinstance(module, str) else "")
-        known = root in sys.stdlib_module_names or root in DRAWS
+        known = root in sys.stdlib_module_names or root in DRAWS or self._records(root)
         if (known and root not in COMPUTES) or root == "promoarray" or root == "__main__":
             return ""
         if isinstance(function, type) and not _is_library(root):
@@ -146,6 +146,13 @@ class StandIns:
             session = self._session()
             return "" if session and root in session.rewritten else _in_library(root)
         return _NOT_RECORDED
+
+    def _records(self, root: str) -> bool:
+        """Whether a library has a recorder of its own in this run."""
+        session = self._session()
+        if session is None or root == "numpy":
+            return False
+        return root.removesuffix("lib") in session.recorder.describe
 
     def _watched(self, function: Any, why: str, *bound: Any) -> Any:
         """A function of which is said that it was not examined if it is given what is NumPy's."""

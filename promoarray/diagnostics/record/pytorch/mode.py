@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
+from torch.utils import dlpack
 
 from promoarray.diagnostics.calls.common import plain, words
 from promoarray.diagnostics.calls.tables import names_of
@@ -22,7 +23,6 @@ from promoarray.diagnostics.record.handlers import (
     Handler,
     compute,
     handler_in,
-    make,
     move,
     other,
     unseen,
@@ -247,7 +247,9 @@ def _places() -> Iterator[Place]:
         yield Place(torch, name, before, of_default(_replaced, before))
     kept = vars(torch.nn.Parameter)["__new__"]
     yield Place(torch.nn.Parameter, "__new__", kept, _parameter(kept.__func__))
-    yield Place(torch, "from_numpy", torch.from_numpy, _from_numpy(torch.from_numpy))
+    for owner, name in ((torch, "from_numpy"), (torch, "from_dlpack"), (dlpack, "from_dlpack")):
+        before = getattr(owner, name)
+        yield Place(owner, name, before, _from_elsewhere(before))
     yield Place(torch, "compile", torch.compile, _compile(torch.compile))
     yield from _op_by_op()
     for name in ("load", "script", "trace"):
@@ -280,16 +282,21 @@ def _op_by_op() -> Iterator[Place]:
         yield Place(frames, "_stance", before, type(before)("force_eager"))
 
 
-def _from_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What stands in its place: of its tensors there is nothing to tell but where they are from."""
+def _from_elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in its place: its tensors carry what the arrays of other libraries did."""
 
     @wraps(function)
     def heard(*args: Any, **kwargs: Any) -> Any:
-        watchers = tuple(w for w in _replaced.watchers if w.recorder.origins is not None)
-        given = function, "from_numpy", make, args, kwargs, sys._getframe(1), function
+        given = function, function.__name__, move, args, kwargs, sys._getframe(1), function
+        watchers = tuple(w for w in _replaced.watchers if _tells(w.recorder))
         return carry_out(watchers, *given)
 
     return heard
+
+
+def _tells(recorder: Recorder) -> bool:
+    """Whether there is more to tell of an array that comes in than its dtype."""
+    return recorder.origins is not None or len(recorder.describe) > 1
 
 
 def _parameter(new: Callable[..., Any]) -> Any:

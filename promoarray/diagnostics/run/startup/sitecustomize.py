@@ -1,7 +1,7 @@
 """Run by Python before a program that a command of promoarray starts.
 
-It begins to record once a framework is imported that the command has named, and notes which array
-libraries the program itself imports. The program shall see nothing of it: this folder leaves
+It begins to record each framework that the command has named once it is imported, and notes which
+array libraries the program itself imports. The program shall see nothing of it: this folder leaves
 ``sys.path`` and ``os.environ`` again, the ``sitecustomize`` that the user has takes its place, and
 promoarray is not imported before the framework is, but for frameworks of which programs are
 rewritten. Processes that the program starts inherit the environment of the process, which still
@@ -29,46 +29,43 @@ _LIBRARIES = {"promoarray", "numpy", "torch", "paddle", "jax", "tensorflow", "cu
 
 
 class _Imports:
-    """First in ``sys.meta_path`` until a framework is imported, after which recording begins.
+    """Stands in ``sys.meta_path`` until all frameworks are imported, each of which is recorded from
+    then on.
 
     Parameters
     ----------
-    framework : str
-        The one that is expected; "" of none.
-    others : list of str
-        Those that take its place if they are imported.
-    by_program : bool
-        Whether that is so of those alone that the program itself imports.
+    frameworks : list of str
     """
 
-    def __init__(self, framework: str, others: list[str], *, by_program: bool) -> None:
-        self._framework, self._others = framework, others
-        self._by_program = by_program
+    def __init__(self, frameworks: list[str]) -> None:
+        self._expected = frameworks
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find the framework as the others do."""
-        other = name in self._others and (not self._by_program or _by_program())
-        if name != self._framework and not other:
+        """Find a framework as the others do; many programs only ask whether it is there."""
+        if name not in self._expected:
             return None
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
+        others = (finder for finder in sys.meta_path if finder is not self)
+        found = (finder.find_spec(name, path, target) for finder in others)
         spec = next(filter(None, found), None)
         if spec is not None and spec.loader is not None:
-            _record_once_executed(spec.loader, name)
+            self._record_once_executed(spec.loader, name)
         return spec
 
+    def _record_once_executed(self, loader: Any, framework: str) -> None:
+        """Have a loader begin to record once it has executed its module."""
+        execute = loader.exec_module
 
-def _record_once_executed(loader: Any, framework: str) -> None:
-    """Have a loader begin to record once it has executed its module."""
-    execute = loader.exec_module
+        def exec_module(module: Any) -> None:
+            del loader.exec_module
+            execute(module)
+            if framework in self._expected:
+                self._expected.remove(framework)
+                _begin(framework)
+                _grow_old()
+            if not self._expected:
+                sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
 
-    def exec_module(module: Any) -> None:
-        del loader.exec_module
-        execute(module)
-        _begin(framework)
-        _grow_old()
-
-    loader.exec_module = exec_module
+        loader.exec_module = exec_module
 
 
 def _begin(framework: str) -> None:
@@ -152,10 +149,10 @@ def _leave() -> None:
 
 
 def _hooks() -> list[str]:
-    """The framework expected, "" of none, and the others; nothing if the command has ended."""
+    """What is recorded once it is imported; nothing if the command has ended."""
     try:
         with open(os.path.join(_folder, "hooks"), encoding="utf-8") as file:
-            return [name.strip("-") for name in file.read().split()]
+            return file.read().split()
     except OSError:
         return []
 
@@ -173,13 +170,12 @@ _folder = os.environ.get(_FOLDER, "")
 _leave()
 if os.path.exists(_texts := os.path.join(_folder, "texts")):
     _edit(_texts)
-if _named := _hooks():
+if _folder and os.path.isdir(_folder):
     sys.addaudithook(_heard)
-    _framework, *_others = _named
-    _expected = "" if _framework in _REWRITTEN else _framework
-    if _expected or _others:
-        sys.meta_path.insert(0, _Imports(_expected, _others, by_program=bool(_framework)))
-    if _framework in _REWRITTEN:
-        _begin(_framework)
+    _named = _hooks()
+    if _expected := [name for name in _named if name not in _REWRITTEN]:
+        sys.meta_path.insert(0, _Imports(_expected))
+    for _name in _REWRITTEN.intersection(_named):
+        _begin(_name)
 sys.modules.pop(__name__, None)
 importlib.import_module("sitecustomize")  # the user's own; of none, site passes over the error
