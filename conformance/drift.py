@@ -1,6 +1,6 @@
 """Ask every function of an installed framework that is recorded, and compare with our policy.
 
-    python conformance/drift.py torch|paddle|jax [--x64] [--calls N]
+    python conformance/drift.py torch|paddle|jax|tensorflow [--x64] [--mode all|safe] [--calls N]
 
 Each function that the tables know is called with arrays of every dtype, 0-d ones and Python
 numbers, while it is recorded; each dtype that our policy gives otherwise is *drift*. Exit status 1
@@ -23,9 +23,11 @@ from typing import Any, NamedTuple
 
 import departures
 
-import promoarray as pa
 from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.record import block
+from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.operations import OPERATIONS
+from promoarray.policies import as_policy
 
 HERE = Path(__file__).resolve().parent
 NUMBERS = (True, 2, 0.5, 1j)
@@ -50,7 +52,7 @@ class Asked(NamedTuple):
         Makes an array of ones, of a dtype and a shape.
     dtypes : str
     weak : list
-        Weakly typed arrays.
+        Weakly typed arrays, and those of other classes.
     carry_out : callable
         Carries out a function that makes calls.
     """
@@ -107,18 +109,45 @@ def jax() -> Asked:
     )
 
 
-FRAMEWORKS = {"torch": torch, "paddle": paddle, "jax": jax}
+def tensorflow() -> Asked:
+    """TensorFlow, in the mode that it is in."""
+    module = import_module("tensorflow")
+    calls = import_module("promoarray.diagnostics.calls.common")
+    numbers = module.experimental.numpy
+    promotes = import_module("tensorflow.python.framework.ops").is_auto_dtype_conversion_enabled()
+
+    def array(dtype: str, shape: tuple[int, ...]) -> Any:
+        return module.cast(module.ones(shape), dtype)
+
+    dtypes = f"{ANY} {UNSIGNED}"
+    weak = tuple(numbers.full(s, x) for s in ((2, 2), ()) for x in NUMBERS[1:]) if promotes else ()
+    return Asked(
+        calls.operations("tensorflow"),
+        {
+            "": [module, module.math, module.linalg, module.nn, module.bitwise],
+            "signal.": [module.signal],
+        },
+        array,
+        dtypes,
+        (*weak, *(module.Variable(array(name, (2, 2))) for name in ZERO_D.split())),
+    )
+
+
+FRAMEWORKS = {"torch": torch, "paddle": paddle, "jax": jax, "tensorflow": tensorflow}
 
 
 def functions(asked: Asked, name: str) -> Iterator[Callable[..., Any]]:
-    """Whatever has a name; of methods those in place as well."""
+    """Whatever has a name, each once; of methods those in place as well."""
+    met: list[Any] = []
     for prefix, owners in asked.owners.items():
         for owner in owners if name.startswith(prefix) else ():
             plain = name.removeprefix(prefix)
             found = [getattr(owner, plain, None)]
             if isinstance(owner, type):
                 found.append(getattr(owner, f"{plain}_", None))
-            yield from filter(callable, found)
+            new = [each for each in found if callable(each) and each not in met]
+            met += new
+            yield from new
 
 
 def operands(asked: Asked, operation: str, arrays: list[Any]) -> Iterator[tuple[Any, ...]]:
@@ -167,12 +196,15 @@ def ask(framework: str, calls: int | None = None) -> Any:
     dtypes = asked.dtypes.split()
     full = [asked.array(name, (2, 2)) for name in dtypes]
     zero_d = [asked.array(name, ()) for name in ZERO_D.split() if name in dtypes]
-    full += [x for x in asked.weak if x.ndim]
-    zero_d += [x for x in asked.weak if not x.ndim]
+    full += [x for x in asked.weak if len(x.shape)]
+    zero_d += [x for x in asked.weak if not len(x.shape)]
     names = sorted(asked.names.items())
-    with (
+    version = import_module(framework).__version__
+    known, against = block.FRAMEWORKS[framework], (as_policy("numpy@2"),)
+    recorder = Recorder(known.home(version), against, framework=f"{framework} {version}")
+    with (  # without origins, for which each call that fails is tried again
         Progress(framework) as progress,
-        pa.record(framework, "numpy@2") as report,
+        block.recording(known, recorder),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
@@ -188,7 +220,7 @@ def ask(framework: str, calls: int | None = None) -> Any:
             _call_all(asked, function, operands(asked, "add", full + zero_d), calls)
         for function in (operator.neg, operator.pos, operator.abs, operator.invert):
             _call_all(asked, function, ((x,) for x in full + zero_d), calls)
-    return report
+    return recorder.report
 
 
 def _call_all(asked: Asked, function: Any, given: Iterator[Any], most: int | None) -> None:
@@ -226,9 +258,13 @@ def main() -> int:
     parser.add_argument("framework", choices=FRAMEWORKS)
     parser.add_argument("--x64", action="store_true", help="JAX with 64-bit dtypes")
     parser.add_argument("--calls", type=int, help="of each function so many, at random")
+    parser.add_argument("--mode", choices=("all", "safe"), help="TensorFlow's, of NumPy behaviour")
     options = parser.parse_args()
     if options.x64:
         import_module("jax").config.update("jax_enable_x64", True)
+    if options.mode:
+        numbers = import_module("tensorflow").experimental.numpy
+        numbers.experimental_enable_numpy_behavior(dtype_conversion_mode=options.mode)
     report = ask(options.framework, options.calls)
     new, gone = judge(report)
     gone = [] if options.calls else gone

@@ -29,6 +29,7 @@ NEEDED = {
     **dict.fromkeys(("record.md", "record-ascend.md", "why.md", "check.md"), ("torch",)),
     "record-paddle.md": ("paddle",),
     "record-jax.md": ("jax",),
+    "record-tensorflow.md": ("tensorflow",),
 }
 """What the examples of a page need besides the extra test; they take a while to start."""
 

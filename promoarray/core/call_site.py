@@ -14,6 +14,8 @@ from functools import cache, lru_cache
 from opcode import opmap
 from types import CodeType, FrameType
 
+from promoarray.core.generated import LINES, origin, written
+
 # os.path and not pathlib, which is slow to import, and with promoarray this is imported.
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
@@ -215,7 +217,8 @@ def of_library(frame: FrameType) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_library(file: str) -> bool:
-    """Whether a file is one of what is installed."""
+    """Whether a file is one of what is installed, or was made of such a file."""
+    file = origin(file)
     return file.startswith(_libraries()) or file.startswith(_GENERATED) or file.endswith(_COMPILED)
 
 
@@ -306,6 +309,9 @@ def assigns(code: CodeType, instruction: int) -> bool:
 def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     file = code.co_filename
     first, last, column, end = _instructions(code)[0][instruction // 2]
+    if file in LINES:
+        whole = _segment(file, first or lineno, last or lineno, column or 0, end or 1 << 16)
+        return _written(file, lineno, whole)
     text = shortened(_line(file, lineno).strip())
     stores = assigns(code, instruction)
     if first is None or last is None or column is None or end is None:
@@ -315,6 +321,21 @@ def _site(code: CodeType, instruction: int, lineno: int) -> Site:
         return Site(file, lineno, -1, text, text, extent, stores)
     expression = shortened(_segment(file, first, last, column, end))
     return Site(file, first, column, text, expression or text, extent)
+
+
+def _written(file: str, lineno: int, expression: str) -> Site:
+    """The place in the program that an expression of generated code stands for."""
+    lines = LINES[file]
+    nearest = max((n for n in lines if n <= lineno), default=min(lines, default=0))
+    name, number = lines.get(nearest, (file, lineno))
+    text = shortened(_line(name, number).strip())
+    node = written(expression, source_of(name), number)
+    if node is None:
+        return Site(name, number, -1, text, text)
+    first, column = node.lineno, node.col_offset
+    last, end = node.end_lineno or first, node.end_col_offset or column
+    shown = shortened(_segment(name, first, last, column, end))
+    return Site(name, first, column, text, shown or text, (first, column, last, end))
 
 
 _sources: dict[str, list[str]] = {}

@@ -323,9 +323,9 @@ def why_arguments(command: argparse.ArgumentParser) -> None:
         command,
         "0 the program ran to its end, 1 it stopped for a dtype, 2 usage error, 3 it stopped for "
         "something else.",
-        "Run a program of PyTorch, Paddle or JAX as it is. Where it stops for a dtype, say where "
-        "the dtype of each operand came from, line by line, and what to write: an edit with which "
-        "the program was run, and got past the stop.",
+        "Run a program of PyTorch, Paddle, JAX or TensorFlow as it is. Where it stops for a dtype, "
+        "say where the dtype of each operand came from, line by line, and what to write: an edit "
+        "with which the program was run, and got past the stop.",
     )
 
 

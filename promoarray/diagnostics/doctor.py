@@ -41,7 +41,7 @@ EXTRAS = {  # what each is known by and adds; the others are for our own tests
     "onnx": ("onnx", "pa.from_onnx and pa.to_onnx: ONNX's TensorProto"),
 }
 
-RECORDED = {"torch": "PyTorch", "paddlepaddle": "Paddle", "jax": "JAX"}
+RECORDED = {"torch": "PyTorch", "paddlepaddle": "Paddle", "jax": "JAX", "tensorflow": "TensorFlow"}
 """The frameworks, by distribution, whose programs ``compare`` takes as they are, beside NumPy's."""
 
 

@@ -268,6 +268,7 @@ MODULES = {
     "torch": "torch",
     "paddle": "paddle",
     "jax": "jax.numpy",
+    "tensorflow": "tensorflow",
     "numpy": "numpy",
 }
 """From a framework to the module that its programs compute with."""

@@ -48,7 +48,7 @@ class Words(NamedTuple):
 
 @cache
 def words(framework: str) -> Words:
-    """Return what the names of a framework mean: ``torch``, ``paddle``, ``jax``."""
+    """Return what the names of a framework mean: ``torch``, ``paddle``, ``jax``, ``tensorflow``."""
     return Words(
         operations(framework),
         expansions(framework),
@@ -82,8 +82,9 @@ OF_ANY = names("zeros ones empty eye normal rand randn randint randperm zero_")
 
 STRUCTURE = names("""
     H T __getitem__ __setitem__ adjoint alias as_strided at.get at.set chunk clone contiguous copy
-    cpu cuda data detach detach_ device_put expand expand_as flatten from_dlpack from_numpy grad
-    index index_put index_select indices lax.broadcast lax.broadcast_in_dim lax.expand_dims
+    cpu cuda data detach detach_ device_put ensure_shape expand expand_as expand_dims flatten
+    from_dlpack from_numpy grad identity identity_n index index_put index_select indices
+    lax.broadcast lax.broadcast_in_dim lax.expand_dims
     lax.reshape lax.slice lax.slice_in_dim lax.squeeze lax.stop_gradient lax.transpose mH mT
     matrix_transpose movedim moveaxis narrow permute permute_dims pin_memory ravel requires_grad_
     reshape reshape_ reshape_as resize_ select share_data share_data_ slice split split_with_sizes
@@ -108,8 +109,8 @@ def operations(framework: str) -> dict[str, str]:
     others = {"torch": {"equal"}, "paddle": set()}.get(framework)  # names that mean another thing
     if others is None:
         others = {*names_of(framework, "moves"), *names_of(framework, "makes")}
-    if framework == "jax":
-        others |= expansions("jax").keys()
+    if framework in ("jax", "tensorflow"):
+        others |= expansions(framework).keys()
     return {name: operation for name, operation in found.items() if name not in others}
 
 

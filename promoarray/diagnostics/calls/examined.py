@@ -207,7 +207,7 @@ def _spelt() -> dict[str, str]:
 def _operations() -> dict[str, str]:
     """From names to operations; a name that two frameworks have is PyTorch's."""
     found: dict[str, str] = {}
-    for framework in ("torch", "paddle", "jax"):
+    for framework in ("torch", "paddle", "jax", "tensorflow"):
         found = words(framework).operations | found
     return found
 

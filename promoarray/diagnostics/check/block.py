@@ -45,8 +45,8 @@ def check(
         ``"nan-born"``, ``"digits-lost"``, ``"absorbed"``, ``"underflow"``,
         ``"implicit-widening"``, ``"unstable"``; by default all but the last.
     framework : str, optional
-        ``"numpy"``, ``"torch"``, ``"paddle"`` or ``"jax"``; by default those that have been
-        imported.
+        ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"`` or ``"tensorflow"``; by default
+        those that have been imported.
     shadow : str, optional
         ``"float32"`` or ``"float64"``: compute results of fewer bits in that dtype as well, and
         look for ``"unstable"``.

@@ -308,6 +308,13 @@ SPELLINGS = {
         ),
     ),
     "jax": Spelling("jax.numpy", ("jnp",), "{x}.astype({dtype})", boolean="bool_"),
+    "tensorflow": Spelling(
+        "tensorflow",
+        ("tf",),
+        "{ns}.cast({x}, {dtype})",
+        "constant",
+        either="{ns}.cast({x}, {dtype})",
+    ),
     "numpy": Spelling(
         *("numpy", ("np",), "{x}.astype({dtype})"), boolean="bool_", typed=_TYPED, scalars=True
     ),

@@ -217,6 +217,7 @@ _READERS: dict[str, Callable[[Any], Values]] = {
     "paddle": lambda x: np.ascontiguousarray(x.detach().numpy()).reshape(-1),
     "jax": lambda x: np.ascontiguousarray(x).reshape(-1),
     "jaxlib": lambda x: np.ascontiguousarray(x).reshape(-1),
+    "tensorflow": lambda x: np.ascontiguousarray(x.numpy()).reshape(-1),
 }
 
 

@@ -64,6 +64,10 @@ FRAMEWORKS = {
     ),
     # What it is without x64; the hook looks whether the program has set it.
     "jax": Framework("promoarray.diagnostics.record.jax.wrapping", (((0, 0), "jax@x32"),)),
+    # The hook looks which mode the program has set.
+    "tensorflow": Framework(
+        "promoarray.diagnostics.record.tensorflow.hook", (((0, 0), "tensorflow"),)
+    ),
 }
 
 REWRITTEN = {
@@ -88,8 +92,8 @@ def record(framework: str, *policies: str | Policy) -> Iterator[RecordedReport]:
     Parameters
     ----------
     framework : str
-        ``"torch"``, ``"paddle"``, ``"jax"`` or ``"numpy"``; or ``"promoarray"``, for what
-        ``pa.why`` says of its arrays.
+        ``"torch"``, ``"paddle"``, ``"jax"``, ``"tensorflow"`` or ``"numpy"``; or
+        ``"promoarray"``, for what ``pa.why`` says of its arrays.
     *policies : str or Policy
         The policies to compare with; by default those of ``pa.shadow``.
 

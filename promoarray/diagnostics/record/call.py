@@ -60,6 +60,10 @@ class Call:
     """Whether ``x.add_(y)`` is what ``x += y`` does."""
     kind_of: Callable[[Any], Hashable] = staticmethod(attrgetter("dtype"))
     """What tensors that are alike have in common, besides being 0-d or not."""
+    ndim_of: Callable[[Any], int] = staticmethod(attrgetter("ndim"))
+    """The rank of a tensor."""
+    item_of: Callable[[Any], Callable[[], Any] | None] = staticmethod(attrgetter("item"))
+    """What reads the number that a 0-d tensor is; None if nothing does."""
 
     def __init__(
         self,
@@ -114,6 +118,11 @@ class Call:
     def copy(x: Any, dtype: DType | None) -> Any:
         """A copy of a tensor in a dtype, if the framework has it."""
         return x.astype(dtype.storage if dtype else x.dtype)
+
+    @staticmethod
+    def shape_of(x: Any) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return tuple(map(int, x.shape))
 
     @staticmethod
     def of_array(x: Any) -> Any:
@@ -237,8 +246,9 @@ class Call:
                 dtype = self.dtype_in(x)
                 if dtype is None:
                     return None
-                value = None if x.ndim else x.item
-                known = self._arrays[id(x)] = self.recorder.abstract(x, dtype, x.ndim, value)
+                ndim = self.ndim_of(x)
+                value = None if ndim else self.item_of(x)
+                known = self._arrays[id(x)] = self.recorder.abstract(x, dtype, ndim, value)
             return known
         return number
 
@@ -266,7 +276,7 @@ class Call:
         """The tensors among values, as results."""
         for x in values:
             if isinstance(x, self.tensor) and (dtype := self.dtype_of(x)) is not None:
-                yield Result(x, dtype, x.ndim)
+                yield Result(x, dtype, self.ndim_of(x))
 
     def count(self, kind: str) -> None:
         """Count it among the calls of a kind, and record it by its name where that says more."""

@@ -200,8 +200,10 @@ def cast(call: Call) -> None:
     ``x.to(y)`` takes the dtype that each policy has for ``y``; ``x.to(device)`` names none.
     """
     results, source = call.results(), call.operand(call.args[0]) if call.args else None
-    if not results or source is None:
-        return
+    if not isinstance(source, AbstractArray):  # a number, or a list of some
+        return call.made(MAKE)
+    if not results:
+        return None
     call.count(CAST)
     named = list(flat((*call.args[1:], *call.kwargs.values())))
     like = next((x for x in named if isinstance(x, call.tensor)), None)
@@ -213,6 +215,7 @@ def cast(call: Call) -> None:
         values = partial(call.values, call.args[0])
         moves = call.name == "to" and any(_is_device(call, x) for x in named)
         call.recorder.cast(source, results[0], call.frame, values, made=moves)
+    return None
 
 
 def _is_device(call: Call, x: Any) -> bool:
@@ -243,6 +246,7 @@ def default(call: Call) -> None:
 
 
 _ORDER = {bool: 0, int: 1, float: 2, complex: 3}
+_NUMBERS = {"full": (1, 2), "fill": (1, 2), "arange": (0, 3), "range": (0, 3)}
 _VALUES = frozenset({"data", "end", "fill_value", "object", "obj", "start", "step", "stop"})
 """Parameters whose values are those of the tensor that is made."""
 
@@ -250,7 +254,7 @@ _VALUES = frozenset({"data", "end", "fill_value", "object", "obj", "start", "ste
 def _numbers_of(call: Call) -> list[Any]:
     """The values of a tensor that is made of some."""
     name = call.name.rpartition(".")[2]
-    first, last = {"full": (1, 2), "arange": (0, 3)}.get(name, (0, 1))
+    first, last = _NUMBERS.get(name, (0, 1))
     given = [*call.args[first:last], *(x for key, x in call.kwargs.items() if key in _VALUES)]
     return [x for x in flat(given) if x is not None and not call.is_dtype(x)]
 
@@ -260,7 +264,7 @@ def _of_tensors(call: Call, given: list[Any]) -> None:
     result, operands = call.results()[0], [call.operand(x) for x in given]
     if call.named and call.args and call.operand(call.args[0]) is not None:
         return cast(call)
-    if call.named or call.name == "arange" or None in operands:
+    if call.named or call.name in ("arange", "range") or None in operands:
         return call.made(MAKE)
     if len(given) == 1 and call.dtype_in(given[0]) is not result.dtype:
         return call.made(MAKE)

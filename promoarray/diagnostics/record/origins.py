@@ -54,7 +54,7 @@ class Origins:
         operands = [
             FailedOperand(
                 str(call.dtype_of(x) or x.dtype),
-                tuple(map(int, x.shape)),
+                call.shape_of(x),
                 slot.source
                 if isinstance(slot := call.recorder.carried.slot(x), Produced)
                 else None,

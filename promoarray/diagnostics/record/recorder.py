@@ -611,7 +611,8 @@ class Recorder:
             The framework's function that made it.
         """
         slot: Any = result.dtype
-        if slot is float32 and self._of_a_module(frame):
+        keeps = slot is float32 or self.framework == "tensorflow"  # Keras has rules of its own
+        if keeps and self._of_a_module(frame):
             return self.made(result)
         how, target = DefaultMade(WEAK[type(number)], lone, function), cast_at_once(frame)
         every = (how.dtype(p) for p in (self.home, *self.report.policies))
@@ -674,7 +675,7 @@ class Recorder:
         return made._type
 
 
-_MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
+_MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/", "tensorflow": "/keras/src/"}
 """From a framework to where its modules make their parameters."""
 
 PASSES = 64

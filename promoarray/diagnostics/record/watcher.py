@@ -293,7 +293,7 @@ class Watcher:
         for x in values:
             kind: Any = type(x)
             if isinstance(x, tensor):
-                flat = not x.ndim
+                flat = not self.kind.ndim_of(x)
                 parts += (kind_of(x), flat, slot(x))
                 if flat and self.recorder.by_value and not self._add_value(parts, x):
                     return False
@@ -321,7 +321,8 @@ class Watcher:
         if not self.kind.is_at_hand(x):
             return False
         try:
-            parts.append(scalar_class(x.item()))
+            read = self.kind.item_of(x)
+            parts.append(None if read is None else scalar_class(read()))
         except Exception:  # such as of a tensor that holds no values
             return False
         return True

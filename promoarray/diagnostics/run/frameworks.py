@@ -209,6 +209,8 @@ TARGETS = {
     "paddle": (TORCH, JAX, ASCEND),
     # The same program is often run with NumPy, too.
     "jax": (TORCH, PADDLE, "numpy@2"),
+    # Keras has programs run with the first two as well; the third is TensorFlow's own other mode.
+    "tensorflow": (JAX, TORCH, "tensorflow@all", "numpy@2"),
     # Programs that were written for NumPy 1, by value, and the rules since NEP 50.
     "numpy": ("numpy@1", "numpy@2", JAX, TORCH),
 }

@@ -128,8 +128,10 @@ def _cost(
     lossy = sum(_loses(failed.operands[n], dtype) for n, dtype in remedy)
     written = sum(failed.operands[n].written for n, _ in remedy)
     meant = sum(_is_meant(ways[n]) for n, _ in remedy)
-    # Each framework's default float is the other's surprise, which spreads.
-    unusual = sum(dtype == _UNUSUAL.get(framework, "float64") for _, dtype in remedy)
+    # Each framework's default float is the other's surprise, which spreads; not what is named.
+    named = {x.dtype for x, way in zip(failed.operands, ways, strict=True) if _is_named(way)}
+    surprise = _UNUSUAL.get(framework, "float64")
+    unusual = sum(dtype == surprise and dtype not in named for _, dtype in remedy)
     return lossy + written, meant, lossy, unusual, len(remedy), failed.remedies.index(remedy)
 
 
@@ -140,8 +142,13 @@ def _is_meant(way: list[Step]) -> bool:
     """Whether the program has named the dtype, or has it from outside."""
     if not way:
         return True
-    made = way[-1].made
-    return made.kind in (CAST, ENTRY) or (made.kind == MADE and bool(made.options.get("named")))
+    return way[-1].made.kind in (CAST, ENTRY) or _is_named(way)
+
+
+def _is_named(way: list[Step]) -> bool:
+    """Whether an array is made in a dtype that the program names."""
+    made = way[-1].made if way else None
+    return made is not None and made.kind == MADE and bool(made.options.get("named"))
 
 
 def _loses(operand: FailedOperand, target: str) -> int:

@@ -1,0 +1,1 @@
+"""Programs of TensorFlow: operators, functions and kernels, replaced while it records."""

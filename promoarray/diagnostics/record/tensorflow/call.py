@@ -1,0 +1,199 @@
+"""One call of TensorFlow's: its tensors and variables as abstract arrays."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, ClassVar
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.autograph.impl import api as autograph
+from tensorflow.python.data.ops import debug_mode
+from tensorflow.python.eager import context, record
+from tensorflow.python.framework import dtypes, ops
+from tensorflow.python.framework.weak_tensor import WeakTensor
+
+from promoarray import dtypes as dt
+from promoarray.diagnostics.calls.common import words
+from promoarray.diagnostics.calls.tables import synonyms, text_of
+from promoarray.diagnostics.record import call
+from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.dtypes import BY_NAME, WEAK, DType, Kind
+from promoarray.operations import Form
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+_WEAK_OF = {Kind.INT: dt.weak_int, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
+_COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
+_OF_ONE = frozenset({"constant", "convert_to_tensor", "Variable"})
+_AUTOGRAPH = autograph.__file__
+_NUMPY = (np.ndarray, np.generic)
+
+
+def home() -> Policy:
+    """Return the policy of the mode that TensorFlow is in."""
+    mode = ops.get_dtype_conversion_mode() if ops.is_auto_dtype_conversion_enabled() else None
+    return as_policy("tensorflow" if mode is None else f"tensorflow@{mode.name.lower()}")
+
+
+class Call(call.Call):
+    """One call of TensorFlow's."""
+
+    tensor = (tf.Tensor, tf.Variable, WeakTensor)
+    words = words("tensorflow")
+    dtypes: ClassVar[Mapping[Any, DType]] = {
+        found: dtype
+        for found, dtype in call.dtypes_in(dtypes, tf.DType).items()
+        if dtype is not dt.string
+    }
+    names_of_dtypes = (tf.DType, type, np.dtype)
+    renamed = synonyms(text_of("tensorflow", "parameters"))
+
+    def __init__(self, recorder: Recorder, *given: Any) -> None:
+        super().__init__(recorder, *given)
+        self._settled = recorder.settle(home())
+        self.args = tuple(map(self._held, self.args))
+        self.kwargs = {key: self._held(x) for key, x in self.kwargs.items()}
+        if self.name in self.words.casts and not self.args and "input" in self.kwargs:
+            self.args = (self.kwargs.pop("input"),)
+
+    @staticmethod
+    def standing(frame: FrameType, func: Any) -> FrameType:
+        """Where a call stands that came to the hook from a frame: AutoGraph calls for the code that
+        it generates."""
+        while frame.f_code.co_filename == _AUTOGRAPH and frame.f_back is not None:
+            frame = frame.f_back
+        return frame
+
+    @classmethod
+    def _held(cls, x: Any) -> Any:
+        """The variable of TensorFlow's that one of Keras holds."""
+        if hasattr(type(x), "__tf_tensor__") and not isinstance(x, cls.tensor):
+            held = getattr(x, "value", None)
+            return held if isinstance(held, cls.tensor) else x
+        return x
+
+    def dtype_of(self, x: Any) -> DType | None:
+        """The dtype of a tensor, a weak one if it is weakly typed; None if it is no number."""
+        dtype = self.dtypes.get(x.dtype)
+        if dtype is None or not isinstance(x, WeakTensor):
+            return dtype
+        return _WEAK_OF.get(dtype.kind, dtype)
+
+    @staticmethod
+    def kind_of(x: Any) -> Hashable:
+        """What tensors that are alike have in common."""
+        return x.dtype, isinstance(x, WeakTensor)
+
+    @staticmethod
+    def ndim_of(x: Any) -> int:
+        """The rank of a tensor; of a traced one whose rank is unknown, 1."""
+        rank = x.shape.rank
+        return 1 if rank is None else int(rank)
+
+    @staticmethod
+    def shape_of(x: Any) -> tuple[int, ...]:
+        """The shape of a tensor, 0 where it is unknown."""
+        return tuple(n or 0 for n in x.shape) if x.shape.rank is not None else (0,)
+
+    @staticmethod
+    def item_of(x: Any) -> Callable[[], Any] | None:
+        """What reads the number that a 0-d tensor is; None of one that is traced."""
+        return (lambda: x.numpy().item()) if hasattr(x, "numpy") else None
+
+    @staticmethod
+    def is_at_hand(x: Any) -> bool:
+        """Whether reading a 0-d tensor waits for no device."""
+        return "GPU" not in x.device
+
+    @staticmethod
+    def buffer_of(x: Any) -> Any:
+        """The values of a tensor; what is traced has none."""
+        return np.asarray((x.to_tensor() if isinstance(x, WeakTensor) else x).numpy())
+
+    @staticmethod
+    def of_array(x: Any) -> Any:
+        """A tensor of a NumPy array's values."""
+        return tf.constant(x)
+
+    @staticmethod
+    def copy(x: Any, dtype: DType | None) -> Any:
+        """A copy of a tensor in a dtype, if TensorFlow has it; a variable of a variable."""
+        if x.dtype not in Call.dtypes:
+            raise TypeError(f"{x.dtype.name} is no number")  # but the handle of an iterator
+        if dtype is not None and x.dtype.is_complex and dtype.kind is not Kind.COMPLEX:
+            raise TypeError(f"{dtype.name} has no imaginary part")  # of which TensorFlow warns
+        made = tf.cast(x, dtype.name) if dtype is not None else tf.identity(x)
+        return tf.Variable(made) if isinstance(x, tf.Variable) else made
+
+    @staticmethod
+    @contextmanager
+    def eager() -> Iterator[None]:
+        """Has functions, and those of ``tf.data``, compute at once that are graphs else."""
+        functions, data = tf.config.functions_run_eagerly(), debug_mode.DEBUG_MODE
+        tf.config.run_functions_eagerly(True)
+        debug_mode.toggle_debug_mode(True)
+        try:
+            yield
+        finally:
+            tf.config.run_functions_eagerly(functions)
+            debug_mode.toggle_debug_mode(data)
+
+    @staticmethod
+    @contextmanager
+    def undisturbed() -> Iterator[None]:
+        """Carries out calls of which the program notices nothing: its random numbers stay."""
+        drawn: random.Random | None = getattr(context.context(), "_rng", None)
+        state = drawn.getstate() if drawn is not None else None
+        try:
+            with record.stop_recording():
+                yield
+        finally:
+            if drawn is not None and state is not None:
+                drawn.setstate(state)
+
+    def operand(self, x: Any) -> Any:
+        """An abstract array or a Python scalar; None if it is neither a tensor nor a number.
+
+        What NumPy has becomes a tensor of the dtype of the first tensor beside it.
+        """
+        if not isinstance(x, _NUMPY):
+            return super().operand(x)
+        beside = self._beside
+        dtype = BY_NAME.get(x.dtype.name) if beside is None else self.dtype_of(beside)
+        return None if dtype is None else self.recorder.abstract(x, dtype, x.ndim, x.item)
+
+    @property
+    def _beside(self) -> Any:
+        every = call.flat((*self.args, *self.kwargs.values()))
+        return next((x for x in every if isinstance(x, self.tensor)), None)
+
+    @property
+    def joined(self) -> Sequence[Any]:
+        """The operands of ``concat`` and ``stack``, which may be one tensor's rows."""
+        found = super().joined
+        return found if not isinstance(found, self.tensor) else (found,)
+
+    def is_evidence(self, operation: str) -> bool:
+        """Whether it was made in the mode of this run, by a function that promotes by its rules."""
+        return self._settled and not self.name.startswith(("raw.", "experimental."))
+
+    def is_lone(self, result: Result) -> bool:
+        """Whether a tensor that it made stands for one Python number."""
+        return self.name in _OF_ONE and result.ndim == 0
+
+    @property
+    def form(self) -> Form:
+        """How the call is written; kernels convert numbers as operators do."""
+        return Form.OPERATOR if self.name.startswith(("__", "raw.")) else Form.FUNCTION
+
+    def as_written(
+        self, operation: str, given: tuple[Any, ...]
+    ) -> tuple[str, tuple[Any, ...], bool]:
+        """An operation and its operands as they stand in the source; and whether they do so."""
+        if self.name in _COMPARISONS and type(given[1]) in WEAK:
+            return self.mirrored(operation, given)
+        return operation, given, True
