@@ -275,6 +275,10 @@ def _check_finite(*ends: float) -> None:
         raise ValueError(f"arange cannot compute length of a range of {ends}")
 
 
+_NUMPYS = (int, float, complex, np.generic, np.ndarray)
+"""What NumPy makes a line between."""
+
+
 @fast_function("linspace", settings=making(PArray))
 def linspace(
     start: Any,
@@ -323,10 +327,11 @@ def linspace(
     PArray([0. , 0.5, 1. ], dtype=float64)
     """
     ends, made = (_number(start, "linspace"), _number(stop, "linspace")), dtype
-    if dtype is None and "linspace" in get_policy().stored.promotes:
-        common = _common(start, stop)
-        made = common and _quotient(common)
-    out = _linspace(ends, num, endpoint, made, device)
+    given: Any = None
+    if "linspace" in get_policy().stored.promotes and (common := _common(start, stop)):
+        made = _quotient(common) if dtype is None else dtype
+        given = [getattr(x, "_buffer", x) for x in (start, stop)] if common in dt.NATIVE else None
+    out = _linspace(ends, num, endpoint, made, device, given)
     if device is None and endpoint is True:
         keep_copy("linspace", (start, stop, num), dtype, out)
     return out
@@ -334,8 +339,14 @@ def linspace(
 
 @in_default_float_state
 def _linspace(
-    ends: tuple[Any, Any], num: int, endpoint: bool, dtype: object, device: str | None
+    ends: tuple[Any, Any],
+    num: int,
+    endpoint: bool,
+    dtype: object,
+    device: str | None,
+    given: Any = None,
 ) -> PArray:
+    """The line between two numbers; ``given`` as NumPy's, which computes in their dtype."""
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
     target, xp, kernel = default(weak, dtype, "linspace", ends), on_device(device).xp, ""
     if weak is dt.weak_complex and target.kind is not Kind.COMPLEX:
@@ -356,7 +367,9 @@ def _linspace(
         last = rest[0] if rest else first
         values = _from_both_ends(xp, first, last, num, endpoint, device)
     else:
-        values = xp.linspace(*ends, num, endpoint=endpoint, device=device)
+        if given is None or not all(isinstance(x, _NUMPYS) for x in given):
+            given = ends
+        values = xp.linspace(*given, num, endpoint=endpoint, device=device)
         if kernel == "linspace" and target.kind in INTEGERS:
             values = xp.floor(values)
     return cast_values(values, weak, dtype, target, device, "linspace")

@@ -81,6 +81,19 @@ def test_lines_of_jax_have_the_dtype_of_what_has_one() -> None:
     assert [xp.linspace(0, 1, 5).dtype, xp.linspace(np.int8(0), 2.5, 5).dtype] == ["float64"] * 2
 
 
+def test_lines_of_numpy_2_have_the_dtype_of_what_has_one() -> None:
+    for ends in ((np.float16(0.1), 3), (3, np.complex64(1.5)), (np.int8(1), np.float32(2))):
+        wanted = np.linspace(*ends, 5)
+        for given in (ends, [pa.asarray(x) if isinstance(x, np.generic) else x for x in ends]):
+            made = pa.linspace(*given, 5)
+            assert (made.dtype.name, made.tolist()) == (wanted.dtype.name, wanted.tolist())
+        assert pa.namespace("numpy@1").linspace(*ends, 5).dtype in ("float64", "complex128")
+        wide = np.linspace(*ends, 5, dtype=np.complex128)
+        assert pa.linspace(*ends, 5, dtype="complex128").tolist() == wide.tolist()
+    line = pa.linspace(pa.asarray(0, dtype="bfloat16"), 2, 5)
+    assert (line.dtype, line.tolist()) == ("bfloat16", [0.0, 0.5, 1.0, 1.5, 2.0])
+
+
 def test_ends_of_a_line_are_numbers() -> None:
     with pytest.raises(TypeError, match=r"not an array of shape \(2,\); .* write start \+"):
         pa.linspace(pa.asarray([0, 1]), 5, 3)

@@ -98,6 +98,7 @@ NUMPY_2 = Stored(
     fit_by={"full": as_copied, "full_like": as_copied, "linspace": as_interpolated},
     dtype_by=_DTYPES,
     strong_lists=True,
+    promotes=frozenset({"linspace"}),
 )
 
 
