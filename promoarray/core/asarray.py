@@ -19,7 +19,7 @@ from promoarray.core.cast import convert, explicit
 from promoarray.core.executable_cache import Executable, keep_function, types_of
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import wrap
-from promoarray.dtypes import DType, as_dtype
+from promoarray.dtypes import DType
 from promoarray.errors import kind_of, quoted
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
@@ -45,7 +45,8 @@ def asarray(
 
     ``name`` is the function that does so, which may have a rule of its own for Python numbers.
     """
-    wanted = None if dtype is None else as_dtype(dtype)
+    own = obj._policy if isinstance(obj, Array) else None
+    wanted = None if dtype is None else (own or get_policy()).named(dtype)
     if device is not None:
         on_device(device)  # an unknown one is told before anything is done
     source = _as_source(obj, copy)

@@ -12,7 +12,7 @@ from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype, type_of
 from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.observers import observers_anywhere, tell
-from promoarray.dtypes import DType, Kind, as_dtype
+from promoarray.dtypes import DType, Kind
 from promoarray.errors import quoted
 from promoarray.promotion.cast_rules import CastRule
 from promoarray.promotion.in_force import get_policy
@@ -86,7 +86,7 @@ def astype(
     """
     policy, given = array._policy or get_policy(), array._buffer
     source, backend = storage_dtype(array), backend_of(given)
-    given_dtype = dtype if type(dtype) is DType else as_dtype(dtype)
+    given_dtype = dtype if type(dtype) is DType else policy.named(dtype)
     target = policy.canonical.get(given_dtype, given_dtype)
     target = target if made else policy.cast.target(source, target)
     is_plain, buffer = saturate is None and round_mode is None, given
@@ -113,7 +113,7 @@ def _keep(
 ) -> None:
     """Keep a cast for the fast path, which serves NumPy's buffers of plain types."""
     types = types_of(array)
-    if types is None or dt.string in (source, target):
+    if types is None or dt.string in (source, target) or not policy.keeps_named(asked.name):
         return
     key = "astype", *types, asked.name
     if key in policy.executables:

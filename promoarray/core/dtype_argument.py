@@ -33,7 +33,7 @@ def keep(name: str, x: object, entered: Array, asked: object) -> None:
         return
     policy, written = entered._policy or get_policy(), name + Form.FUNCTION
     given, inner = operation_key(written, (x,)), operation_key(written, (entered,))
-    if given is None or inner is None:
+    if given is None or inner is None or not policy.keeps_named(asked.name):
         return
     known, choice = policy.executables.get(inner), None
     if type(known) is Choice:

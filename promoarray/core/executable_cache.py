@@ -199,8 +199,9 @@ def keep_function(
     if observers_anywhere:
         return None
     parts = [key_part(x) for x in (*given, *(() if asked is None else (asked,)))]
-    if any(part is None for part in parts):  # NumPy's float64 equals None
-        return None
+    named = [part for part in parts if type(part) is str]
+    if any(part is None for part in parts) or not all(map(policy.keeps_named, named)):
+        return None  # NumPy's float64 equals None
     kept: Executable = policy.executables.setdefault((name + form, *parts), executable)
     return kept
 

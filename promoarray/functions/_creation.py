@@ -18,7 +18,7 @@ from promoarray.core.executable_cache import Executable, keep_function
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import as_array, scalar_buffer
 from promoarray.core.refusals import require_kernel
-from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
+from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.parray import PArray
 from promoarray.promotion.answers import MADE_OF_DTYPE
 from promoarray.promotion.in_force import get_policy
@@ -30,7 +30,7 @@ def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] 
     policy = get_policy()
     if dtype is None and not values:
         return policy.once(_default, weak, name)
-    given = None if dtype is None else as_dtype(dtype)
+    given = None if dtype is None else policy.named(dtype)
     chosen = canonical(given or policy.stored.dtype(name, values) or policy.strong(weak))
     policy.stored.check(name, values, chosen)
     require_kernel(policy, name + MADE_OF_DTYPE, chosen)
@@ -140,8 +140,8 @@ def fill_like(buffer: Any, value: Any) -> Any:
 def settings_like(x: Any, dtype: object, device: str | None) -> tuple[PArray, DType, str, Policy]:
     """An array, and the dtype, the device and the policy of what is made like it."""
     array = as_array(x, "a ..._like function")
-    row = canonical(array.dtype if dtype is None else as_dtype(dtype), array)
     policy = array._policy or get_policy()
+    row = canonical(array.dtype if dtype is None else policy.named(dtype), array)
     return array, row, array.device if device is None else device, policy
 
 

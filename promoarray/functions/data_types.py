@@ -24,7 +24,7 @@ from promoarray.core.operands import (
 )
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
 from promoarray.core.refusals import promotion_error
-from promoarray.dtypes import INTEGERS, WEAK, DType, Format, as_dtype
+from promoarray.dtypes import INTEGERS, WEAK, DType, Format
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
@@ -125,7 +125,7 @@ def _is_foreign(x: Any, beside: bool) -> bool:
 
 def _named(dtype: Any) -> DType:
     """The dtype that is named; what was read from an array stays what the program read."""
-    return dtype if isinstance(dtype, DType) else as_dtype(dtype)
+    return dtype if isinstance(dtype, DType) else get_policy().named(dtype)
 
 
 def _operand(x: Any, policy: Policy) -> Operand:
@@ -205,7 +205,8 @@ def promote_types(type1: object, type2: object, /) -> DType:
     >>> promote_types(int8, uint8).name
     'int16'
     """
-    policy, operands = get_policy(), (Operand(as_dtype(type1)), Operand(as_dtype(type2)))
+    policy = get_policy()
+    operands = Operand(policy.named(type1)), Operand(policy.named(type2))
     answer = _promoted(policy, operands)
     if isinstance(answer, Refusal):
         raise promotion_error(policy, "promote_types", operands, answer)

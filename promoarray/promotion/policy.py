@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from promoarray.dtypes import BY_CODE, WEAK, DType, weak_int
+from promoarray.dtypes import BY_CODE, WEAK, DType, as_dtype, weak_int
 from promoarray.dtypes import bool as dt_bool
 from promoarray.errors import UnknownPolicyError
 from promoarray.operations import STANDS_FOR, Family, Form, operation
@@ -168,6 +168,8 @@ class Policy:
     default_set : callable or None
         From the policy and the float dtype that a program has made the default one to the policy
         from there on (``torch.set_default_dtype``). None where there is no such setting.
+    long : DType or None
+        What ``int`` means as a dtype where that is another one than int64: a C long.
     fills_powers : bool
         Whether powers to a Python number 0 or 1, and of one that is 1, need no kernel.
     needs_kernels : bool
@@ -232,6 +234,7 @@ class Policy:
     real_spectra: bool = False
     answers: Answers | None = None
     default_set: Callable[[Policy, DType], Policy] | None = None
+    long: DType | None = None
     fills_powers: bool = False
     needs_kernels: bool = False
     keeps: frozenset[str] = frozenset()
@@ -525,6 +528,18 @@ class Policy:
             extra_results = tuple(map(self.strong, extra_results)) if extra_results else ()
         return Plan((strong,) * count, kernel, result, extra_results)
 
+    def named(self, dtype: object) -> DType:
+        """Return the dtype that an argument names: ``as_dtype``, but for ``int`` as a C long."""
+        found = as_dtype(dtype)
+        if self.long is None or isinstance(dtype, DType) or not isinstance(dtype, (type, str)):
+            return found
+        bits = self.long.bits if dtype in _LONGS else found.bits
+        return found if bits == found.bits else BY_CODE[f"{found.code[0]}{bits}"]
+
+    def keeps_named(self, dtype: str) -> bool:
+        """Whether the fast path may know a dtype by its name: ``int`` is int64 to it."""
+        return self.long is None or dtype not in ("int64", "uint64")
+
     def strong(self, dtype: DType) -> DType:
         """What a dtype is in memory: weak ones take the policy's default."""
         return self.defaults.get(dtype, dtype)
@@ -790,6 +805,8 @@ def _of(name: str, rows: Mapping[str | Family, T]) -> T | None:
     """What a mapping has for an operation, or else for its family."""
     return rows[name] if name in rows else rows.get(operation(name).family)
 
+
+_LONGS = frozenset({int, "int", "int_", "long", "uint", "ulong"})
 
 KERNELS = "kernels"
 """Stands behind a policy's name, as quirks do, where what has no kernel is refused."""

@@ -44,6 +44,10 @@ cumulative_sum(asarray([100, 100], dtype=int8))    int32 [100, 200]
 linalg.trace(ones((2, 2), dtype=int8))             int32 2
 argmax(asarray([1, 3]))                            int64 1
 nonzero(asarray([0, 3]))[0]                        int64 [1]
+zeros(2, dtype=int)                                int32 [0, 0]
+asarray([1, 2], dtype="uint")                      uint32 [1, 2]
+asarray([1.5]).astype(int)                         int32 [1]
+sum(asarray([True]), dtype=int)                    int32 1
 count_nonzero(asarray([[0, 3]]), axis=1)           int64 [1]
 unique_counts(asarray([3, 3])).counts              int64 [2]
 """
@@ -55,6 +59,18 @@ def test_integers_are_of_32_bits_until_they_are_larger(line: str) -> None:
     with pa.policy(WINDOWS):
         made = eval(written, {name: getattr(pa, name) for name in dir(pa)})
     assert (made.dtype.name, str(made.tolist())) == (dtype, values)
+
+
+def test_what_int_is_hangs_on_the_policy_at_each_call() -> None:
+    x = pa.asarray([1], dtype=pa.int8)
+    for _ in range(3):
+        for policy, dtype in (("numpy@1", "int64"), (WINDOWS, "int32")):
+            with pa.policy(policy):
+                made = pa.zeros(1, dtype=int), x.astype(int), pa.sum(x, dtype="int"), x * 1
+                assert [each.dtype.name for each in made] == [dtype] * 3 + ["int8"]
+                assert pa.result_type(int, pa.int8) == pa.promote_types("int", pa.int8) == dtype
+                made = pa.zeros(1, dtype=pa.int64), x.astype(pa.int64), pa.sum(x, dtype="int64")
+                assert {each.dtype.name for each in made} == {"int64"}
 
 
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1, 3e9, 2**62])

@@ -186,7 +186,7 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "defaults": (
         "the dtypes that Python numbers become where no array decides",
-        ("defaults", "counts", "default_set"),
+        ("defaults", "long", "counts", "default_set"),
     ),
     "weak arrays": ("whether arrays stay weakly typed", ("weak_arrays",)),
     "canonical": ("the dtypes that are never held", ("canonical",)),

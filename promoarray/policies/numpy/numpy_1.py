@@ -337,6 +337,7 @@ NUMPY_1_WINDOWS = NUMPY_1.derive(
     operations={**NUMPY_1.operations, **sums(32)},
     defaults={**WIDE, dt.weak_int: dt.int32},
     counts=dt.int64,
+    long=dt.int32,
     answers=InShortLongs(__file__, "functions_1.txt", "numpy@1-windows"),
     stored=stored.numpy_1(dt.int32),
     sources=(
