@@ -8,6 +8,7 @@ import re
 import warnings
 from itertools import product
 from types import CodeType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,6 +90,22 @@ def test_the_namespace_has_the_name_that_the_program_gives_it() -> None:
         pa.asarray([1], dtype=pa.int8) / 2
     (place,) = report.divergences
     assert [*edits(place)] == ["pa.astype(pa.asarray([1], dtype=pa.int8), pa.float64) / 2"]
+
+
+def test_the_name_of_a_namespace_that_a_function_imports_by_name() -> None:
+    file = "<test import_module>"
+    text = """from importlib import import_module
+def half():
+    lazy = import_module("promoarray")
+    return lazy.asarray([1], dtype=lazy.int8) / 2
+"""
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    names: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), names)
+    with pa.shadow("torch") as report:
+        names["half"]()
+    (place,) = report.divergences
+    assert [*edits(place)] == ["lazy.astype(lazy.asarray([1], dtype=lazy.int8), lazy.float64) / 2"]
 
 
 def test_lines_of_a_library_have_no_edit() -> None:

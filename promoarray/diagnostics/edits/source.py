@@ -216,6 +216,16 @@ class SourceText:
         imports = [n for n in ast.walk(scope) if isinstance(n, ast.Import)]
         every = [alias for n in imports if self.scope(n) is scope for alias in n.names]
         names = [alias.asname or alias.name for alias in every if alias.name == module]
+        for each in ast.walk(scope):
+            match each:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(
+                        func=ast.Attribute(attr="import_module") | ast.Name(id="import_module"),
+                        args=[ast.Constant(value=asked)],
+                    ),
+                ) if asked == module and self.scope(each) is scope:
+                    names.append(name)
         return [name for name in names if name.isidentifier()]
 
     def bindings(self, name: ast.Name) -> list[ast.AST]:
