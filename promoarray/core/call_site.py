@@ -223,7 +223,7 @@ def is_library(file: str) -> bool:
 
 
 _COMPILED = (".pyx", ".pxd", ".pxi")  # Cython's, whose paths lead nowhere once it is installed
-_GENERATED = ("<frozen ", "<__array_function__ ", "<decorator-gen-")
+_GENERATED = ("<frozen ", "<__array_function__ ", "<decorator-gen-", "<eval_with_key>")
 
 
 @cache

@@ -252,11 +252,12 @@ class _Observer(ShadowObserver):
             decided = policy.decide(each.name, seen, operands, each.form, options=each.options)
             if isinstance(decided, Refusal):
                 continue
-            dtypes = [*zip(operands, plan.inputs, decided.plan.inputs, strict=True)]
+            mine, theirs = map(home.strong, plan.inputs), map(policy.strong, decided.plan.inputs)
+            dtypes = [*zip(operands, mine, theirs, strict=True)]
             if self._outcomes(each, policy, dtypes):
                 continue
             number = any(_another(x, mine, theirs) for x, mine, theirs in dtypes)
-            if number or any(_may_round(x, mine, theirs) for x, mine, theirs in dtypes):
+            if number or any(_may_round(home, *row) for row in dtypes):
                 why = _ANOTHER if number else _ROUNDED
                 self.leave_open(each, policy, why)
 
@@ -411,11 +412,11 @@ _BY_OPERATOR = {
 }
 
 
-def _may_round(x: Any, mine: DType, theirs: DType) -> bool:
+def _may_round(home: Policy, x: Any, mine: DType, theirs: DType) -> bool:
     """Whether an array is compared in two dtypes of which one may not hold its numbers."""
     if mine is theirs or not _is_unknown(x):
         return False
-    own = type_of(x._type)
+    own = home.strong(type_of(x._type))
     return any(gravity(own, dtype)[0] for dtype in (mine, theirs))
 
 

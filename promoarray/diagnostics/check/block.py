@@ -100,8 +100,7 @@ def check(
                 kept = {"origins": Origins(), "checks": checks}
                 recorder = Recorder(home, (home,), framework=f"{name} {version}", **kept)  # type: ignore[arg-type]
                 entered.enter_context(recording(RECORDED[name], recorder))
-                noted = recorder.report
-                runs.append(Run(noted.framework, checks, recorder.flow.flow, noted.unexamined))
+                runs.append(Run(recorder.report, checks, recorder.flow.flow))
             yield report
     finally:
         gathered(report, [own.ended({}), *runs], share, ignored=True)

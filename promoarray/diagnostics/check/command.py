@@ -235,6 +235,7 @@ def _for_tools(
             "findings": [finding_data(found, each) for each in found.states],
             "meant": report.meant,
             "not_examined": report.unread or None,
+            "eagerly": report.eagerly,
             "fail_on": list(found.fail_on),
             "program": ended.to_dict(),
         }

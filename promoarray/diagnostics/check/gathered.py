@@ -25,16 +25,15 @@ from promoarray.diagnostics.why.origin import Origins
 class Run(NamedTuple):
     """One framework, or one process, of what is checked."""
 
-    framework: str
+    report: RecordedReport
     checks: Checks
     flow: Flow
-    unexamined: Counter[NotExamined]
 
     def found(self) -> Found:
         """Return what was lost so far."""
-        checks = self.checks
-        left = checks.unread + self.unexamined
-        return Found(self.framework, checks.found(), checks.examined, left, self.flow)
+        checks, report = self.checks, self.report
+        left, told = checks.unread + report.unexamined, (self.flow, tuple(report.eagerly()))
+        return Found(report.framework, checks.found(), checks.examined, left, *told)
 
 
 class Found(NamedTuple):
@@ -45,13 +44,14 @@ class Found(NamedTuple):
     examined: int
     unread: Counter[NotExamined]
     flow: Flow
+    eagerly: tuple[str, ...] = ()  # of what is compiled else, in words
 
     @classmethod
     def of(cls, report: RecordedReport) -> Found:
         """Return what the report of a process has."""
         flow = report.flows[0] if report.flows else Flow()
-        left = report.unread + report.unexamined
-        return cls(report.framework, report.lost, report.checked, left, flow)
+        left, eagerly = report.unread + report.unexamined, tuple(report.eagerly())
+        return cls(report.framework, report.lost, report.checked, left, flow, eagerly)
 
 
 def gathered(
@@ -84,6 +84,7 @@ def gathered(
     told.sort(key=lambda each: (first[line_of(each.place)], ORDER[each.place.kind]))
     report.told, report.meant = told, dict(+passed)
     report.examined = sum(found.examined for found in every)
+    report.eagerly = [line for found in every for line in found.eagerly]
     looked = [found.framework for found in every if found.examined]
     report.framework = " and ".join(dict.fromkeys(looked or [found.framework for found in every]))
     report.unread = open_in_words(

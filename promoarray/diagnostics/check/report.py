@@ -29,6 +29,8 @@ class Report:
         Operations whose values were looked at.
     unread : str
         What was not looked at, in words.
+    eagerly : list of str
+        What ran eagerly that is compiled else, in words.
     """
 
     framework: str
@@ -36,6 +38,7 @@ class Report:
     examined: int = 0
     meant: dict[str, int] = field(default_factory=dict)
     unread: str = ""
+    eagerly: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return "\n".join(map(visible, self.text()))
@@ -51,7 +54,7 @@ class Report:
 
     @property
     def _said(self) -> list[str]:
-        return [words for words in (self.summary(), self.unread) if words]
+        return [*filter(None, (self.summary(), self.unread, *self.eagerly))]
 
     def to_html(self, command: str = "") -> str:
         """Return it as one self-contained page; ``command`` says how it was made."""
@@ -65,6 +68,7 @@ class Report:
             "losses": [each.to_dict() for each in self.told],
             "meant": self.meant,
             "not_examined": self.unread or None,
+            "eagerly": self.eagerly,
         }
 
     def text(self, *, everything: bool = False) -> Iterator[str]:
@@ -82,8 +86,7 @@ class Report:
         if more := len(self.told) - shown:
             yield f"{counted(more, 'more finding')} (--all shows all)."
         yield self.summary()
-        if self.unread:
-            yield self.unread
+        yield from filter(None, (self.unread, *self.eagerly))
 
     def summary(self) -> str:
         """Say how much was examined, and found."""

@@ -123,7 +123,7 @@ class Change:
             reasons_of(event, before, after),
             # Of a framework the rest is how to write it with promoarray.
             refusal.partition(" Write pa.")[0] if d.framework else refusal,
-            fix.text if fix and d.program == d.site and not inherited else "",
+            fix.text if fix and not inherited else "",
             inherited=inherited,
             count=d.count,
         )

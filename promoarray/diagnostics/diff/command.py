@@ -199,7 +199,8 @@ def _of_dtypes(report: Report, before: Policy, after: Policy) -> Iterator[Change
     """The places, with edits after which the program keeps what the first policy gives."""
     events = {_at(d): d.event for d in report.found if isinstance(d.event, OperationEvent)}
     wanted = before if before is not report.run else None
-    edits = planned(before, (after,), occurrences(report, (after,), wanted))
+    passes = occurrences(report, (after,), wanted)
+    edits = planned(before, (after,), passes, flows=report.flows)
     for each in report.edited(edits):
         yield Change.of(each, events.get(_at(each)), before, after)
 

@@ -6,11 +6,12 @@ import ast
 import linecache
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.answers import Port as Port
+from promoarray.diagnostics.edits.library import INSIDE, at_call
 from promoarray.diagnostics.edits.occurrences import (
     ASTYPE,
     DEFAULT_DTYPE,
@@ -35,6 +36,7 @@ from promoarray.diagnostics.edits.place import SPELLINGS, Found, SourceOperation
 from promoarray.diagnostics.edits.source import SourceText, cast_dtype
 from promoarray.diagnostics.edits.writing import Writer, spliced
 from promoarray.diagnostics.model.divergence import Divergence
+from promoarray.diagnostics.model.flow import Flow
 from promoarray.diagnostics.model.values import Number, ValueChange, limits
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.operations import Form
@@ -106,7 +108,9 @@ class NoEdit(NamedTuple):
 Outcome = Edit | NoEdit
 
 
-def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome | None:
+def plan(
+    port: Port, source: SourceText, group: Sequence[Occurrence], flows: Sequence[Flow] = ()
+) -> Outcome | None:
     """Find the edit of one operation of the source, for all operands it was passed with.
 
     Parameters
@@ -115,6 +119,8 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome
         The file.
     group : sequence of Occurrence
         The passes that are not alike, those at which all policies agree among them.
+    flows : sequence of Flow
+        What feeds what, of a program that was recorded.
 
     Returns
     -------
@@ -129,12 +135,14 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome
     policies = tuple(p.name for p in port.policies if p.name in of)
     optional = all(d.how in SAME for s in concerned for d in s.others.values())
     at = *first.place, policies
-    node = source.node(first)
+    inside = first.inside and first.asked.name not in _BY_NAME
+    node = source.call(first) if inside else source.node(first)
     if why := _not_in_the_source(source, first, node):
         return NoEdit(*at, why, optional)
     place = SourceOperation(port, source, node, group, concerned)
+    find = partial(at_call, flows=flows) if inside else _BY_NAME.get(first.asked.name, operation)
     try:
-        wraps, lossy = _BY_NAME.get(first.asked.name, operation)(place)
+        wraps, lossy = find(place)
         if _cast_already(place, wraps):
             return None
         return Edit(*at, wraps, lossy, optional, written(place, wraps))
@@ -143,8 +151,8 @@ def plan(port: Port, source: SourceText, group: Sequence[Occurrence]) -> Outcome
 
 
 def _not_in_the_source(source: SourceText, first: Occurrence, node: Any) -> str:
-    if first.inside:
-        why = "it is carried out inside of a library"
+    if first.inside and (node is None or first.asked.name in _BY_NAME):
+        why = INSIDE
         named = SPELLINGS[first.framework].default_of(first.asked.wanted)
         if first.asked.name == DEFAULT_DTYPE and named:
             why += f": write {named} before it"
@@ -210,6 +218,7 @@ def planned(
     policies: Sequence[Policy],
     occurrences: Iterable[Occurrence],
     files: Callable[[str], SourceText | None] | None = None,
+    flows: Sequence[Flow] = (),
 ) -> Planned:
     """Plan the edits of a run, at each operation of the source at which policies differ.
 
@@ -224,6 +233,8 @@ def planned(
     files : callable, optional
         Answers the text of a file, None if it cannot be read; by default as it was when the run
         began.
+    flows : sequence of Flow
+        What feeds what, of a program that was recorded.
     """
     found: Planned = {}
     files = files or cache(read)
@@ -237,14 +248,16 @@ def planned(
         if source is None:
             names = tuple(p.name for p in policies if p.name in concerned)
             found[place] = (NoEdit(*place, names, "its source cannot be read"),)
-        elif outcomes := _planned(Port(run, others), source, group):
+        elif outcomes := _planned(Port(run, others), source, group, flows):
             found[place] = outcomes
     return found
 
 
-def _planned(port: Port, source: SourceText, group: Sequence[Occurrence]) -> tuple[Outcome, ...]:
+def _planned(
+    port: Port, source: SourceText, group: Sequence[Occurrence], flows: Sequence[Flow]
+) -> tuple[Outcome, ...]:
     """One edit for all policies, or one for each of those that differ."""
-    joint = plan(port, source, group)
+    joint = plan(port, source, group, flows)
     if joint is None or isinstance(joint, Edit) or len(joint.policies) == 1:
         return () if joint is None else (joint,)
     alone: dict[str, Outcome] = {}
@@ -253,7 +266,7 @@ def _planned(port: Port, source: SourceText, group: Sequence[Occurrence]) -> tup
             replace(each, others={n: d for n, d in each.others.items() if n == policy.name})
             for each in group
         ]
-        own = plan(port._replace(policies=(policy,)), source, passes)
+        own = plan(port._replace(policies=(policy,)), source, passes, flows)
         if own is not None:
             text = own.text if isinstance(own, Edit) else own.why
             before = alone.get(text)
@@ -274,10 +287,12 @@ def with_edits(places: Iterable[Divergence], found: Planned) -> list[Divergence]
 
 
 def _edited(place: Divergence, planned: Sequence[Outcome]) -> Divergence:
-    if not planned or place.site != place.program:
+    if not planned and place.site == place.program:
         return place
     by_policy = {name: each for each in planned for name in each.policies if not each.optional}
     answers = dict(place.answers)
+    if place.site != place.program:  # where what was proposed is no edit of the program's line
+        answers = {name: replace(each, fix=None) for name, each in answers.items()}
     for name, found in by_policy.items():
         if name in answers and answers[name].origin == "root":
             fix = found if isinstance(found, Edit) else None

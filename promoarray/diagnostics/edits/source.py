@@ -129,6 +129,10 @@ class SourceText:
         every = [*self.at(position), *([call] if call else ())]
         return next((node for node in every if is_operation(node, seen)), None)
 
+    def call(self, seen: Occurrence) -> Any:
+        """Return the call at the place of an operation; None if the source has none there."""
+        return next((n for n in self.at(seen.span[1:5]) if isinstance(n, ast.Call)), None)
+
     def beginning(self, line: int, column: int) -> list[Any]:
         """Return the expressions that begin at a place, whose column is in bytes."""
         return [n for at, nodes in self._at.items() if at[:2] == (line, column) for n in nodes]

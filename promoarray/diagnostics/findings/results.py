@@ -188,7 +188,7 @@ class Results:
 
     def plan_edits(self) -> Planned:
         """Plan the edits at each operation at which policies differ."""
-        return planned(self.run, self.policies, occurrences(self))
+        return planned(self.run, self.policies, occurrences(self), flows=self.flows)
 
     def edited(self, planned: Planned) -> list[Divergence]:
         """Return the places with edits, and no answers that hang on refusals without one."""
@@ -298,7 +298,6 @@ def statements(report: Results) -> Iterator[Finding]:
 def of_divergence(divergence: Divergence) -> Iterator[Finding]:
     """Yield what each policy says that gives another dtype, or refuses."""
     under, run = next(iter(divergence.answers.items()))
-    own = divergence.program == divergence.site  # a library's lines are not the user's to edit
     outside = divergence.shown_at != divergence.site
     places = _places(divergence.program if outside else divergence.site, divergence.program)
     for name, answer in divergence.answers.items():
@@ -316,7 +315,7 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
                 _name(run),
                 _name(answer),
                 answer.reason,
-                answer.fix.text if own and answer.fix is not None else "",
+                answer.fix.text if answer.fix is not None else "",
                 count=divergence.count,
                 inherited=answer.origin != ROOT,
             )

@@ -220,6 +220,13 @@ def place_of(divergence: Divergence) -> tuple[object, ...]:
     return divergence.shown_at, divergence.name
 
 
+def _edit_at(place: Divergence, fix: Any) -> tuple[Site, str, Any]:
+    """What is counted once: of several operations of a library the cast of what it is given."""
+    if place.program == place.site:
+        return place.site, place.name, fix
+    return place.program, "", fix._replace(operation="")
+
+
 def by_policy(report: Results) -> list[PolicySummary]:
     """Return what each policy asks for, but that of the run; those with the most root causes
     first."""
@@ -247,11 +254,7 @@ def summary_of(
     edited = roots + [(d, a) for d, a in answers if shared.edited_at_each(d, policy)]
     of_many = [cause for cause in shared.found if policy in cause.policies]
     causes = {place_of(d): d for d, _ in roots}
-    fixes = {
-        (d.site, d.name, answer.fix): d.program
-        for d, answer in edited
-        if answer.fix is not None and d.program == d.site  # a library's lines are not the user's
-    }
+    fixes = {_edit_at(d, answer.fix): d.program for d, answer in edited if answer.fix is not None}
     sites = {(site.file, site.line): site for site in fixes.values()}
     at = sorted(sites)
     changes = (tuple(change.differences.values()) for change in report.value_changes)

@@ -237,8 +237,7 @@ def unedited(divergences: Iterable[Divergence]) -> Unedited:
     found: Unedited = {}
     for each in divergences:
         for policy, answer in each.answers.items():
-            edited = each.site == each.program and answer.fix is not None
-            if answer.dtype is None and not edited:
+            if answer.dtype is None and answer.fix is None:
                 refusal = RefusedOperation(each.name, each.operands)
                 found.setdefault(policy, {}).setdefault(refusal, each.program)
     return found

@@ -5,7 +5,6 @@ Warnings name the lines meanwhile that they name where nobody records.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import warnings
@@ -22,7 +21,7 @@ from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.record.flow import FlowRecorder
 from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
-from promoarray.diagnostics.record.replaced import Place, Replaced
+from promoarray.diagnostics.record.replaced import HANDED_ON, HOOKS, Place, Replaced, is_hook
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.errors import quoted
 from promoarray.promotion.in_force import get_policy
@@ -236,10 +235,6 @@ _STARTING = Replaced(lambda: iter([Place(threading.Thread, "start", _start, _wat
 # A framework warns of the line so many calls up, or, in compiled code, of the one that runs. Where
 # it is recorded, the frames of the hook stand in between; here they are passed over.
 
-_OWN = os.path.join(os.path.dirname(__file__), "")
-_HANDED_ON = os.path.join("torch", "overrides.py")
-"""Whose function calls a mode for a function of PyTorch's that is written in Python."""
-
 _before: dict[str, Any] = {}
 """What was there, which programs that hold what stands in its place call afterwards, too."""
 
@@ -278,7 +273,7 @@ def _show(
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename == warnings.__file__:
         frame = frame.f_back
-    if filename.startswith(_OWN) and frame is not None:
+    if filename.startswith(HOOKS) and frame is not None:
         noted = frame.f_globals.get("__warningregistry__", {})
         passed = _passed(frame, frame.f_code)
         frame = passed[-1].f_back if passed else None
@@ -300,10 +295,10 @@ def _show(
 def _passed(frame: FrameType | None, called: CodeType) -> list[FrameType]:
     """The frames of hooks from this one on, with the function that handed itself to them."""
     passed: list[FrameType] = []
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None and is_hook(frame.f_code):
         passed.append(frame)
         frame = frame.f_back
-    while passed and frame is not None and frame.f_code.co_filename.endswith(_HANDED_ON):
+    while passed and frame is not None and frame.f_code.co_filename.endswith(HANDED_ON):
         passed.append(frame)
         frame = frame.f_back
         if frame is not None and frame.f_code is called:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import sys
+import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial, wraps
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple, Self
 
-from promoarray.core.call_site import of_library
 from promoarray.diagnostics.record.handlers import Handler
+
+HOOKS = os.path.join(os.path.dirname(__file__), "")
+HANDED_ON = os.path.join("torch", "overrides.py")
+"""Whose function calls a mode for a function of PyTorch's that is written in Python."""
+
+
+def is_hook(code: CodeType) -> bool:
+    """Whether code is of what hears of calls, and stands in between them and the program."""
+    return code.co_filename.startswith(HOOKS)
 
 
 class Place(NamedTuple):
@@ -79,6 +88,15 @@ class Watched(Replaced):
     def watchers(self, watchers: tuple[Any, ...]) -> None:
         self._thread.watchers = watchers
 
+    @contextmanager
+    def silent(self) -> Iterator[tuple[Any, ...]]:
+        """Have nobody hear of the calls of this thread meanwhile; yields who did before."""
+        watchers, self.watchers = self.watchers, ()
+        try:
+            yield watchers
+        finally:
+            self.watchers = watchers
+
 
 class _Thread(threading.local):
     watchers: tuple[Any, ...] = ()
@@ -97,23 +115,15 @@ def of_default(watched: Watched, function: Callable[..., Any]) -> Callable[..., 
     return named
 
 
-def of_compiling(watched: Watched, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """What stands in the place of a function that compiles a part of the program, or loads one."""
+def unheard(watched: Watched, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of a function that only traces, of which nobody hears."""
 
     @wraps(function)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
-        frame = sys._getframe(1)
-        if not of_library(frame):
-            for watcher in watched.watchers:
-                watcher.recorder.unexamined(name, _COMPILED, frame)
-        if name == "torch.jit.script":  # which looks up names in the frame that calls it
-            kwargs["_frames_up"] = kwargs.get("_frames_up", 0) + 1
-        return function(*args, **kwargs)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        with watched.silent():
+            return function(*args, **kwargs)
 
-    return compiled
-
-
-_COMPILED = "what is compiled there is not recorded as it runs"
+    return traced
 
 
 def carry_out(

@@ -33,8 +33,9 @@ _TITLES = {NUMPY: "NumPy", "torch": "PyTorch", "paddle": "Paddle", "jax": "JAX"}
 BEFORE_READING: list[Callable[[], object]] = []
 """What tells reports of calls that were counted elsewhere, called before they are read."""
 
-OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN, UNSEEN = (
+OPERATION, APPROXIMATE, AUTOCAST, CAST, MOVE, MAKE, UNKNOWN, UNSEEN, EAGER = (
     *("operation", "approximate", "autocast", "cast", "move", "make", "unknown", "unseen"),
+    "eager",
 )
 KINDS = {
     OPERATION: ("is one operation", "one operation each"),
@@ -270,7 +271,7 @@ class RecordedReport(Report):
     def understood(self) -> float:
         """The share of calls that compute or make arrays which is understood, from 0 to 1."""
         _count_all()
-        total = sum(n for (kind, _), n in tuple(self.calls.items()) if kind != UNSEEN)
+        total = sum(n for (kind, _), n in tuple(self.calls.items()) if kind in KINDS)
         unknown = sum(n for (kind, _), n in tuple(self.calls.items()) if kind == UNKNOWN)
         return 1 - unknown / total if total else 1.0
 
@@ -327,7 +328,8 @@ class RecordedReport(Report):
         _count_all()
         by_kind: dict[str, Counter[str]] = {kind: Counter() for kind in (*KINDS, UNSEEN)}
         for (kind, name), n in tuple(self.calls.items()):
-            by_kind[kind][name] += n
+            if kind != EAGER:
+                by_kind[kind][name] += n
         unseen = by_kind.pop(UNSEEN)
         totals = {kind: names.total() for kind, names in by_kind.items() if names}
         counts = [f"{n} {KINDS[kind][0 if n == 1 else -1]}" for kind, n in totals.items()]
@@ -339,6 +341,13 @@ class RecordedReport(Report):
             yield f"not understood: {_most(by_kind[UNKNOWN])}"
         if unseen:
             yield f"not seen, as no Python function is called there: {_most(unseen)}"
+        yield from self.eagerly()
+
+    def eagerly(self) -> Iterator[str]:
+        """Say which calls ran eagerly that are compiled else, a line each."""
+        for (kind, name), n in tuple(self.calls.items()):
+            if kind == EAGER:
+                yield f"{counted(n, 'call')} of what {name} compiles ran eagerly: {_BITS}."
 
     def drifted(self) -> Iterator[str]:
         """Say where our policy of the framework differs from the framework, a line each."""
@@ -359,7 +368,11 @@ class RecordedReport(Report):
             from rich.text import Text
 
             # The report has named what was not examined.
-            yield from folded(Text(next(self.recorded()), "dim"), console, options.max_width)
+            for line in (next(self.recorded()), *self.eagerly()):
+                yield from folded(Text(line, "dim"), console, options.max_width)
+
+
+_BITS = "compiled, the last bits of results may differ"
 
 
 @cache

@@ -55,11 +55,11 @@ def place_data(divergence: Divergence) -> dict[str, Any]:
         "called_from": called_from(site, program),
         "count": divergence.count,
         "root": divergence.root,
-        "answers": {name: _answer(divergence, a) for name, a in divergence.answers.items()},
+        "answers": {name: _answer(a) for name, a in divergence.answers.items()},
     }
 
 
-def _answer(place: Divergence, answer: Answer) -> dict[str, Any]:
+def _answer(answer: Answer) -> dict[str, Any]:
     data: dict[str, Any] = {
         "dtype": answer.dtype.name if answer.dtype else None,
         "origin": answer.origin or "agrees",
@@ -68,8 +68,7 @@ def _answer(place: Divergence, answer: Answer) -> dict[str, Any]:
     if answer.reason:
         data["reason"] = answer.reason
     if answer.fix:
-        edit = answer.fix.text if place.program == place.site else ""
-        data["fix"] = answer.fix.to_dict() | {"edit": edit or None}
+        data["fix"] = answer.fix.to_dict() | {"edit": answer.fix.text or None}
     return data
 
 

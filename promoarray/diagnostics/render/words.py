@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from promoarray.console import ZERO_D, counted, listed, visible
+from promoarray.diagnostics.edits.library import distribution_of
+from promoarray.diagnostics.findings.causes import first_of
 from promoarray.diagnostics.findings.results import Finding, Results, edits_in
 from promoarray.diagnostics.findings.verdict import (
     DIFFERS,
@@ -73,8 +75,14 @@ def legend(divergences: Sequence[Divergence], *, inherited: bool) -> Iterator[st
     if divergences:
         yield _ROOT
         yield _INHERITED if inherited else _HIDDEN
-    if any(d.program != d.site and d.name != DEFAULT_DTYPE for d in divergences):
-        yield _LIBRARY
+    told: dict[str, dict[str, None]] = {}
+    edited = {each.program for each in divergences if _has_edit(each)}
+    for each in divergences:
+        own = each.program == each.site or each.name == DEFAULT_DTYPE
+        if not own and each.program not in edited:
+            told.setdefault(distribution_of(each.site), {})[name_of(each.program)] = None
+    for name, places in told.items():
+        yield _LIBRARY.format(first_of([*places]), name)
     if any(operand.endswith("[]") for d in divergences for operand in d.operands):
         yield ZERO_D
 
@@ -88,7 +96,11 @@ _INHERITED = (
     "goes on as if you had made the edit."
 )
 _HIDDEN = "Hidden: lines that differ only because an earlier line did (--all shows them)."
-_LIBRARY = "Lines of a library are not yours to edit: cast what you pass to it."
+_LIBRARY = "No edit of your line was found at {}: cast what you pass there, or report it to {}."
+
+
+def _has_edit(place: Divergence) -> bool:
+    return any(answer.fix is not None for answer in place.answers.values())
 
 
 def summary(report: Results) -> str:

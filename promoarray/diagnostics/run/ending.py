@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -28,6 +28,7 @@ from promoarray.core.refusals import spelled
 from promoarray.diagnostics.edits.recovery import recovery, worded
 from promoarray.diagnostics.model.final import Final, finals, said
 from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.record.replaced import HANDED_ON, is_hook
 from promoarray.diagnostics.run.task import Probe
 from promoarray.errors import PromotionError
 from promoarray.operations import OPERATIONS, Form
@@ -61,19 +62,32 @@ def stopped_at(error: BaseException) -> Site | None:
 def shorten(error: BaseException) -> None:
     """Take promoarray's own frames off an error and those it came from.
 
-    What stays is the way to the last line that promoarray did not run itself, or have run.
+    What stays is the way to the last line that promoarray did not run itself, or have run; of the
+    calls of a framework that is recorded all but the hooks.
     """
     for each in _related(error):
-        entries = _entries(each)
+        every = _entries(each)
+        entries = _without_hooks(every)
         ends = [n for n, entry in enumerate(entries) if not of_library(entry.tb_frame)]
         first = ends[-1] + 1 if ends else 0
         own = (n for n in range(first, len(entries)) if of_promoarray(entries[n].tb_frame))
         kept = next(own, len(entries))
-        if kept < len(entries):
+        if kept < len(every):
             made: TracebackType | None = None
             for e in reversed(entries[:kept]):
                 made = TracebackType(made, e.tb_frame, e.tb_lasti, e.tb_lineno)
             each.__traceback__ = made
+
+
+def _without_hooks(entries: Sequence[TracebackType]) -> list[TracebackType]:
+    """What is left of a traceback without the frames through which recorders hear of calls."""
+    left: list[TracebackType] = []
+    for each in entries:
+        if not is_hook(each.tb_frame.f_code):
+            left.append(each)
+        elif left and left[-1].tb_frame.f_code.co_filename.endswith(HANDED_ON):
+            del left[-2:]  # with the function that handed itself to the hook, which calls it again
+    return left
 
 
 def own_files() -> tuple[str, ...]:

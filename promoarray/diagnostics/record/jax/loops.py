@@ -73,10 +73,10 @@ def stepwise(
     if not loop.steps or not is_readable:  # what no step gives, or as of what ``vmap`` traces
         with jax.disable_jit(False):
             return function(**arguments)
-    carry, gave, reached = loop.by_steps(loop.carry, 0, min(loop.steps, STEPS))
+    carry, gave, reached = loop.by_steps(_arrays(loop.carry), 0, min(loop.steps, STEPS))
     if reached == loop.steps or reached < STEPS:
         with _compiled():
-            return loop.result(carry, _stacked(gave) if gave else gave)
+            return loop.result(_arrays(carry), _stacked(gave) if gave else gave)
     with _compiled():
         made, gave, reached = loop.run(loop.carry, 0, loop.steps)
     if reached > STEPS:
@@ -85,6 +85,12 @@ def stepwise(
             looked_at += _searched(loop, carry, STEPS, reached)
         left_open(looked_at)
     return loop.result(made, gave)
+
+
+def _arrays(carry: Any) -> Any:
+    """A carry as loops have it: arrays, of Python numbers weak ones."""
+    with _compiled():
+        return tree_map(lambda x: x if isinstance(x, jax.Array) else jnp.asarray(x), carry)
 
 
 def _searched(loop: _Loop, carry: Any, start: int, stop: int) -> str:

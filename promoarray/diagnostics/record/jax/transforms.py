@@ -18,12 +18,14 @@ from types import FrameType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
+import jax
 from jax.tree_util import tree_leaves
 
 from promoarray.diagnostics.record.jax.call import OPEN, Call, into_function, settled
 from promoarray.diagnostics.record.jax.gradients import Probes, are_lost
 from promoarray.diagnostics.record.jax.loops import BEYOND, LOOPS, as_one, stepwise
 from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.report import EAGER
 
 if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
@@ -260,6 +262,8 @@ class _Transformed(Wrapper):
         kinds = tuple(_kind(x) for x in tree_leaves(given))
         result, crossings = _crossed(recorders, (self._inner,), (), given, call, sys._getframe(1))
         for recorder, crossing in zip(recorders, crossings, strict=True):
+            if recorder.checks is not None and type(self.__wrapped__) is _Jitted:
+                recorder.count(EAGER, "jax.jit")
             if recorder.checks is not None and self._gives.func in _GRADIENTS:
                 recorder.guarded(_differentiated, recorder.checks, call, given, result)
             known = self._made.setdefault(recorder, {})
@@ -282,6 +286,9 @@ def _differentiated(checks: Checks, call: Function, given: Any, result: Any) -> 
             call()
     finally:
         OPEN.trying, OPEN.probes = False, None
+
+
+_Jitted = type(jax.jit(lambda x: x))
 
 
 def _kind(x: Any) -> Hashable:
@@ -308,7 +315,9 @@ def _slots_of_gradients(rest: Any, named: Any, crossing: Crossing, args: Any) ->
 
 
 TRANSFORMS: dict[str, Gives] = {
-    **dict.fromkeys(("jit", "vmap", "checkpoint", "remat"), _same),
+    **dict.fromkeys(
+        ("jit", "vmap", "pmap", "shard_map", "checkpoint", "remat", "named_call"), _same
+    ),
     "grad": _gradient,
     "value_and_grad": _value_and_gradient,
 }

@@ -168,11 +168,13 @@ def _places() -> Iterator[Place]:
     put = jax.device_put
     yield Place(jax, "device_put", put, Heard("device_put", put))
     for name, gives in TRANSFORMS.items():
-        func = vars(jax)[name]
-        yield Place(jax, name, func, Transform(func, _recorders, gives))
+        if func := vars(jax).get(name):  # ``shard_map`` is newer than others
+            yield Place(jax, name, func, Transform(func, _recorders, gives))
     for name, parameters in CONTROL.items():
         func = vars(lax)[name]
         yield Place(lax, name, func, Control(func, _recorders, parameters))
+    ahead = jax.stages.Compiled.__call__
+    yield Place(jax.stages.Compiled, "__call__", ahead, _compiled_ahead(ahead))
     for cls in (ArrayImpl, jax.core.Tracer):
         for name in OPERATORS | METHODS | {"__array__", "__dlpack__"}:
             found = vars(cls).get(name)
@@ -185,6 +187,23 @@ def _places() -> Iterator[Place]:
         method = name.removeprefix("at.")
         if found := vars(_IndexUpdateRef).get(method):
             yield Place(_IndexUpdateRef, method, found, _update(name, found))
+
+
+def _compiled_ahead(func: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of a call of ``jax.jit(f).lower(x).compile()``, which knows no
+    function to run op by op."""
+
+    @wraps(func)
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        checks = [each.checks for each in _recorders() if each.checks is not None]
+        for each in checks:
+            each.unreadable("a compiled function", _AHEAD, sys._getframe(1))
+        return (partial(_as_ever, func) if checks else func)(*args, **kwargs)
+
+    return compiled
+
+
+_AHEAD = "it was compiled ahead of its call"
 
 
 def _into_numpy(name: str, func: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from itertools import product
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
 import paddle
+from paddle.jit.dy2static.program_translator import ASTStaticFunction
 
 from promoarray.diagnostics.calls.common import words
 from promoarray.diagnostics.calls.tables import synonyms, text_of
@@ -27,10 +28,10 @@ from promoarray.diagnostics.record.replaced import (
     Place,
     Watched,
     carry_out,
-    of_compiling,
     of_default,
+    unheard,
 )
-from promoarray.diagnostics.record.report import MAKE
+from promoarray.diagnostics.record.report import EAGER, MAKE
 from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.dtypes import WEAK, DType
 
@@ -112,9 +113,9 @@ def _places() -> Iterator[Place]:
     known = Call.words
     before = paddle.set_default_dtype
     yield Place(paddle, "set_default_dtype", before, of_default(_replaced, before))
-    for name in ("load", "to_static"):
-        before = getattr(paddle.jit, name)
-        yield Place(paddle.jit, name, before, of_compiling(_replaced, f"paddle.jit.{name}", before))
+    before = paddle.jit.save  # which traces
+    yield Place(paddle.jit, "save", before, unheard(_replaced, before))
+    yield from _compiled()
     layer, name = paddle.nn.Layer, "create_parameter"
     yield Place(layer, name, layer.create_parameter, _watched(layer.create_parameter, name, _made))
     yield Place(layer, "to", layer.to, _cast(layer.to))
@@ -133,6 +134,33 @@ def _places() -> Iterator[Place]:
             called = "sort" if name == "argsort" else name  # which does something else there
             handler = handler_in(known, called) or other
             yield Place(paddle._C_ops, name, before, _watched(before, called, handler))
+
+
+def _compiled() -> Iterator[Place]:
+    """What runs programs that ``to_static`` compiles: eagerly while somebody records."""
+    core, name = paddle.framework.core, "set_eval_frame"
+    translate = getattr(core, name)
+
+    @wraps(translate)
+    def translated(callback: Any) -> Any:
+        return translate(None if callback is not None and _runs_eagerly() else callback)
+
+    yield Place(core, name, translate, translated)
+    perform = ASTStaticFunction._perform_call
+
+    @wraps(perform)
+    def performed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        carry_out = self._call_dygraph_function if _runs_eagerly() else partial(perform, self)
+        return carry_out(*args, **kwargs)
+
+    yield Place(ASTStaticFunction, perform.__name__, perform, performed)
+
+
+def _runs_eagerly() -> bool:
+    """Whether a call of what is compiled is recorded, which counts it."""
+    for watcher in _replaced.watchers:
+        watcher.recorder.count(EAGER, "paddle.jit.to_static")
+    return bool(_replaced.watchers)
 
 
 def _made(made: call.Call) -> None:

@@ -27,6 +27,7 @@ from promoarray.diagnostics.record.handlers import (
     other,
     unseen,
 )
+from promoarray.diagnostics.record.pytorch.compiled import places as compiled_places
 from promoarray.diagnostics.record.pytorch.gradients import watch_gradients
 from promoarray.diagnostics.record.quantized import quantized
 from promoarray.diagnostics.record.recorder import Recorder, Result
@@ -34,7 +35,6 @@ from promoarray.diagnostics.record.replaced import (
     Place,
     Watched,
     carry_out,
-    of_compiling,
     of_default,
 )
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
@@ -49,9 +49,12 @@ from promoarray.promotion.policy import NO_OPTIONS
 qualified_name: Any = getattr(resolve_name, "__wrapped__", resolve_name)
 qualified_name(torch.add)
 
-_HOOKS = ("torch/overrides.py", "torch/_tensor.py")
+_HOOKS = ("torch/overrides.py", "torch/_tensor.py", "torch/_ops.py")
 """Files through which calls of PyTorch's functions in Python come to a mode."""
 
+
+_Overload = torch._ops.OpOverload
+"""A function as graphs call it: ``aten.mul.Tensor``."""
 
 _WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
@@ -128,6 +131,8 @@ class Call(AnyCall):
     @property
     def form(self) -> Form:
         """How the call is written: functions answer otherwise than operators at places."""
+        if isinstance(self.func, _Overload):  # of a graph, which has no operators
+            return Form.OPERATOR
         qualified = qualified_name(self.func) or ""
         return Form.OPERATOR if qualified.startswith("torch.Tensor.") else Form.FUNCTION
 
@@ -171,6 +176,8 @@ class Call(AnyCall):
 def handler_of(func: Any) -> tuple[str, Handler | None]:
     """What to do with calls of a function, with its name."""
     name = getattr(func, "__name__", str(func))
+    if isinstance(func, _Overload):
+        name = name.partition(".")[0]
     if name in ("__get__", "__set__"):  # a property
         qualified = qualified_name(func) or getattr(func, "__qualname__", "")
         name = qualified.split(".")[-2] if qualified.endswith(f".{name}") else name
@@ -250,36 +257,7 @@ def _places() -> Iterator[Place]:
     for owner, name in ((torch, "from_numpy"), (torch, "from_dlpack"), (dlpack, "from_dlpack")):
         before = getattr(owner, name)
         yield Place(owner, name, before, _from_elsewhere(before))
-    yield Place(torch, "compile", torch.compile, _compile(torch.compile))
-    yield from _op_by_op()
-    for name in ("load", "script", "trace"):
-        before = getattr(torch.jit, name)
-        yield Place(torch.jit, name, before, of_compiling(_replaced, f"torch.jit.{name}", before))
-
-
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What stands in its place: what is compiled runs op by op while it is recorded.
-
-    Dynamo would trace the mode with the program, and the program would compute something else.
-    """
-    if not hasattr(torch.compiler, "set_stance"):  # PyTorch before 2.6, which traces no modes
-        return of_compiling(_replaced, "torch.compile", function)
-
-    @wraps(function)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
-        made = function(*args, **kwargs)
-        for place in _op_by_op():
-            _replaced.add(place)
-        return made
-
-    return compiled
-
-
-def _op_by_op() -> Iterator[Place]:
-    """What ``torch.compiler.set_stance("force_eager")`` sets, once anything has been compiled."""
-    frames = sys.modules.get("torch._dynamo.eval_frame")
-    if (before := getattr(frames, "_stance", None)) is not None:
-        yield Place(frames, "_stance", before, type(before)("force_eager"))
+    yield from compiled_places(_replaced)
 
 
 def _from_elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -315,7 +293,34 @@ def _parameter(new: Callable[..., Any]) -> Any:
     return staticmethod(made)
 
 
-_replaced = Watched(_places)
+class _Watched(Watched):
+    """PyTorch's functions, and the mode that hears of the others."""
+
+    @contextmanager
+    def silent(self) -> Iterator[tuple[Any, ...]]:
+        """Have nobody hear of the calls of this thread meanwhile, the modes neither."""
+        with super().silent() as watchers:
+            every = [_mode_at(n) for n in range(_modes())]
+            others = [mode for mode in every if mode not in watchers]
+            _exchange(every, others)
+            try:
+                yield watchers
+            finally:
+                _exchange(others, every)
+
+
+_modes, _mode_at = torch._C._len_torch_function_stack, torch._C._get_function_stack_at
+
+
+def _exchange(modes: Sequence[Any], others: Sequence[Any]) -> None:
+    """Have other modes hear of calls than those that do."""
+    for _ in modes:
+        torch._C._pop_torch_function_stack()
+    for mode in others:
+        torch._C._push_on_torch_function_stack(mode)
+
+
+_replaced = _Watched(_places)
 
 
 class Recording(Watcher, TorchFunctionMode):
