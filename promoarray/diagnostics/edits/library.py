@@ -237,7 +237,7 @@ class _Asking:
     ) -> None:
         if each.kind == CAST:
             return
-        if each.kind == ASSIGNMENT:
+        if each.kind == ASSIGNMENT or each.policy != self._port.run.name:  # another library's
             raise Unedited(INSIDE)
         if each.kind != OPERATION:
             made = [next(filter(None, types))] * len(each.results)

@@ -207,6 +207,7 @@ class RecordedReport(Report):
             policies = tuple(p for p in self.policies if self.is_asked(p.name, name))
             half = Results(self._home_of(name), policies)
             half.value_changes, every = self.value_changes, self.agreed.found
+            half.flows = self.flows
             half._found = {d.key: d for d in self.found if d.framework == name}
             half.agreed.found = {key: d for key, d in every.items() if d.framework == name}
             found |= half.plan_edits()

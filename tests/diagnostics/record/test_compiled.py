@@ -42,6 +42,7 @@ EAGER = {  # run by Python, line for line
     "jvp": "lambda a, b: torch.func.jvp(lambda x: f(a, x), (b,), (b,))",
     "vjp": "lambda a, b: torch.func.vjp(lambda x: f(a, x), b)[0]",
     "vmap": "torch.func.vmap(f)",
+    "on a device without values": "lambda a, b: f(a.to('meta'), b.to('meta'))",
 }
 GRAPH = {  # of which the graph is recorded as it runs
     "export": f"torch.export.export(M(), {EXAMPLE}).module()",

@@ -164,10 +164,12 @@ class Call(AnyCall):
     @property
     def autocast(self) -> bool:
         """Whether PyTorch casts operands by lists of its own before it operates."""
+        if not torch._C._is_any_autocast_enabled():  # of which not every device can be asked
+            return False
         device = next(
             (x.device.type for x in flat(self.args) if isinstance(x, torch.Tensor)), "cpu"
         )
-        return torch.is_autocast_enabled(device)
+        return device != "meta" and torch.is_autocast_enabled(device)
 
 
 # -- functions that only PyTorch has, or that its own names do not tell apart ----------------------
