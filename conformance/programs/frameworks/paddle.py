@@ -133,9 +133,16 @@ def _cumulative(name: str) -> Any:
 
 def _spread(name: str) -> Any:
     function = getattr(paddle, name)
-    return lambda x, *, axis=None, correction=0.0, keepdims=False: function(
-        x, axis=axis, unbiased=bool(correction), keepdim=keepdims
-    )
+    corrected = name == "var" and not paddle.__version__.startswith("2.")
+
+    def called(x: Any, *, axis: Any = None, correction: Any = 0.0, keepdims: bool = False) -> Any:
+        if corrected:
+            return function(x, axis=axis, correction=correction, keepdim=keepdims)
+        if correction not in (0, 1):
+            raise TypeError(f"{name}() got an unexpected keyword argument 'correction'")
+        return function(x, axis=axis, unbiased=bool(correction), keepdim=keepdims)
+
+    return called
 
 
 def _meshgrid(*arrays: Any, indexing: str = "xy") -> Any:
