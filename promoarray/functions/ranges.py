@@ -77,18 +77,20 @@ def arange(
     """
     given = (start,) if stop is None else (start, stop)
     start, stop = (0, start) if stop is None else (start, stop)
-    out = _arange(start, stop, step, dtype, device)
+    steps = () if type(step) is int and step == 1 else (step,)  # as it is rarely written
+    out = _arange(start, stop, step, dtype, device, (*given, *steps))
     if device is None:
-        steps = () if type(step) is int and step == 1 else (step,)  # as it is rarely written
         keep_copy("arange", (*given, *steps), dtype, out)
     return out
 
 
 @in_default_float_state
-def _arange(start: Any, stop: Any, step: Any, dtype: object, device: str | None) -> PArray:
+def _arange(
+    start: Any, stop: Any, step: Any, dtype: object, device: str | None, given: tuple[Any, ...]
+) -> PArray:
     stored = get_policy().stored
     if dtype is None and "arange" in stored.promotes:
-        dtype = _common(start, stop, step)
+        dtype = _common(*given)
     start, stop, step = stored.range(*(_number(v, "arange") for v in (start, stop, step)))
     if step == 0:
         raise ValueError("arange needs a step other than 0")

@@ -6,9 +6,11 @@ from functools import partial
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
-from promoarray.core.operands import as_array
+from promoarray.core.operands import as_array, plain_number
 from promoarray.core.shapes import axis_in
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
@@ -122,9 +124,10 @@ def _spread(part: Any, x: PArray, axis: int) -> Any:
     from promoarray.functions.broadcasting import broadcast_to
     from promoarray.functions.creation import asarray
 
-    if type(part) in WEAK:
+    number = part if type(part) in WEAK else plain_number(part)
+    if type(number) in WEAK and not isinstance(part, np.generic):
         with in_force(x._policy or get_policy()):
-            made = asarray(part)
+            made = asarray(number)
     else:
         made = part
     if getattr(made, "ndim", 1):

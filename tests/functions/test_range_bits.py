@@ -120,6 +120,19 @@ def test_what_is_filled_with_a_bound_number_is_bound(policy: str) -> None:
     assert type(filled)._policy is pa.namespace(policy).asarray(3)._policy
 
 
+def test_a_range_to_a_bool_is_none_of_ints_in_jax() -> None:
+    with pytest.raises(TypeError, match="arange makes no bools"):
+        pa.namespace("jax").arange(np.bool_(1))
+    assert pa.namespace("jax").arange(0, np.bool_(1)).dtype == "int64"
+
+
+def test_a_number_of_a_derived_class_is_spread_by_diff() -> None:
+    class Number(float):
+        pass
+
+    assert pa.diff(pa.asarray([1.0]), prepend=Number(0.5)).tolist() == [0.5]
+
+
 def test_no_difference_is_the_array_itself() -> None:
     assert pa.diff(pa.asarray(5), n=0).tolist() == 5  # which needs no axis
 
