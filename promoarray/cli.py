@@ -267,7 +267,15 @@ def _explore(args: argparse.Namespace) -> int:
 
 def _in_room(args: argparse.Namespace) -> int:
     """Run a command that has a room of its own, which is loaded now."""
-    return int(import_module(f"promoarray.diagnostics.{args.command}.command").main(args))
+    room = import_module(f"promoarray.diagnostics.{args.command}.command")
+    if args.command in OF_PROGRAMS and not getattr(args, "schema", False):
+        from promoarray.diagnostics.run.program import name_program
+
+        try:
+            name_program(args)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+    return int(room.main(args))
 
 
 def _doctor(args: argparse.Namespace) -> int:

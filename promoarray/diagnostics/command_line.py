@@ -60,9 +60,10 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def _program(command: argparse.ArgumentParser, script: str | None = None) -> Any:
-    """Add the program; return the group of which one is required."""
-    which = command.add_mutually_exclusive_group(required=True)
-    which.add_argument("script", metavar="SCRIPT", nargs="?", help=script)
+    """Add the program; return the group of which one is required, unless a command is given."""
+    which = command.add_mutually_exclusive_group()
+    of_all = script or "a script, a folder, or - for one that is piped in; or -- COMMAND ARGS"
+    which.add_argument("script", metavar="SCRIPT", nargs="?", help=of_all)
     which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
     return which
 

@@ -65,7 +65,7 @@ def main(args: argparse.Namespace) -> int:
     try:
         program = program_of(args)
         asked = fill(args)
-        found = expected(args.script, args.module, args.framework or AUTO)
+        found = expected(args.script, args.module, args.framework or AUTO, args.args)
         baseline = asked_baseline(args.baseline, args.update_baseline)
         for path in filter(None, (args.output, args.html)):
             require_place(Path(path))

@@ -313,7 +313,7 @@ def _recorded(args: argparse.Namespace) -> Expected:
     UsageError
         If there is no such framework, or what is asked for does not go with it.
     """
-    expected_of = expected(args.script, args.module, args.framework)
+    expected_of = expected(args.script, args.module, args.framework, args.args)
     found = expected_of.framework or OWN
     if args.packages and not REWRITTEN.keys() & {*expected_of.libraries}:
         raise UsageError(

@@ -7,12 +7,13 @@ import os
 import re
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
 from importlib.metadata import packages_distributions, requires, version
 from pathlib import Path
 from typing import NamedTuple
 
+from promoarray.core.call_site import is_library
 from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
@@ -43,8 +44,14 @@ class Expected(NamedTuple):
     others: bool = False
 
 
-def expected(script: str | None, module: str | None, named: str = AUTO) -> Expected:
-    """Return what to record of a program, by the imports in its own modules; or what is named."""
+def expected(
+    script: str | None, module: str | None, named: str = AUTO, args: Sequence[str] = ()
+) -> Expected:
+    """Return what to record of a program, by the imports in its own modules; or what is named.
+
+    Of an installed program, such as ``torchrun train.py``, its own modules are the files and
+    folders among its arguments.
+    """
     if named != AUTO:
         libraries = tuple(filter(None, named.split(",")))
         if not libraries or not {*libraries} <= {*names()} or (OWN in libraries and libraries[1:]):
@@ -53,8 +60,12 @@ def expected(script: str | None, module: str | None, named: str = AUTO) -> Expec
         own = OWN in libraries
         return Expected("" if own else libraries[0], () if own else libraries)
     path = _path_of(script, module)
-    top = _roots(name for source in _sources(path) for name in _imported(source))
-    every = _imported_beside(path) | top
+    scripts = [Path(each) for each in args if each.endswith(".py")]
+    installed = path is not None and _is_installed(path)
+    own_files = [*_files_among(args)] if installed else [path, *scripts]
+    path = next(iter(own_files), None)
+    top = _roots(name for file in own_files for text in _sources(file) for name in _imported(text))
+    every = top.union(*map(_imported_beside, own_files))
     found = [name for name in FRAMEWORKS if name in every]
     folder = path.parent if path is not None else Path()
     beside = {each.stem for each in folder.glob("*")}
@@ -66,6 +77,22 @@ def expected(script: str | None, module: str | None, named: str = AUTO) -> Expec
     main = next(iter((*found, *rewritten)), "")
     others = bool(packages) or "importlib" in every
     return Expected(main, (*rewritten, *FRAMEWORKS), others)
+
+
+def _is_installed(path: Path) -> bool:
+    """Whether a program is a library's, or a command of this Python."""
+    where = path.resolve().parent
+    return is_library(str(path.resolve())) or where == Path(sys.executable).parent.resolve()
+
+
+def _files_among(args: Sequence[str]) -> Iterator[Path]:
+    """Yield the files in Python that arguments name, and those in folders that they name; of no
+    such argument those in this folder."""
+    given = [Path(each.partition("::")[0]) for each in args]
+    named = [each for each in given if each.is_dir() or (each.suffix == ".py" and each.is_file())]
+    for each in named or [Path()]:
+        found = [each] if each.is_file() else sorted(each.rglob("*.py"))
+        yield from found[:_MOST]
 
 
 def _hand_out_arrays(packages: set[str]) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import atexit
 import os
 import pickle
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +23,7 @@ from typing import IO, Any
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
+from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
@@ -208,6 +212,67 @@ def policy_named(name: str) -> Policy:
         return as_policy(name)
     except UnknownPolicyError:
         return process_default().derive(name)
+
+
+def name_program(args: argparse.Namespace) -> None:
+    """Put the script that a command names, or one that is piped in, where a script stands.
+
+    Raises
+    ------
+    UsageError
+        If nothing is named, or a command that this Python does not run.
+    """
+    if args.script == "-":
+        args.script = _piped_in()
+    elif args.script is None and args.module is None:
+        if not args.args:
+            raise UsageError("name a program: SCRIPT, -m MODULE, or -- COMMAND ARGS")
+        command, *args.args = args.args
+        if re.fullmatch(r"python[\d.]*", os.path.basename(command)):
+            _as_python_is_told(args)
+        else:
+            args.script = _console_script(command)
+
+
+def _as_python_is_told(args: argparse.Namespace) -> None:
+    """Take what follows ``python``: a script, or ``-m MODULE``."""
+    given = args.args
+    if given[:1] == ["-m"] and given[1:]:
+        args.module, args.args = given[1], given[2:]
+    elif given and not given[0].startswith("-"):
+        args.script, args.args = given[0], given[1:]
+    else:
+        raise UsageError("of python write the script, or -m MODULE: promoarray COMMAND SCRIPT")
+
+
+def _console_script(command: str) -> str:
+    """The file of a command that is written in Python, and that this Python runs."""
+    found = shutil.which(command)
+    if found is None:
+        raise UsageError(f"no such command: {command}")
+    with open(found, "rb") as file:
+        first, second = file.readline(300), file.readline(300)
+    said = (second if first.startswith(b"#!/bin/sh") else first).decode(errors="replace")
+    if "python" not in said:
+        raise UsageError(f"{command} is not written in Python: name the script that it runs")
+    run_by = re.search(r"(/[^\s'\"]*python[\d.]*)", said)
+    own = os.path.dirname(os.path.abspath(sys.executable))
+    if run_by is not None and os.path.dirname(run_by[1]) not in (own, "/usr/bin"):
+        raise UsageError(
+            f"{command} is run by {run_by[1]}, and this is {sys.executable}: run promoarray there"
+        )
+    return found
+
+
+def _piped_in() -> str:
+    """A file with the script that is piped in, as long as the command lasts."""
+    folder = tempfile.TemporaryDirectory(prefix="promoarray-")
+    atexit.register(folder.cleanup)
+    file = os.path.join(folder.name, "stdin.py")
+    Path(file).write_bytes(sys.stdin.buffer.read())
+    paths = filter(None, (os.getcwd(), os.environ.get("PYTHONPATH")))
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # Python looks there for its modules
+    return file
 
 
 def program_of(args: argparse.Namespace) -> Program:

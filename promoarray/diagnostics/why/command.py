@@ -51,7 +51,8 @@ def main(args: argparse.Namespace) -> int:
     except (OSError, ValueError) as error:
         _say(str(error))
         return USAGE
-    if not (found := expected(args.script, args.module, args.framework or AUTO)).framework:
+    found = expected(args.script, args.module, args.framework or AUTO, args.args)
+    if not found.framework:
         known = ", ".join(RECORDED)
         _say(
             f"it records programs of {known}, and this one is taken for one of {OWN}; errors of "

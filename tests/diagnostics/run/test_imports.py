@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Command
@@ -180,3 +185,77 @@ def test_port_proves_nothing_of_a_program_that_computes_nothing(
     said = command("port", program, "--to", "paddle@3.3", status=4).err
     assert "not examined: the program (no operation of it was recorded)" in said
     assert "agree" not in said
+
+
+# -- ways to start -------------------------------------------------------------------------------
+
+HALF = "import numpy as np\nx = np.float32(3) * 0.1\n"
+LINE = ["compare", "--policies", "numpy@1", "--json"]
+
+
+def lines(data: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(Path(d["file"]).name, d["line"]) for d in data["divergences"]]
+
+
+def test_what_follows_python_is_a_program(files: Files, command: Command) -> None:
+    files({"main.py": HALF, "p/__init__.py": "", "p/go.py": HALF})
+    for given, name in ((("main.py",), "main.py"), (("-m", "p.go"), "go.py")):
+        data = command(*LINE, "--", "python", *given, status=1).data
+        assert lines(data) == [(name, 2)]
+
+
+def test_a_command_in_python_is_a_program(
+    files: Files, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files({"work.py": HALF, "bin/work": f"#!{sys.executable}\nimport runpy, sys\n"})
+    with Path("bin/work").open("a") as file:
+        file.write("sys.path.insert(0, '.')\nrunpy.run_path(sys.argv[1])\n")
+    for name, text in (("shell", "#!/bin/sh\n"), ("far", "#!/far/python\n")):
+        Path("bin", name).write_text(text)
+    for each in Path("bin").iterdir():
+        each.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin", prepend=os.pathsep)
+    assert lines(command(*LINE, "--", "work", "work.py", status=1).data) == [("work.py", 2)]
+    refused = {
+        "shell": "shell is not written in Python: name the script that it runs",
+        "far": "far is run by /far/python, and this is",
+        "missing": "no such command: missing",
+    }
+    for name, why in refused.items():
+        assert why in command(*LINE, "--", name, status=2).err
+    assert "name a program: SCRIPT, -m MODULE, or -- COMMAND ARGS" in command(*LINE, status=2).err
+
+
+def test_a_script_that_is_piped_in_finds_what_is_beside_it(files: Files, tmp_path: Path) -> None:
+    files({"beside.py": HALF})
+    asked = [sys.executable, "-m", "promoarray", *LINE, "-"]
+    piped = "import beside, sys\nassert not sys.argv[1:]\n"
+    ran = subprocess.run(asked, cwd=tmp_path, input=piped, capture_output=True, text=True)
+    assert ran.returncode == 1, ran.stderr
+    assert lines(json.loads(ran.stdout)) == [("beside.py", 2)]
+
+
+def test_a_script_that_a_program_starts_is_rewritten(files: Files, command: Command) -> None:
+    files({"part.py": HALF + "import sys\nassert sys.argv == ['part.py', 'a'], sys.argv\n"})
+    script = files(
+        {
+            "main.py": "import numpy, subprocess, sys\n"
+            "subprocess.run([sys.executable, '-u', 'part.py', 'a'], check=True)\n"
+        }
+    )
+    assert lines(command(*LINE, script, status=1).data) == [("part.py", 2)]
+
+
+def test_what_is_loaded_otherwise_is_not_examined(files: Files, command: Command) -> None:
+    script = files(
+        {
+            "low.py": "import numpy as np\nx = np.float32(3) * 0.1\n",
+            "main.py": "import numpy, sys, types\nlow = types.ModuleType('low')\n"
+            "low.__file__ = 'low.py'\nsys.modules['low'] = low\n"
+            "text = open('low.py').read()\nvars(low)['run'] = compile(text, 'low.py', 'exec')\n"
+            "exec(low.run, vars(low))\ny = numpy.ones(2) + 1\n",
+        }
+    )
+    data = command(*LINE, script, status=None).data
+    told = {(Path(each["file"]).name, each["what"]) for each in data["unexamined"]}
+    assert ("low.py", "what NumPy computes") in told

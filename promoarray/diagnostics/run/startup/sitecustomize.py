@@ -96,9 +96,31 @@ def _heard(event: str, given: Any) -> None:
         library = given[0] if event == "import" else _package(given[0])
         if library in _LIBRARIES and _by_program():
             _note(library)
-    elif event == "subprocess.Popen" and type(given[3]) is dict and _FOLDER in given[3]:
-        paths = [_HERE, *filter(None, given[3].get(_PATH, "").split(os.pathsep))]
-        given[3][_PATH] = os.pathsep.join(dict.fromkeys(paths))
+    elif event == "subprocess.Popen":
+        _, command, _, environment = given
+        if type(environment) is dict and _FOLDER in environment:
+            paths = [_HERE, *filter(None, environment.get(_PATH, "").split(os.pathsep))]
+            environment[_PATH] = os.pathsep.join(dict.fromkeys(paths))
+        if type(command) is list and (environment is None or _FOLDER in environment):
+            _have_rewritten(command)
+
+
+def _have_rewritten(command: list[Any]) -> None:
+    """Have the script of a Python that the program starts rewritten, if programs are: as the
+    command starts the program itself."""
+    rewritten = _REWRITTEN.intersection(_hooks())
+    if not rewritten or not command or command[0] != sys.executable:
+        return
+    at = 1
+    while at < len(command) and str(command[at]).startswith("-"):
+        option = str(command[at])
+        if option == "-" or option[1] in "cm":  # of modules the loaders see to it
+            return
+        at += 2 if option in ("-W", "-X") else 1
+    if at < len(command) and str(command[at]).endswith(".py"):
+        from promoarray.diagnostics.run.launch import COMMAND
+
+        command[at:at] = ["-c", COMMAND.format(*rewritten)]
 
 
 def _package(code: Any) -> str:
