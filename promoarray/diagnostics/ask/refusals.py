@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from promoarray.core.call_site import Site, sites
+from pathlib import Path
+
+from promoarray.core.call_site import Site, of_promoarray, sites
 from promoarray.core.events import RefusalEvent
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.ask.operations import words_of
@@ -49,7 +51,18 @@ def stopped_of(
     if refused is None and isinstance(error, PromotionError) and error.operation == "astype":
         refused = _cast(error, policies, site)
     first = run.name if refused is None else next(iter(refused.place.answers))
-    return Stopped(first, said, site, refused)
+    return Stopped(first, said, site, refused, _raised_in(error))
+
+
+def _raised_in(error: BaseException) -> str:
+    """The file that raised an error, but for those of promoarray and of NumPy."""
+    entry, file = error.__traceback__, ""
+    while entry is not None:
+        name = entry.tb_frame.f_code.co_filename
+        if not of_promoarray(entry.tb_frame) and "numpy" not in Path(name).parts:
+            file = name
+        entry = entry.tb_next
+    return file
 
 
 def refused_of(

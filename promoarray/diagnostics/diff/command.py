@@ -31,6 +31,7 @@ from promoarray.diagnostics.findings.verdict import not_examined, open_in_words
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.render.words import library_to_record, whom_to_tell
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, as_module, program_of, say
@@ -135,6 +136,7 @@ class Difference(Printable):
                     yield f"{policy.name}: {policy.principle}"
         if any("[]" in each.operation for each in self.shown):
             yield ZERO_D
+        yield from whom_to_tell((c.site, c.program, bool(c.edit)) for c in self.shown)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.text import Text
@@ -252,13 +254,14 @@ def main(args: argparse.Namespace) -> int:
     sys.stderr.flush()
     ended = program.run(asked, None, quiet=False, aside=args.json)
     noted = (each.probed[0] for each in ended.findings if each.probed)
-    compared = difference(ended.report(before, (before, after)), noted, after, before)
+    report = ended.report(before, (before, after))
+    compared = difference(report, noted, after, before)
     found = replace(compared, inherited=args.all)
     if args.json:
         print(json.dumps(found.to_dict() | {"program": ended.to_dict()}, indent=2))
     else:
         console().print(found)
-    return _told(found, ended, args.script, framework)
+    return _told(found, ended, report, args.script, framework)
 
 
 def framework_recorded(
@@ -271,11 +274,15 @@ def framework_recorded(
     return ""
 
 
-def _told(found: Difference, ended: Ended, script: str | None, framework: str) -> int:
+def _told(
+    found: Difference, ended: Ended, report: Report, script: str | None, framework: str
+) -> int:
     """Say on standard error what went wrong; return the exit status."""
     if ended.status:
         run = ended.findings[0].run if ended.findings else ""
-        say("diff", ended.stopped_under(run) + as_module(script))
+        package = report.stopped and library_to_record(report, report.stopped)
+        more = f"; --packages {package} records the library that stopped, too" if package else ""
+        say("diff", ended.stopped_under(run) + as_module(script) + more)
     ended.say_bugs("diff")
     if ended.bugs or ended.status > 0:
         return FAILED

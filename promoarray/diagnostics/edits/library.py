@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from promoarray.core.call_site import Site, is_library
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.answers import Port, candidates
 from promoarray.diagnostics.edits.occurrences import Asked, Span, span_of
 from promoarray.diagnostics.edits.place import Found, SourceOperation, Unedited
@@ -275,13 +275,17 @@ def _operand(given: Given) -> Operand:
 
 
 def distribution_of(site: Site) -> str:
-    """Return the name and version of what is installed that a line is of; "" of the program."""
-    if not is_library(site.file):
+    """Return the name and version of what is installed that a line is of; "" of generated code."""
+    if site.file.startswith("<"):  # as of a graph
         return ""
-    folder, _, inner = site.file.replace(os.sep, "/").rpartition("-packages/")
-    if not folder:
-        return f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    return _installed(inner.partition("/")[0].removesuffix(".py"))
+    package = package_of(site.file)
+    return _installed(package) if package else f"Python {platform.python_version()}"
+
+
+def package_of(file: str) -> str:
+    """Return the installed package that a file is of, by its name in an import; "" of others."""
+    folder, _, inner = file.replace(os.sep, "/").rpartition("-packages/")
+    return inner.partition("/")[0].removesuffix(".py") if folder else ""
 
 
 @cache

@@ -86,6 +86,7 @@ class Stopped:
     error: str  # the error as a traceback ends
     site: Site | None = None  # the line of the program
     refused: Refused | None = None  # the operation, if it is the policy that refused it
+    file: str = ""  # that in which the error was raised, such as a library's
 
     @property
     def refuses(self) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from promoarray.console import ZERO_D, counted, listed, visible
-from promoarray.diagnostics.edits.library import distribution_of
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.library import distribution_of, package_of
 from promoarray.diagnostics.findings.causes import first_of
 from promoarray.diagnostics.findings.results import Finding, Results, edits_in
 from promoarray.diagnostics.findings.verdict import (
@@ -75,14 +75,8 @@ def legend(divergences: Sequence[Divergence], *, inherited: bool) -> Iterator[st
     if divergences:
         yield _ROOT
         yield _INHERITED if inherited else _HIDDEN
-    told: dict[str, dict[str, None]] = {}
-    edited = {each.program for each in divergences if _has_edit(each)}
-    for each in divergences:
-        own = each.program == each.site or each.name == DEFAULT_DTYPE
-        if not own and each.program not in edited:
-            told.setdefault(distribution_of(each.site), {})[name_of(each.program)] = None
-    for name, places in told.items():
-        yield _LIBRARY.format(first_of([*places]), name)
+    others = [each for each in divergences if each.name != DEFAULT_DTYPE]
+    yield from whom_to_tell((each.site, each.program, _has_edit(each)) for each in others)
     if any(operand.endswith("[]") for d in divergences for operand in d.operands):
         yield ZERO_D
 
@@ -97,6 +91,20 @@ _INHERITED = (
 )
 _HIDDEN = "Hidden: lines that differ only because an earlier line did (--all shows them)."
 _LIBRARY = "No edit of your line was found at {}: cast what you pass there, or report it to {}."
+
+
+def whom_to_tell(places: Iterable[tuple[Site, Site, bool]]) -> Iterator[str]:
+    """Say of which libraries no edit was found, a line each: of places, the program's lines that
+    led there, and whether there is an edit."""
+    told: dict[str, dict[str, None]] = {}
+    every = [*places]
+    edited = {program for _, program, has_edit in every if has_edit}
+    for site, program, _ in every:
+        of = distribution_of(site) if site != program and program not in edited else ""
+        if of:
+            told.setdefault(of, {})[name_of(program)] = None
+    for name, lines in told.items():
+        yield _LIBRARY.format(first_of([*lines]), name)
 
 
 def _has_edit(place: Divergence) -> bool:
@@ -172,7 +180,7 @@ def remedies(report: Results, stopped: Stopped) -> Iterator[tuple[str, str]]:
         yield "run", f"promoarray port {file}, which tries the casts that keep the results of {OLD}"
     if stopped.remedy:
         yield "or run", stopped.remedy
-    package = _package(report, stopped)
+    package = library_to_record(report, stopped)
     if package:
         yield "or record", f"--packages {package}, whose operations are not recorded otherwise"
 
@@ -183,16 +191,12 @@ def _wanted(report: Results, stopped: Stopped) -> str:
     return f"{report.run.name} does not meet {' with '.join(operands)} there"
 
 
-def _package(report: Results, stopped: Stopped) -> str:
+def library_to_record(report: Results, stopped: Stopped) -> str:
     """The library in which a program of NumPy stopped, unseen; "" of the program itself.
 
     The modules of a library are not rewritten, unless they are asked for by name.
     """
-    site, recorded = stopped.site, str(getattr(report, "framework", ""))
-    if site is None or stopped.refused or not recorded.startswith("numpy"):
+    recorded = str(getattr(report, "framework", ""))
+    if not stopped.file or stopped.refused or not recorded.startswith("numpy"):
         return ""
-    found, folder = "", Path(os.path.realpath(site.file)).parent
-    while (folder / "__init__.py").exists():
-        found, folder = folder.name, folder.parent
-    own = report.script and Path(os.path.realpath(report.script)).is_relative_to(folder / found)
-    return "" if own else found
+    return package_of(stopped.file)

@@ -55,3 +55,22 @@ def test_other_errors_are_numpys_own(tmp_path: Path, command: Command, line: str
     assert command("compare program.py --policies numpy@1").out.splitlines()[0] == repr(
         names["said"]
     )
+
+
+def test_of_a_stop_in_a_library_the_option_is_named_and_then_whom_to_tell(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site-packages"
+    command.write(
+        "import numpy as np\ndef events(raw):\n    return np.frombuffer(raw, np.uint8)[0] * 256\n",
+        "site-packages/minigdf.py",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    program = "import minigdf\nimport numpy as np\nnp.ones(2)\nminigdf.events(b'2')\n"
+    command.write(program)
+    said = " ".join(command("compare program.py --policies numpy@1", status=3).out.split())
+    assert "--packages minigdf, whose operations" in said
+    ran = command("diff program.py --from numpy@1 --to numpy@2", status=3)
+    assert "--packages minigdf records the library that stopped, too" in ran.err
+    ran = command("diff program.py --from numpy@1 --to numpy@2 --packages minigdf", status=1)
+    assert "report it to minigdf." in " ".join(ran.out.split())
