@@ -95,6 +95,22 @@ def test_functions_are_recorded_as_they_are_traced_at_the_lines_of_the_program()
     }
 
 
+def test_what_a_function_is_given_and_makes_carries_what_was_recorded() -> None:
+    @tf.function
+    def twice(x: Any) -> Any:
+        return x + x
+
+    with pa.record("tensorflow", "torch@2.13") as report:
+        for _ in range(2):  # of which the second is not traced
+            shares = tf.constant([1, 2], tf.int32) / 4
+            made = twice(shares)
+            last = made * made
+    assert last.dtype == tf.float64
+    origins = {d.site.expression: d.answers["torch@2.13"].origin for d in report.divergences}
+    assert origins["tf.constant([1, 2], tf.int32) / 4"] == "root"
+    assert {origins["x + x"], origins["made * made"]} == {"inherits"}
+
+
 def test_functions_of_data_and_of_python_are_recorded() -> None:
     def third(x: Any) -> Any:
         return x / 3

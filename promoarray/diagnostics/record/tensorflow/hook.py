@@ -33,6 +33,7 @@ from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.handlers import Handler, handler_in, leave, other
 from promoarray.diagnostics.record.replaced import Place, Watched, carry_out
 from promoarray.diagnostics.record.report import MAKE, OPERATION
+from promoarray.diagnostics.record.tensorflow import functions
 from promoarray.diagnostics.record.tensorflow.call import Call, home
 from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.dtypes import int32
@@ -74,6 +75,7 @@ def _places() -> Iterator[Place]:
             yield Place(owner, "numpy", before, _watched(before, "numpy", leave))
     before = VariableMetaclass.__call__
     yield Place(VariableMetaclass, "__call__", before, _of_variables(before))
+    yield from functions.places(lambda: [each.recorder for each in _replaced.watchers])
     start = script_ops.EagerFunc.__init__
     yield Place(script_ops.EagerFunc, "__init__", start, _of_python(start))
     yield Place(loader, "load_ast", loader.load_ast, _of_autograph(loader.load_ast))
