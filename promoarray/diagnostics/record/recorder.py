@@ -364,6 +364,8 @@ class Recorder:
     def named(self, result: Result, frame: FrameType) -> None:
         """Record an array that is made in a dtype the program names, which some policies narrow."""
         self.made(result)
+        if self._of_keras(frame):
+            return
         if any(result.dtype in policy.canonical for policy in self.report.policies):
             self.asked(result.dtype, (result,), frame)
             self._held(result, frame)
@@ -611,8 +613,7 @@ class Recorder:
             The framework's function that made it.
         """
         slot: Any = result.dtype
-        keeps = slot is float32 or self.framework == "tensorflow"  # Keras has rules of its own
-        if keeps and self._of_a_module(frame):
+        if (slot is float32 and self._of_a_module(frame)) or self._of_keras(frame):
             return self.made(result)
         how, target = DefaultMade(WEAK[type(number)], lone, function), cast_at_once(frame)
         every = (how.dtype(p) for p in (self.home, *self.report.policies))
@@ -625,11 +626,16 @@ class Recorder:
                 self._held(result, frame)
         return self._put(result.array, slot)
 
+    def _of_keras(self, frame: FrameType) -> bool:
+        """Whether Keras makes an array of its own, in a dtype that it gives it with each of the
+        frameworks that it can be run with."""
+        return self.framework == "tensorflow" and _stands_in(frame, "/keras/src/")
+
     def _of_a_module(self, frame: FrameType) -> bool:
         """Whether a framework's module makes its parameters there, which those of other frameworks
         make of float32, too: Flax with x64 as well."""
         folder = _MODULES.get(self.framework)
-        return folder is not None and folder in frame.f_code.co_filename.replace("\\", "/")
+        return folder is not None and _stands_in(frame, folder)
 
     def entered(self, arrays: Iterable[Entering], frame: FrameType, *, makes: bool = False) -> None:
         """Record arrays that the framework narrows: on these policies differ from here on.
@@ -675,7 +681,11 @@ class Recorder:
         return made._type
 
 
-_MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/", "tensorflow": "/keras/src/"}
+def _stands_in(frame: FrameType, folder: str) -> bool:
+    return folder in frame.f_code.co_filename.replace("\\", "/")
+
+
+_MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""
 
 PASSES = 64

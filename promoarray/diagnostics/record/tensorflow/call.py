@@ -14,6 +14,7 @@ from tensorflow.python.autograph.impl import api as autograph
 from tensorflow.python.data.ops import debug_mode
 from tensorflow.python.eager import context, record
 from tensorflow.python.framework import dtypes, ops
+from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.framework.weak_tensor import WeakTensor
 
 from promoarray import dtypes as dt
@@ -42,7 +43,7 @@ def home() -> Policy:
 class Call(call.Call):
     """One call of TensorFlow's."""
 
-    tensor = (tf.Tensor, tf.Variable, WeakTensor)
+    tensor = (EagerTensor, tf.Tensor, tf.Variable, WeakTensor)  # what most are first
     words = words("tensorflow")
     dtypes: ClassVar[Mapping[Any, DType]] = {
         found: dtype
@@ -86,11 +87,15 @@ class Call(call.Call):
     @staticmethod
     def kind_of(x: Any) -> Hashable:
         """What tensors that are alike have in common."""
+        if type(x) is EagerTensor:  # as most are; its number is quicker to be had
+            return x._datatype_enum()  # type: ignore[no-any-return]
         return x.dtype, isinstance(x, WeakTensor)
 
     @staticmethod
     def ndim_of(x: Any) -> int:
         """The rank of a tensor; of a traced one whose rank is unknown, 1."""
+        if type(x) is EagerTensor:  # which tells it at once
+            return int(x._rank())
         rank = x.shape.rank
         return 1 if rank is None else int(rank)
 

@@ -34,7 +34,7 @@ from promoarray.diagnostics.record.handlers import Handler, handler_in, leave, o
 from promoarray.diagnostics.record.replaced import Place, Watched, carry_out
 from promoarray.diagnostics.record.report import MAKE, OPERATION
 from promoarray.diagnostics.record.tensorflow import functions
-from promoarray.diagnostics.record.tensorflow.call import Call, home
+from promoarray.diagnostics.record.tensorflow.call import Call
 from promoarray.diagnostics.record.watcher import Watcher
 from promoarray.dtypes import int32
 from promoarray.operations import Form
@@ -150,8 +150,9 @@ class Recording(Watcher):
     replaced = _replaced
 
     def state(self) -> Hashable:
-        """The mode of the types, and whether a function is traced."""
-        return home(), tf.executing_eagerly()
+        """The mode that TensorFlow is in."""
+        mode: Hashable = ops.get_dtype_conversion_mode()
+        return mode
 
 
 def _watched(function: Any, name: str, handler: Handler) -> Callable[..., Any]:
