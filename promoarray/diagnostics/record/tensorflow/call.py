@@ -22,6 +22,7 @@ from promoarray.diagnostics.calls.common import words
 from promoarray.diagnostics.calls.tables import synonyms, text_of
 from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.report import MAKE, MOVE
 from promoarray.dtypes import BY_NAME, WEAK, DType, Kind
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
@@ -170,6 +171,14 @@ class Call(call.Call):
         beside = self._beside
         dtype = BY_NAME.get(x.dtype.name) if beside is None else self.dtype_of(beside)
         return None if dtype is None else self.recorder.abstract(x, dtype, x.ndim, x.item)
+
+    def count(self, kind: str) -> None:
+        """Count it among the calls of a kind; kernels that only move or make have no other name
+        that a policy could be asked about."""
+        if kind not in (MAKE, MOVE) or not self.name.startswith("raw."):
+            return super().count(kind)
+        self.kind = kind
+        return self.recorder.count(kind, self.name)
 
     @property
     def _beside(self) -> Any:
