@@ -28,6 +28,8 @@ from promoarray.promotion.in_force import get_policy
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from promoarray.core.events import Again
+
     AnyArray = TypeVar("AnyArray", bound=Array)
 
 
@@ -59,7 +61,12 @@ def asarray(
         made = from_python(obj, wanted and canonical(wanted), name)
         if device is None and copy is None and name == "asarray":
             keep_data(obj, wanted, made)
-        return asked_for(made if device is None else made.to_device(device), dtype)
+        again = None
+        if observers_anywhere and dtype is not None:
+            from promoarray.core.python_data import again_from
+
+            again = again_from(obj, name)
+        return asked_for(made if device is None else made.to_device(device), dtype, again)
     target = canonical(wanted or source.dtype, source)
     # A weakly typed array is stored in a dtype, but is not of it.
     out = source if wanted is None and target is source.dtype else _cast(source, target)
@@ -174,12 +181,12 @@ def _has_buffer(obj: Any) -> bool:
     return not isinstance(obj, (bytes, bytearray))  # text, not numbers: say memoryview(...)
 
 
-def asked_for(made: AnyArray, dtype: object) -> AnyArray:
+def asked_for(made: AnyArray, dtype: object, again: Again | None = None) -> AnyArray:
     """Tell observers of an array of a dtype that was asked for, if one was; return the array."""
     if observers_anywhere and dtype is not None:
         from promoarray.core.events import MadeEvent
 
-        event = MadeEvent(made._policy or get_policy(), made, dtype)
+        event = MadeEvent(made._policy or get_policy(), made, dtype, again)
         tell(lambda observer: observer.on_made(event))
     return made
 

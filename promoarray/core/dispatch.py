@@ -22,7 +22,7 @@ from promoarray.core.executable import (
     find,
     keep,
 )
-from promoarray.core.observers import notify, observers_anywhere, tell
+from promoarray.core.observers import notify, observers_anywhere, tell, unobserved
 from promoarray.core.operands import (
     admitted,
     array_class,
@@ -112,7 +112,8 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
     if isinstance(decided, Refusal):
         from promoarray.core.events import RefusalEvent
 
-        refused = RefusalEvent(name, form, policy, entered, seen, decided, options)
+        foreign = of_others(operands)
+        refused = RefusalEvent(name, form, policy, entered, seen, decided, options, foreign)
         if writes:
             return _write_recovered(refused)
         entered, seen, decided = _recovered(refused)
@@ -136,9 +137,17 @@ def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any)
         from promoarray.core.events import OperationEvent
 
         alike = executable is usual and is_told_apart(heard, operands, entered, seen)
-        event = OperationEvent(*told, result, tuple(more), options, form)
+        foreign = of_others(operands)
+        event = OperationEvent(*told, result, tuple(more), options, form, foreign)
         tell_observers(event, executable, heard if alike else None)
     return (result, *more) if more else result
+
+
+def of_others(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands that are neither arrays of ours nor Python's own numbers, None for each of
+    those; empty where there are no others."""
+    foreign = tuple([None if type(x) in WEAK or isinstance(x, Array) else x for x in given])
+    return foreign if any(x is not None for x in foreign) else ()
 
 
 def _by_numpy(
@@ -155,16 +164,28 @@ def _by_numpy(
     """
     cls = array_class(entered)
     policy = cls._policy or get_policy()
-    if name == "divide" and ways[0] is Entry.NUMPY:
-        name, operands = "multiply", (operands[0], apply("reciprocal", entered[1]))
-    with policy_of(as_policy("numpy")):
-        made = apply(name, *map(unbound, operands))
+    numpys, done, given = as_policy("numpy"), name, operands
+    with unobserved():
+        if name == "divide" and ways[0] is Entry.NUMPY:
+            done, given = "multiply", (operands[0], apply("reciprocal", entered[1]))
+        with policy_of(numpys):
+            made = apply(done, *map(unbound, given))
     dtype = storage_dtype(made)
     if dtype not in NATIVE:
         raise foreign_error(policy, name, form, entered[ways.index(Entry.NUMPY)])
     if dtype is dt.bool:
         made = made.astype(dt.uint8)
-    return cls._wrap(made._buffer, made._type)
+    result = cls._wrap(made._buffer, made._type)
+    if observers_anywhere:
+        from promoarray.core.events import OperationEvent
+
+        plan = numpys.plan(done, tuple(operand_of(as_operand(x), numpys) for x in given))
+        assert isinstance(plan, Plan)
+        told = name, policy, entered, tuple(operand_of(x, policy) for x in entered)
+        plan = plan._replace(result=storage_dtype(result))
+        event = OperationEvent(*told, plan, entered, result, form=form, given=of_others(operands))
+        notify(event)
+    return result
 
 
 Told = tuple[str, Policy, tuple[Any, ...], tuple[Operand, ...], Plan, tuple[Any, ...]]
@@ -187,7 +208,7 @@ def _written(
         return target
     from promoarray.core.events import OperationEvent
 
-    event = OperationEvent(*told, target, form=Form.INPLACE)
+    event = OperationEvent(*told, target, form=Form.INPLACE, given=of_others(given))
     tell(lambda observer: observer.on_write(event))
     _run_into(executable, name, target, buffers)
     alike = is_told_apart(heard, given, entered, seen)
@@ -259,10 +280,10 @@ def _recovered(
     refused: RefusalEvent,
 ) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
-    name, form, policy, _, _, _, options = refused
+    name, form, policy, *_ = refused
     mended, _ = mend(refused)
     seen = tuple(operand_of(x, policy) for x in mended)
-    decided = policy.decide(name, seen, mended, form, options=options)
+    decided = policy.decide(name, seen, mended, form, options=refused.options)
     if isinstance(decided, Refusal):  # a scalar's value, as the dtypes pass now
         raise refusal_error(refused._replace(seen=seen, refusal=decided))
     return mended, seen, decided
@@ -321,7 +342,7 @@ def _write(backend: Any, name: str, target: Array, out: Any) -> None:
 def refusal_error(refused: RefusalEvent) -> Exception:
     from promoarray.core.refusals import promotion_error
 
-    name, form, policy, _, seen, refusal, _ = refused
+    name, form, policy, _, seen, refusal, *_ = refused
     if form is Form.INPLACE and policy.inplace is None:
         form = Form.OPERATOR  # the name is bound to a new array
     return refusal.error or promotion_error(policy, name, seen, refusal, form)

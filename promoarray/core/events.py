@@ -37,6 +37,9 @@ class OperationEvent(NamedTuple):
         What the operation takes besides.
     form : Form
         How it was written, so that other policies are asked the same.
+    given : tuple
+        Operands of other libraries, such as NumPy's scalars, as the program gave them, None for all
+        others; empty where there are none.
     """
 
     name: str
@@ -49,6 +52,7 @@ class OperationEvent(NamedTuple):
     extra_results: tuple[Array, ...] = ()
     options: Mapping[str, Any] = NO_OPTIONS
     form: Form = Form.OPERATOR
+    given: tuple[Any, ...] = ()
 
     @property
     def inplace(self) -> bool:
@@ -66,6 +70,8 @@ class SetitemEvent(NamedTuple):
     value : Array, or Python scalar
     source, dtype : DType
         Of the value, weak for a Python scalar; of the target.
+    given : object
+        The value as the program gave it, where it is another library's; else None.
     """
 
     policy: Policy
@@ -73,6 +79,7 @@ class SetitemEvent(NamedTuple):
     value: Any
     source: DType
     dtype: DType
+    given: Any = None
 
 
 class CastEvent(NamedTuple):
@@ -121,6 +128,41 @@ class QuantizeEvent(NamedTuple):
     ask: Callable[[Policy, tuple[DType, ...]], Any]
 
 
+class TakenEvent(NamedTuple):
+    """Arrays that a function takes which no policy plans: it moves, picks or makes elements.
+
+    Attributes
+    ----------
+    name : str
+        As ``Policy.refuses`` and the lists of kernels have it: ``take``, ``getitem``,
+        ``zeros(dtype)``.
+    policy : Policy
+    operands : tuple of Array or DType
+        The arrays, or the dtype that is asked for.
+    given : tuple
+        As of an ``OperationEvent``.
+    """
+
+    name: str
+    policy: Policy
+    operands: tuple[Any, ...]
+    given: tuple[Any, ...] = ()
+
+
+class Again(NamedTuple):
+    """What makes an array of Python numbers alone, under the policy that is in force then.
+
+    Attributes
+    ----------
+    function : str
+    make : callable
+        From a dtype, or None, to the array; it raises what the function raises.
+    """
+
+    function: str
+    make: Callable[[DType | None], Array]
+
+
 class MadeEvent(NamedTuple):
     """An array made in a dtype that the program asked for, or that its data have.
 
@@ -130,11 +172,14 @@ class MadeEvent(NamedTuple):
     result : Array
     asked : object
         The dtype as the program gave it.
+    again : Again or None
+        Of Python numbers alone: what makes it again.
     """
 
     policy: Policy
     result: Array
     asked: object
+    again: Again | None = None
 
 
 class Decision(NamedTuple):
@@ -196,6 +241,8 @@ class RefusalEvent(NamedTuple):
     refusal : Refusal
     options : mapping
         What the operation takes besides.
+    given : tuple
+        As of an ``OperationEvent``.
     """
 
     name: str
@@ -205,6 +252,7 @@ class RefusalEvent(NamedTuple):
     seen: tuple[Operand, ...]
     refusal: Refusal
     options: Mapping[str, Any] = NO_OPTIONS
+    given: tuple[Any, ...] = ()
 
 
 class Recovery(NamedTuple):
@@ -291,7 +339,14 @@ class Observer:
         (``Repeat``) nothing is heard here.
         """
 
-    def on_default(self, weak: DType, result: Array, lone: bool) -> None:
+    def on_default(
+        self,
+        weak: DType,
+        result: Array,
+        lone: bool,
+        function: str = "",
+        again: Again | None = None,
+    ) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 
     def on_quantize(self, event: QuantizeEvent) -> None:
@@ -299,6 +354,9 @@ class Observer:
 
     def on_made(self, made: MadeEvent) -> None:
         """Hear of an array of a dtype that was asked for; may change its type."""
+
+    def on_taken(self, event: TakenEvent) -> None:
+        """Hear of arrays that were given to a function that no policy plans."""
 
     def on_decision(self, decision: Decision) -> None:
         """Hear of an answer about dtypes that the program read from arrays."""

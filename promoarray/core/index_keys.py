@@ -13,7 +13,8 @@ from promoarray.backends import backend_of, is_lazy
 from promoarray.backends.numpy.cast import caster
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Executable, types_of
-from promoarray.core.move import AnyArray, Move, require_taken
+from promoarray.core.move import AnyArray, Move, require_taken, tell_taken
+from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import array_class, as_operand, entries, foreign_error, wrap
 from promoarray.dtypes import BY_STORAGE, INTEGERS, Kind
 from promoarray.errors import kind_of
@@ -43,9 +44,12 @@ def as_key(key: Any, x: Array) -> Any:
 def _part(key: Any, x: Array) -> Any:
     if key is None or key is Ellipsis or isinstance(key, (bool, slice)):
         return key
+    given: tuple[Any, ...] = ()
     if isinstance(key, (np.generic, np.ndarray)):
-        key = _numpys(key, x)
+        given, key = (None, key), _numpys(key, x)
     if isinstance(key, (int, np.integer)):
+        if given and observers_anywhere:
+            tell_taken(x._policy or get_policy(), "getitem", x, wrap(given[1]), given=given)
         if not -(1 << 63) <= key < 1 << 63:
             raise IndexError("an index of more than 64 bits is out of bounds for every axis")
         return int(key)
@@ -54,7 +58,7 @@ def _part(key: Any, x: Array) -> Any:
     except TypeError as error:  # an array of no dtype of ours
         raise IndexError(f"an index array is of integers or bools: {error}") from None
     if hasattr(index, "_buffer"):
-        require_taken("getitem", x, index)
+        require_taken("getitem", x, index, given=given)
         policy, backend = array_class((x, index))._policy or get_policy(), backend_of(x._buffer)
         if storage_dtype(index) in policy.masks:
             buffer = _mask(index, backend)

@@ -20,13 +20,15 @@ from promoarray.core._fast_path import FastOperator
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Choice, Executable, types_of
 from promoarray.core.fast_path import names_keywords, standing_for
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import array_class
-from promoarray.core.refusals import require_kernel
-from promoarray.dtypes import DType
+from promoarray.core.refusals import require_kernel, rule_against
+from promoarray.dtypes import DType, weak_int
 from promoarray.errors import PromotionError, quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
+from promoarray.promotion.policy import Policy
 
 Buffer = Any
 AnyArray = TypeVar("AnyArray", bound=Array)
@@ -97,10 +99,13 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
     @wraps(function)
     def slow(*args: Given.args, **options: Given.kwargs) -> Made:
         call = function(*args, **options)
-        for array in call.arrays[:1]:
-            policy = array._policy or get_policy()
-            require_kernel(policy, function.__name__, storage_dtype(array))
+        if call.arrays:
+            require_taken(function.__name__, *call.arrays)
         out = call()
+        if observers_anywhere and isinstance(call.result, DType):
+            counts: Any = out
+            for each in counts if type(counts) is tuple else (counts,):
+                _tell_counted(function.__name__, each)
         _keep(name, call, args, options)
         return out
 
@@ -109,6 +114,18 @@ def fast_move(function: Callable[Given, Move[Made]]) -> Callable[Given, Made]:
     made.__annotations__["return"] = function.__annotations__["return"][len("Move[") : -1]
     vars(made)["fast"] = name, settings
     return made  # type: ignore[no-any-return]
+
+
+def _tell_counted(name: str, out: Any) -> None:
+    """Tell observers of what was counted, in a dtype that each policy has for that."""
+    from promoarray.core.events import Again
+
+    def make(asked: DType | None) -> Array:
+        dtype = get_policy().count_dtype
+        return Array.default._wrap(np.empty(0, dtype.storage), dtype)
+
+    again = Again(name, make)
+    tell(lambda observer: observer.on_default(weak_int, out, False, "", again))
 
 
 def _keep(name: str, call: Move[Any], args: tuple[Any, ...], options: dict[str, Any]) -> None:
@@ -136,8 +153,13 @@ def is_plain(value: Any) -> bool:
     return value is None or type(value) in (int, bool, str)
 
 
-def require_taken(name: str, *arrays: Array) -> None:
+def require_taken(name: str, *arrays: Array, given: tuple[Any, ...] = ()) -> None:
     """Refuse arrays of dtypes that the policy's function does not take.
+
+    Parameters
+    ----------
+    given : tuple
+        As of a ``TakenEvent``.
 
     Raises
     ------
@@ -147,16 +169,31 @@ def require_taken(name: str, *arrays: Array) -> None:
         If they are bound to two namespaces.
     """
     policy = array_class(arrays)._policy or get_policy()
-    if arrays:
-        require_kernel(policy, name, storage_dtype(arrays[0]))
-    if name not in policy.refuses:
-        return
     dtypes = tuple(map(storage_dtype, arrays))
-    why = policy.refuses[name](dtypes)
-    if why:
+    if why := rule_against(policy, name, dtypes):
         shown = f"{name}({', '.join(dtype.name for dtype in dtypes)})"
         message = f"policy {quoted(policy.name)} has no {shown}: {why}"
         raise PromotionError(message, policy, name, tuple(map(Operand, dtypes)), why)
+    for dtype in dtypes[:1]:
+        require_kernel(policy, name, dtype)
+    tell_taken(policy, name, *arrays, given=given)
+
+
+def tell_taken(
+    policy: Policy, name: str, *operands: Array | DType, given: tuple[Any, ...] = ()
+) -> None:
+    """Tell observers of arrays, or of a dtype, that a function takes which no policy plans; see
+    ``TakenEvent``."""
+    if observers_anywhere:
+        from promoarray.core.events import TakenEvent
+
+        event = TakenEvent(name, policy, operands, given)
+        tell(lambda observer: observer.on_taken(event))
+
+
+def tell_steps(name: str, *arrays: Array) -> None:
+    """Tell observers of a function of several steps, which are not the same under every policy."""
+    tell_taken(array_class(arrays)._policy or get_policy(), name, *arrays)
 
 
 def copies(array: Array, name: str) -> bool:

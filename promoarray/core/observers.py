@@ -71,8 +71,23 @@ def observing(observer: Observer, *, everywhere: bool = False) -> Iterator[None]
             _here.set(tuple(other for other in _here.get() if other is not observer))
 
 
+_unheard: ContextVar[bool] = ContextVar("promoarray_unheard", default=False)
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """Tell nobody of what this context does: it is a part of one operation, or done to ask."""
+    token = _unheard.set(True)
+    try:
+        yield
+    finally:
+        _unheard.reset(token)
+
+
 def observers_here() -> tuple[Observer, ...]:
     """The observers of this context, but none whose block is over: a task may outlive it."""
+    if _unheard.get():
+        return ()
     here = (*observed_everywhere, *_here.get())
     return tuple(observer for observer in here if observer in observers_anywhere)
 

@@ -95,14 +95,14 @@ def entries(
         return (None,) * len(given)
     beside, entry = storage_dtype(entered[own]), policy.foreign.entry
     return tuple(
-        entry(_given(x, name, i < own), storage_dtype(y), beside, name, form, i < own)
+        entry(given_as(x, name, i < own), storage_dtype(y), beside, name, form, i < own)
         if isinstance(x, (np.generic, np.ndarray))
         else None
         for i, (x, y) in enumerate(zip(given, entered, strict=True))
     )
 
 
-def _given(x: Any, name: str, first: bool) -> Given:
+def given_as(x: Any, name: str, first: bool) -> Given:
     """What an operand of NumPy's is; ``s < x`` and ``s == x`` come with its scalars as arrays."""
     if isinstance(x, np.generic) or (first and not x.ndim and _compares(name)):
         return Given.SCALAR

@@ -6,7 +6,7 @@ A number becomes what the policy makes of its kind, and is rounded once.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.cast import convert
+from promoarray.core.executable_cache import kinds_in
 from promoarray.core.from_python import keep_joined
 from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import (
@@ -31,6 +32,9 @@ from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import Fit
+
+if TYPE_CHECKING:
+    from promoarray.core.events import Again
 
 
 def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
@@ -83,8 +87,18 @@ def _from_nested(obj: Any, dtype: DType | None, name: str) -> Array:
     stays = labelled and own is None and weak is not dt.weak_bool
     out = Array.default._wrap(buffer, weak if stays else target)
     if dtype is None and observers_anywhere:
-        tell(lambda observer: observer.on_default(weak, out, lone))
+        again = again_from(obj, name)
+        tell(lambda observer: observer.on_default(weak, out, lone, "", again))
     return out
+
+
+def again_from(obj: Any, name: str) -> Again | None:
+    """What makes an array of Python numbers again; None where other things are among them."""
+    if not 0 < kinds_in(obj) < 1 << len(WEAK):
+        return None
+    from promoarray.core.events import Again
+
+    return Again(name, lambda dtype: from_python(obj, dtype, name))
 
 
 def _plain(leaf: Any) -> Any:

@@ -135,7 +135,14 @@ def require_cast(policy: Policy, source: DType, target: DType) -> None:
         raise PromotionError(message, policy, "astype", (Operand(source), Operand(target)), why)
 
 
-# -- kernels --------------------------------------------------------------------------------------
+# -- functions that no policy plans ---------------------------------------------------------------
+
+
+def rule_against(policy: Policy, name: str, dtypes: tuple[DType, ...]) -> str:
+    """Return why a function that no policy plans takes no arrays of these dtypes together, whatever
+    kernels there are (``Policy.refuses``); "" where it does."""
+    refuses = policy.refuses.get(name)
+    return (refuses and refuses(dtypes)) or ""
 
 
 def require_kernel(policy: Policy, name: str, dtype: DType) -> None:

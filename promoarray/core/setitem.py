@@ -60,7 +60,7 @@ def assign(target: Array, key: Any, value: Any) -> None:
         _, way = entries(policy, "setitem", Form.INPLACE, (target, value), pair)
         operand = admitted(policy, "setitem", Form.INPLACE, pair, operand, way)
     source = WEAK[type(operand)] if type(operand) in WEAK else storage_dtype(operand)
-    asked = "setitem" in policy.refuses or policy.needs_kernels
+    asked = "setitem" in policy.refuses or policy.needs_kernels or observers_anywhere
     if asked and not source.weak and _puts(key, operand):
         require_taken("setitem", target, operand)
     buffer = _converted(policy, target, operand, source)
@@ -73,7 +73,8 @@ def assign(target: Array, key: Any, value: Any) -> None:
     if observers_anywhere:
         from promoarray.core.events import SetitemEvent
 
-        event = SetitemEvent(policy, target, operand, source, dtype)
+        foreign = None if type(value) in WEAK or isinstance(value, Array) else value
+        event = SetitemEvent(policy, target, operand, source, dtype, foreign)
         tell(lambda observer: observer.on_write(event))
     _write(target._buffer, key, buffer)
     common = _meeting(policy, dtype, source)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from promoarray.core.dispatch import call
-from promoarray.core.move import require_taken
+from promoarray.core.move import require_taken, tell_steps
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.errors import quoted
@@ -79,8 +79,8 @@ def einsum(subscripts: str, /, *operands: Any) -> PArray:
     arrays = [as_array(x, "einsum") for x in operands]
     policy = array_class(tuple(arrays))._policy or get_policy()
     composed = "einsum" in policy.composed
-    if not composed and arrays:
-        require_taken("einsum", *arrays)
+    if arrays:
+        tell_steps("einsum", *arrays) if composed else require_taken("einsum", *arrays)
     terms, result = _parsed(subscripts, [x.ndim for x in arrays])
     named = _stretched([_without_repeats(Named(*each)) for each in zip(arrays, terms, strict=True)])
     done, *rest = named

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.core.move import tell_steps
 from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import INEXACT, Kind, bool, complex128, int64
 from promoarray.extras._statistics import averaged
@@ -65,6 +66,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> PAr
 
 def _as_floats(x: PArray, xp: PArray, fp: PArray) -> tuple[PArray, PArray, PArray]:
     """Points that can be divided: in NumPy's double, or as the policy has floats of them."""
+    tell_steps("interp", x, xp, fp)
     fixed = (array_class((x, xp, fp))._policy or get_policy()).fixed.get("interp")
     if fixed:
         high = complex128 if fp.dtype.kind is Kind.COMPLEX else fixed

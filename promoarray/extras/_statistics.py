@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.core.move import require_taken
+from promoarray.core.move import require_taken, tell_steps
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axes_in, integers
 from promoarray.dtypes import WEAK, DType, Kind, complex128, float32, float64, int64
@@ -262,6 +262,7 @@ def histogram(
     PArray([3, 0, 1], dtype=int64)
     """
     values = xp.reshape(as_array(x, "histogram"), (-1,))
+    tell_steps("histogram", values)
     policy = array_class((values,))._policy or get_policy()
     wide = averaged(values, "histogram")
     if hasattr(bins, "__len__") or isinstance(bins, PArray):
@@ -358,6 +359,7 @@ def _variables(given: Any, rowvar: bool) -> PArray:
     x = as_array(given, "cov")
     if x.ndim > 2:
         raise ValueError(f"cov takes a matrix or a vector, not {x.ndim} axes")
+    tell_steps("cov", x)
     fixed = (array_class((x,))._policy or get_policy()).fixed.get("cov")
     if fixed:
         x = xp.astype(x, complex128 if x.dtype.kind is Kind.COMPLEX else fixed, copy=False)

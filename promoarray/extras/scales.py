@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from math import floor, log2
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +13,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype
+from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import DType, Kind, as_dtype
@@ -91,7 +95,8 @@ def dynamic_quantize(
     array, target = as_array(x, "dynamic_quantize"), as_dtype(dtype)
     cls = array_class((array,))
     policy, given = cls._policy or get_policy(), Numbers(array._buffer, storage_dtype(array))
-    _require_ranged("dynamic_quantize", policy, array, target)
+    if why := not_ranged(policy, given.dtype, target):
+        raise refused(policy, "dynamic_quantize", (array,), why)
     if not array.size:
         raise ValueError("dynamic_quantize of an array without elements")
     if target.kind is Kind.FLOAT:
@@ -101,10 +106,8 @@ def dynamic_quantize(
         return Quantized(values, scale, None)  # type: ignore[arg-type]
     if block_size is not None:
         raise TypeError("dynamic_quantize to integers has one scale; leave block_size out")
-    rule, limits = policy.quantization.range, bounds(target)
-    least, most = (computed(name, accumulator(given.dtype), given) for name in ("min", "max"))
-    found = of_range(least, most, target, limits, rule)
-    parameters: tuple[Any, ...] = tuple(cls._wrap(*each) for each in found)
+    scales = partial(_scales, target, bounds(target), _least_and_most)
+    parameters = _made("dynamic_quantize", policy, (array,), scales)
     return Quantized(quantize(array, *parameters, dtype=target), *parameters)
 
 
@@ -148,25 +151,81 @@ def quantization_parameters(
     ends = [operand_of(name, what, x, float) for what, x in (("low", low), ("high", high))]
     held = result_type(*ends) if any(isinstance(x, Array) for x in ends) else dt.float32
     arrays = [asarray(x, dtype=held) for x in ends]
-    cls = array_class(tuple(arrays))
-    policy = cls._policy or get_policy()
-    for array in arrays:
-        _require_ranged(name, policy, array, target)
+    policy = array_class(tuple(arrays))._policy or get_policy()
     if target.kind is Kind.FLOAT:
         raise TypeError(f"{name} takes an integer dtype, not {target.name}")
     asked = limits_of(Call(name, limits=limits), target)
-    least, most = (Numbers(x._buffer, storage_dtype(x)) for x in arrays)
-    found = of_range(least, most, target, asked, policy.quantization.range)
-    return tuple(cls._wrap(*each) for each in found)  # type: ignore[return-value]
+    return _made(name, policy, tuple(arrays), partial(_scales, target, asked, _as_given))
 
 
-def _require_ranged(name: str, policy: Policy, array: Array, target: DType) -> None:
-    """Refuse dtypes for which the policy finds no scale."""
+Ends = tuple[Numbers, Numbers]
+
+
+def _made(
+    name: str,
+    policy: Policy,
+    arrays: tuple[Array, ...],
+    scales: Callable[[Policy, tuple[Numbers, ...]], Ends | Refusal],
+) -> tuple[PArray, PArray]:
+    """A scale and a zero point; observers ask other policies for theirs, one after the other.
+
+    Raises
+    ------
+    PromotionError
+        If the policy finds none of these dtypes.
+    """
+
+    def ask(which: int, policy: Policy, types: tuple[DType, ...]) -> Numbers | Refusal:
+        pairs = zip(arrays, types, strict=True)
+        given = tuple(cast(Numbers(x._buffer, storage_dtype(x)), dtype) for x, dtype in pairs)
+        found = scales(policy, given)
+        return found if isinstance(found, Refusal) else found[which]
+
+    found = scales(policy, tuple(Numbers(x._buffer, storage_dtype(x)) for x in arrays))
+    if isinstance(found, Refusal):
+        raise refused(policy, name, arrays, found)
+    made: Any = tuple(array_class(arrays)._wrap(*each) for each in found)
+    if observers_anywhere:
+        from promoarray.core.events import QuantizeEvent
+
+        for which, result in enumerate(made):
+            event = QuantizeEvent(name, policy, arrays, result, partial(ask, which))
+            tell(methodcaller("on_quantize", event))
+    return made  # type: ignore[no-any-return]
+
+
+def _scales(
+    target: DType,
+    limits: tuple[int, int],
+    ends: Callable[[tuple[Numbers, ...]], Ends],
+    policy: Policy,
+    given: tuple[Numbers, ...],
+) -> Ends | Refusal:
+    """The scale and the zero point that a policy finds for a range, or why it finds none."""
+    for x in given:
+        if why := not_ranged(policy, x.dtype, target):
+            return why
+    return of_range(*ends(given), target, limits, policy.quantization.range)
+
+
+def _least_and_most(given: tuple[Numbers, ...]) -> Ends:
+    (x,) = given
+    least, most = (computed(name, accumulator(x.dtype), x) for name in ("min", "max"))
+    return least, most
+
+
+def _as_given(given: tuple[Numbers, ...]) -> Ends:
+    least, most = given
+    return least, most
+
+
+def not_ranged(policy: Policy, x: DType, target: DType) -> Refusal | None:
+    """Return why a policy finds no scale for these dtypes."""
     given, targets = policy.quantization.ranged
-    for dtype, those, what in ((storage_dtype(array), given, "x"), (target, targets, "dtype")):
+    for dtype, those, what in ((x, given, "x"), (target, targets, "dtype")):
         if dtype not in those:
-            why = Refusal(f"it takes {words_of(those)} as {what}, not {dtype.name}")
-            raise refused(policy, name, (array,), why)
+            return Refusal(f"it takes {words_of(those)} as {what}, not {dtype.name}")
+    return None
 
 
 # -- how they are found ---------------------------------------------------------------------------

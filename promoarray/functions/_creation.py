@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +15,18 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.asarray import asked_for, canonical
 from promoarray.core.cast import convert, scalar
 from promoarray.core.executable_cache import Executable, keep_function
+from promoarray.core.move import tell_taken
 from promoarray.core.observers import observers_anywhere, tell
-from promoarray.core.operands import as_array, scalar_buffer
+from promoarray.core.operands import as_array, as_operand, scalar_buffer
 from promoarray.core.refusals import require_kernel
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.parray import PArray
 from promoarray.promotion.answers import MADE_OF_DTYPE
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.policy import Policy
+
+if TYPE_CHECKING:
+    from promoarray.core.events import Again
 
 
 def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] = ()) -> DType:
@@ -33,8 +37,19 @@ def default(weak: DType, dtype: object, name: str = "", values: tuple[Any, ...] 
     given = None if dtype is None else policy.named(dtype)
     chosen = canonical(given or policy.stored.dtype(name, values) or policy.strong(weak))
     policy.stored.check(name, values, chosen)
-    require_kernel(policy, name + MADE_OF_DTYPE, chosen)
+    _require_made(policy, name, chosen, dtype)
     return chosen
+
+
+def _require_made(policy: Policy, name: str, dtype: DType, given: object) -> None:
+    """Refuse a dtype that a function makes no arrays of; errors as in ``require_kernel``.
+
+    Observers hear of what was ``given``: the dtype, or the array that it is of.
+    """
+    require_kernel(policy, name + MADE_OF_DTYPE, dtype)
+    if given is not None:
+        asked = given if isinstance(given, (DType, PArray)) else dtype
+        tell_taken(policy, name + MADE_OF_DTYPE, asked)
 
 
 def _default(policy: Policy, weak: DType, name: str) -> DType:
@@ -44,13 +59,22 @@ def _default(policy: Policy, weak: DType, name: str) -> DType:
     return found
 
 
-def notified(out: PArray, weak: DType, dtype: object) -> PArray:
+def notified(out: PArray, weak: DType, dtype: object, again: Again | None = None) -> PArray:
     """Tell observers where the policy chose the dtype, and which was asked for elsewhere."""
     if not observers_anywhere:
         return out
     if dtype is None:
-        tell(lambda observer: observer.on_default(weak, out, False))
-    return asked_for(out, dtype)
+        tell(lambda observer: observer.on_default(weak, out, False, "", again))
+    return asked_for(out, dtype, again)
+
+
+def again(name: str, make: Callable[[DType | None], PArray]) -> Again | None:
+    """What makes an array of numbers again, for observers."""
+    if not observers_anywhere:
+        return None
+    from promoarray.core.events import Again
+
+    return Again(name, make)
 
 
 def made(kind: str, shape: Any, dtype: object, device: str | None) -> PArray:
@@ -66,7 +90,7 @@ def made(kind: str, shape: Any, dtype: object, device: str | None) -> PArray:
 def made_like(kind: str, x: Any, dtype: object, device: str | None) -> Any:
     """The same of the shape of another array."""
     array, row, where, policy = settings_like(x, dtype, device)
-    require_kernel(policy, f"{kind}_like{MADE_OF_DTYPE}", row)
+    _require_made(policy, f"{kind}_like", row, array if dtype is None else dtype)
     buffer = buffer_of(kind, array.shape, row, where, policy)
     if device is None:
         make = _maker_of(kind, row, policy)
@@ -103,7 +127,10 @@ def _value(kind: str, dtype: DType, policy: Policy) -> Any:
 
 def as_read(value: Any, dtype: object, name: str) -> tuple[Any, object]:
     """The number of one element and the dtype for it, where the policy's function reads it off."""
-    reads = (getattr(value, "_policy", None) or get_policy()).stored.reads
+    policy = getattr(value, "_policy", None) or get_policy()
+    reads, entered = policy.stored.reads, as_operand(value)
+    if isinstance(entered, PArray):
+        tell_taken(policy, name, entered)
     if type(value) in WEAK or name not in reads or not hasattr(value, "item"):
         return value, dtype
     return value.item(), reads[name] if dtype is None else dtype
@@ -157,7 +184,13 @@ def type_like(x: PArray, dtype: object, row: DType) -> Any:
 
 
 def cast_values(
-    values: Any, weak: DType, dtype: object, target: DType, device: str | None, name: str = ""
+    values: Any,
+    weak: DType,
+    dtype: object,
+    target: DType,
+    device: str | None,
+    name: str = "",
+    again: Again | None = None,
 ) -> PArray:
     """Cast wide values to a dtype, by the policy's rule for what a function of that name stores."""
     backend = on_device(device)
@@ -179,4 +212,4 @@ def cast_values(
     if isinstance(values, np.ndarray) or is_lazy(backend):  # which has ranges that are no buffers
         values = backend.from_numpy(values, source, device)
     made = PArray._wrap(convert(get_policy(), values, source, target), target)
-    return notified(made, weak, dtype)
+    return notified(made, weak, dtype, again)

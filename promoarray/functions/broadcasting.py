@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of
-from promoarray.core.move import Move, fast_move, move, require_taken
+from promoarray.core.move import Move, fast_move, move
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import integers
 from promoarray.parray import PArray
@@ -101,7 +101,6 @@ def broadcast_arrays(*arrays: Any) -> Move[tuple[PArray, ...]]:
     ((2, 2), promoarray.float64)
     """
     entered = tuple([as_array(x, "broadcast_arrays") for x in arrays])
-    require_taken("broadcast_arrays", *entered)
     return Move(entered, _spread, ...)
 
 

@@ -11,7 +11,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.creation import keep_copy
 from promoarray.core.fast_path import fast_function, making
-from promoarray.core.move import Move, fast_move, move, require_taken
+from promoarray.core.move import Move, fast_move, move
 from promoarray.core.operands import as_array
 from promoarray.errors import quoted
 from promoarray.functions._creation import buffer_of, cast_values, default
@@ -113,7 +113,6 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> Move[tuple[PArray, ...]]:
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {quoted(indexing)}")
     entered = tuple([as_array(x, "meshgrid") for x in arrays])
-    require_taken("meshgrid", *entered)
     if any(x.ndim > 1 for x in entered):
         raise ValueError("meshgrid takes arrays of one axis")
     axes = list(range(len(entered)))

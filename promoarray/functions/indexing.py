@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.index_keys import picking
-from promoarray.core.move import Move, fast_move, mover, require_taken
+from promoarray.core.move import Move, fast_move, mover
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.parray import PArray
@@ -99,6 +99,5 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Move[PArray]:
 
 
 def _picked(name: str, array: PArray, index: PArray, *, axis: int) -> Move[PArray]:
-    require_taken(name, array, index)
     along = axis_in(name, axis, array.ndim)
     return picking(mover(array, name, axis=along), array, index)

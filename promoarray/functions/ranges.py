@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from promoarray.core.fast_path import fast_function, making
 from promoarray.core.operands import as_array, as_operand, operand_of, plain_number
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind
 from promoarray.errors import quoted
-from promoarray.functions._creation import cast_values, default
+from promoarray.functions._creation import again, cast_values, default
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.kernels.portable.ranges import (
     LINES,
@@ -30,6 +30,9 @@ from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.scalars import bounds, in_range
+
+if TYPE_CHECKING:
+    from promoarray.core.events import Again
 
 __all__ = ["arange", "linspace"]
 
@@ -89,6 +92,7 @@ def _arange(
     start: Any, stop: Any, step: Any, dtype: object, device: str | None, given: tuple[Any, ...]
 ) -> PArray:
     stored = get_policy().stored
+    asked = start, stop, step
     if dtype is None and "arange" in stored.promotes:
         dtype = _common(*given)
     start, stop, step = stored.range(*(_number(v, "arange") for v in (start, stop, step)))
@@ -123,7 +127,8 @@ def _arange(
         values = xp.arange(start, stop, step, dtype=storage, device=device)
     else:
         values = _range(start, stop, step, device)
-    return cast_values(values, weak, dtype, target, device, "arange")
+    same = again("arange", lambda dtype: _arange(*asked, dtype, None, given))
+    return cast_values(values, weak, dtype, target, device, "arange", same)
 
 
 _BY_WHOLE_STEPS = ("arange_of_integers", "arange_counting_int64")
@@ -333,7 +338,8 @@ def linspace(
     if "linspace" in get_policy().stored.promotes and (common := _common(start, stop)):
         made = _quotient(common) if dtype is None else dtype
         given = [getattr(x, "_buffer", x) for x in (start, stop)] if common in dt.NATIVE else None
-    out = _linspace(ends, num, endpoint, made, device, given)
+    same = again("linspace", lambda d: linspace(start, stop, num, dtype=d, endpoint=endpoint))
+    out = _linspace(ends, num, endpoint, made, device, given, same)
     if device is None and endpoint is True:
         keep_copy("linspace", (start, stop, num), dtype, out)
     return out
@@ -347,6 +353,7 @@ def _linspace(
     dtype: object,
     device: str | None,
     given: Any = None,
+    same: Again | None = None,
 ) -> PArray:
     """The line between two numbers; ``given`` as NumPy's, which computes in their dtype."""
     weak = dt.weak_complex if any(isinstance(v, complex) for v in ends) else dt.weak_float
@@ -374,7 +381,7 @@ def _linspace(
         values = xp.linspace(*given, num, endpoint=endpoint, device=device)
         if kernel == "linspace" and target.kind in INTEGERS:
             values = xp.floor(values)
-    return cast_values(values, weak, dtype, target, device, "linspace")
+    return cast_values(values, weak, dtype, target, device, "linspace", same)
 
 
 def whole_end(value: Any, target: DType) -> int:

@@ -220,7 +220,7 @@ def _truth(array: PArray) -> Callable[[Any], Any]:
 def _counting(array: PArray) -> tuple[DType, Callable[..., Any]]:
     """The dtype that the policy counts in, and what casts what was counted to it."""
     policy, cast = array._policy or get_policy(), backend_of(array._buffer).cast
-    index, plan = policy.counts or policy.strong(dt.weak_int), policy.cast.plan
+    index, plan = policy.count_dtype, policy.cast.plan
 
     def as_index(buffer: Any, dtype: DType = dt.int64) -> Any:
         return buffer if dtype is index else cast(buffer, dtype, index, *plan(dtype, index))

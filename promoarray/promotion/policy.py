@@ -444,6 +444,12 @@ class Policy:
         return (self.strong(operands[0].type) if alike else plan.inputs[0],)
 
     @property
+    def count_dtype(self) -> DType:
+        """The dtype of what ``count_nonzero`` and ``nonzero`` count."""
+        counts = self.counts or self.strong(weak_int)
+        return self.canonical.get(counts, counts)
+
+    @property
     def framework(self) -> str:
         """The framework, whatever edition it is of and whatever it runs on."""
         return self.name.partition("@")[0].removesuffix("_npu")

@@ -424,3 +424,19 @@ def test_lazy_arrays_have_the_same_bits() -> None:
         lambda v: pa.dynamic_quantize(v).values,
     ):
         assert bool((ask(lazy).compute() == ask(x)).all())
+
+
+def test_every_policy_is_asked_for_its_scales() -> None:
+    with pa.shadow("tensorflow", "onnx@25") as report:
+        pa.extras.quantization_parameters(0.5, 6.0)
+    (change,) = report.value_changes
+    assert [*change.differences] == [("tensorflow",)]
+    with pa.shadow("torch", "jax") as report:
+        pa.extras.dynamic_quantize(pa.asarray([0.5, 1.0], dtype=pa.float16))
+    refused = {
+        policy
+        for place in report.divergences
+        for policy, answer in place.answers.items()
+        if place.name == "dynamic_quantize" and answer.dtype is None
+    }
+    assert refused == {"torch@2.13"}

@@ -29,8 +29,10 @@ bool lists_numbers(PyObject *part) {
     return count > 0;
 }
 
-// An index array or a mask as the buffer that `as_key` (index_keys.py) makes of arrays of its type.
+// An index array or a mask as the buffer that `as_key` (index_keys.py) makes of arrays of its type; of
+// that observers are told.
 Ref index_buffer(const FastOperator *self, PyTypeObject *cls, const Operand &x, PyObject *part, Key &key) {
+    if (PyList_Size(python.observers) != 0) return Ref(nullptr);
     Ref listed(nullptr);
     if (lists_numbers(part)) {
         listed = Ref(PyObject_CallFunctionObjArgs(python.asarray, part, nullptr));

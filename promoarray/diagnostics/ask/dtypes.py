@@ -36,6 +36,11 @@ from promoarray.promotion.policy import Policy
 
 Policies = tuple[Policy, ...]
 
+MadeAgain = Mapping[str, Array | Refusal]
+"""From the names of policies to what they make of the same Python numbers."""
+
+NOT_AGAIN: MadeAgain = MappingProxyType({})
+
 
 class EntryEvent(NamedTuple):
     """Data that a recorded framework takes in as a narrower dtype, or makes in one.
@@ -61,13 +66,24 @@ class EntryEvent(NamedTuple):
     operands: tuple[int, ...] | None
 
 
-def default_verdict(policies: Policies, run: Policy, made: DefaultMade, dtype: DType) -> Verdict:
+def default_verdict(
+    policies: Policies, run: Policy, made: DefaultMade, dtype: DType, again: MadeAgain = NOT_AGAIN
+) -> Verdict:
     """Ask what the policies make of Python numbers with no dtype named; the run made ``dtype``."""
+    seen = ((policy, again.get(policy.name)) for policy in policies)
+    apart = (
+        (policy.name, x.dtype)
+        for policy, x in seen
+        if isinstance(x, Array) and x.dtype is not made.dtype(policy)
+    )
+    made = made._replace(answers=tuple(apart))
     mine, dtypes = run.strong(dtype), {p.name: made.dtype(p) for p in policies}
     answers = {run.name: Answer(mine, "", "", ())}
     for policy in others(policies, run):
-        own = dtypes[policy.name]
+        own, refused = dtypes[policy.name], again.get(policy.name)
         answers[policy.name] = Answer(own, "", "" if own is mine else "root", ())
+        if isinstance(refused, Refusal):
+            answers[policy.name] = Answer(None, refused.reason, "root", ())
     stays = made.lone and made.weak is not dt.weak_bool  # JAX: a lone number, not a list
     kept = {p.name: made.weak if stays and p.weak_arrays else dtypes[p.name] for p in policies}
     slot = record(dtype, kept)
@@ -76,10 +92,16 @@ def default_verdict(policies: Policies, run: Policy, made: DefaultMade, dtype: D
     return Verdict(DEFAULT_DTYPE, names, answers, (slot,), made, noted=noted)
 
 
-def made_verdict(policies: Policies, run: Policy, dtype: DType, asked: DType) -> Verdict:
+def made_verdict(
+    policies: Policies, run: Policy, dtype: DType, asked: DType, again: MadeAgain = NOT_AGAIN
+) -> Verdict:
     """Ask which policies lack the dtype of an array that is made, or have another."""
     names = words_of((Operand(dtype),))
     answers = {p: _would_make(p, asked, dtype, names) for p in others(policies, run)}
+    for policy, answer in answers.items():
+        refused = again.get(policy.name)
+        if answer.dtype is not None and isinstance(refused, Refusal):
+            answers[policy] = Answer(None, refused.reason, "root", names)
     name = DEFAULT_DTYPE if is_default(asked) else ASKED_DTYPE
     return _verdict(policies, name, names, run, dtype, answers, asked)
 
@@ -191,7 +213,7 @@ def _would_make(policy: Policy, asked: DType, run: DType, operands: tuple[str, .
     if lacks(policy, theirs):
         return Answer(None, why_lacking(policy, theirs), "root", operands)
     made = held(policy, theirs)
-    begins = made is not theirs or is_default(asked)
+    begins = made is not theirs or is_default(asked) or type(asked) is not ReadDType
     return Answer(made, "", "" if made is run else "root" if begins else "inherits", operands)
 
 

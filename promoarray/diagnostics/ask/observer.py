@@ -29,6 +29,7 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import current_site, outside, part_of, sites
 from promoarray.core.escape import Escape
 from promoarray.core.events import (
+    Again,
     CastEvent,
     Decision,
     MadeEvent,
@@ -40,6 +41,7 @@ from promoarray.core.events import (
     Repeat,
     Repeats,
     SetitemEvent,
+    TakenEvent,
 )
 from promoarray.core.observers import notify_lock, observing
 from promoarray.core.read_dtype import ReadDType
@@ -51,6 +53,8 @@ from promoarray.diagnostics.ask.dtypes import (
     question_verdict,
     seen_dtype,
 )
+from promoarray.diagnostics.ask.foreign import given_kind
+from promoarray.diagnostics.ask.numbers import made_again
 from promoarray.diagnostics.ask.operations import (
     Verdict,
     assignment_verdict,
@@ -61,6 +65,7 @@ from promoarray.diagnostics.ask.operations import (
 )
 from promoarray.diagnostics.ask.quantized import place_of, quantize_verdict
 from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.ask.taken import taken_verdict
 from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.call_counts import Passes
@@ -94,12 +99,21 @@ class ShadowObserver(Observer):
 
     # -- what is told -----------------------------------------------------------------------------
 
-    def on_default(self, weak: DType, result: Array, lone: bool, function: str = "") -> None:
+    def on_default(
+        self,
+        weak: DType,
+        result: Array,
+        lone: bool,
+        function: str = "",
+        again: Again | None = None,
+    ) -> None:
         """Note what default dtype each policy gives Python numbers."""
         self.report.operations += 1
         asked = result._policy or get_policy(), DefaultMade(weak, lone, function)
         given = *asked, type_of(result._type)
-        verdict = self._asked(("default", *given), lambda: default_verdict(self.policies, *given))
+        found, key = made_again(self.report, given[0], again, result, lambda policy: None)
+        ask = partial(default_verdict, self.policies, *given, found)
+        verdict = self._asked(("default", *given, key), ask)
         (result._type,) = verdict.slots
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
@@ -120,10 +134,11 @@ class ShadowObserver(Observer):
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Ask whether every shadow policy would have written the value."""
         self.report.operations += 1
-        run, target, value, source, dtype = assignment
+        run, target, value, source, dtype, given = assignment
         if dt.string in (source, dtype):
             return
-        key = "setitem", run, target._type, dtype, kind_of(value, self._by_value)
+        foreign = None if given is None else given_kind(given)
+        key = "setitem", run, target._type, dtype, kind_of(value, self._by_value), foreign
         ask = partial(assignment_verdict, self.policies, assignment, self._by_value)
         self._asked(key, ask)
         if source is not dtype and isinstance(value, Array):
@@ -134,9 +149,7 @@ class ShadowObserver(Observer):
         self.report.operations += 1
         if dt.string in (cast.source, cast.target):
             return
-        asked = cast.asked if type(cast.asked) is ReadDType else cast.target
-        if asked is cast.target and cast.asked is not None and cast.policy.cast.gives:
-            asked = as_dtype(cast.asked)  # which the run's policy gives another dtype for
+        asked = _asked_dtype(cast.asked, cast.target)
         of = cast.policy, cast.array._type, cast.source
         key = "astype", *of, id(asked), cast.target, cast.made
         verdict = self._asked(key, lambda: cast_verdict(self.policies, cast, asked))
@@ -162,18 +175,27 @@ class ShadowObserver(Observer):
     def on_made(self, made: MadeEvent) -> None:
         """Note the policies that lack the dtype that was asked for, or have another; and what is
         lost of the values if that is narrower."""
-        run, result, given = made
+        run, result, given, again = made
         dtype, buffer = type_of(result._type), result._buffer
         if dtype is dt.string:
             return
-        asked = given if type(given) is ReadDType else dtype
-        key = "made", run, id(asked), dtype
-        verdict = self._asked(key, lambda: made_verdict(self.policies, run, dtype, asked))
+        asked = _asked_dtype(given, dtype)
+        found, of = made_again(
+            self.report, run, again, result, lambda policy: seen_dtype(policy, asked)
+        )
+        key = "made", run, id(asked), dtype, of
+        verdict = self._asked(key, lambda: made_verdict(self.policies, run, dtype, asked, found))
         (result._type,) = verdict.slots
         for policy in self.policies:
             target = policy.canonical.get(dtype)
             if target is not None and isinstance(buffer, np.ndarray):
                 self._values.narrowed((buffer,), policy, dtype, target, (policy.name,))
+
+    def on_taken(self, event: TakenEvent) -> None:
+        """Note the policies whose function takes no such arrays, or reads an index otherwise."""
+        kinds = (kind_of(x, by_value=False) for x in event.operands)
+        key = "taken", event.name, event.policy, *kinds
+        self._asked(key, lambda: taken_verdict(self.policies, event))
 
     def on_question(self, question: Question) -> None:
         """Ask every policy for the dtype that the program asked for, and note where they differ."""
@@ -232,9 +254,10 @@ class ShadowObserver(Observer):
         for policy, why in verdict.doubts:
             self.report.unanswered[NotExamined(verdict.name, why, *sites(), (policy,))] += 1
         place = self._place(verdict)
-        if place.differs:
-            return self.report.record(place)
-        return self.report.agreed.record(place)
+        noted = (self.report if place.differs else self.report.agreed).record(place)
+        for each in verdict.also:
+            self.report.record(self._place(each))
+        return noted
 
     def _place(self, verdict: Verdict) -> Divergence:
         """The place where the program stands, with what is said there."""
@@ -258,6 +281,14 @@ class ShadowObserver(Observer):
         with notify_lock:
             self.report.operations += 1
             return self._count(verdict) and verdict.differs
+
+
+def _asked_dtype(given: object, made: DType) -> DType:
+    """The dtype that a program asks for, or that its data have, which the run's policy may have
+    given another dtype for; one that was read as it is."""
+    if type(given) is ReadDType:
+        return given
+    return made if given is None else as_dtype(given)
 
 
 MOST_VERDICTS = 1 << 14

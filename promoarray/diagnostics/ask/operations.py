@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from promoarray.core.array_base import type_of
 from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.core.operands import is_left_lazy, looked_on
+from promoarray.diagnostics.ask.foreign import as_entered, entered, given_kind
 from promoarray.diagnostics.ask.values import scalar_differences
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.divergence import Answer
@@ -66,6 +67,7 @@ class Verdict(NamedTuple):
     assumes: tuple[str, ...] = ()
     carried: Mapping[str, DType] = {}  # of a dtype that is asked for: what the policies go on with
     held: object = None  # what has to live as long, for it is known by its address
+    also: tuple[Verdict, ...] = ()  # of further results, of which other policies differ
 
     @property
     def differs(self) -> bool:
@@ -117,25 +119,35 @@ def assignment_verdict(
 
     It takes the dtype of its target everywhere, so that no dtype differs here.
     """
-    run, target, value, source, dtype = assignment
+    run, target, value, source, dtype, _ = assignment
     names = words_of((Operand(dtype), Operand(source)))
     answers = {run.name: Answer(dtype, "", "", names)}
     for policy in others(policies, run):
-        seen = as_seen_by(policy, target), as_seen_by(policy, value)
-        why = not_stored(policy, seen, value)
+        theirs, seen, why = _stored_by(policy, assignment)
+        why = why or not_stored(policy, seen, theirs)
         made = None if why else policy.strong(seen[0].type)
         answers[policy.name] = Answer(made, why, "root" if why else "", words_of(seen))
     lasting = all(answer.dtype for answer in answers.values())  # else a reason may name the value
     given = without_data(target, False), without_data(value, by_value)
-    event = assignment._replace(target=given[0], value=given[1])
+    event = assignment._replace(target=given[0], value=given[1], given=None)
     return Verdict("setitem", names, answers, event=event, lasting=lasting)
+
+
+def _stored_by(policy: Policy, event: SetitemEvent) -> tuple[Any, tuple[Operand, ...], str]:
+    """A value that is written as it enters under a policy, what that sees, and why not."""
+    pair, given = (event.target, event.value), (None, event.given)
+    if event.given is None:
+        return event.value, tuple([as_seen_by(policy, x) for x in pair]), ""
+    found = entered(policy, "setitem", Form.INPLACE, pair, given)
+    return found.operands[1], found.seen, found.refusal.reason if found.refusal else ""
 
 
 # -- operations --------------------------------------------------------------------------------
 
 
-Decided = dict[Policy, tuple[tuple[Operand, ...], Decision | Refusal]]
-"""From each policy to the operands with the types it has seen so far, and what it does then."""
+Decided = dict[Policy, tuple[OperationEvent, tuple[Operand, ...], Decision | Refusal]]
+"""From each policy to the operation with the operands as it takes them in, those with the types it
+has seen so far, and what it does then."""
 
 WEAK_REASON = "an operand is weakly typed there: it was made of Python numbers alone"
 
@@ -144,6 +156,7 @@ def key_of(event: OperationEvent, by_value: bool) -> Hashable:
     """Return what operations of one verdict have in common; see ``kind_of``."""
     said = event.options.get("low", True), *map(event.options.get, ("real", "default"))
     operands = [kind_of(x, by_value) for x in event.operands]
+    operands += [None if x is None else given_kind(x) for x in event.given]
     return event.name, event.form, event.policy, event.plan.result, *said, *operands
 
 
@@ -152,15 +165,19 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
     run, words = event.policy, words_of(event.seen)
     decided: Decided = {}
     for policy in policies:
-        seen = tuple([as_seen_by(policy, x) for x in event.operands])
-        decided[policy] = seen, ask(policy, event, seen)
+        decided[policy] = as_entered(policy, event)
     given = pending_of(event.operands)
     made = event.plan.result, *event.plan.extra_results
     pending = _with_refusals(given, decided, run, RefusedOperation(event.name, words))
     slots = [record(each, _carried(decided, run, i, each), pending) for i, each in enumerate(made)]
-    which = next((i for i in range(len(made)) if _differs(decided, run, i, made[i])), 0)
+    differing: dict[int, set[str]] = {}
+    for i, dtype in enumerate(made):
+        known = set[str]().union(*differing.values())
+        if new := {*_differing(decided, run, i, dtype)} - known:
+            differing[i] = new
+    which, *further = differing or [0]
     scalars = _scalars(decided, event)
-    decisions = [decision for _, decision in decided.values()]
+    decisions = [decision for _, _, decision in decided.values()]
     by_value = any(isinstance(each, Refusal) and each.error is not None for each in decisions)
     lazy = any(map(_is_left_lazy, event.operands))
     return Verdict(
@@ -171,10 +188,14 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
         _without_data(event, any(policy.by_value is not None for policy in policies)),
         event.form,
         lasting=not by_value and not scalars,  # which name the value
-        signatures=_signatures(policies, event),
+        signatures=tuple(_signatures(decided)),
         doubts=tuple(_doubts(decided, event)),
         scalars=scalars,
         assumes=tuple(p.name for p in policies if lazy and p.by_value and _assumes(p, event)),
+        also=tuple(
+            Verdict(event.name, words, _answers(decided, event, i, given), form=event.form)
+            for i in further
+        ),
     )
 
 
@@ -183,7 +204,7 @@ def _with_refusals(
 ) -> Pending:
     """The refusals that the results hang on: those of the operands, and this one."""
     found = dict(pending)
-    for policy, (_, decision) in decided.items():
+    for policy, (_, _, decision) in decided.items():
         if isinstance(decision, Refusal) and policy is not run:
             found[policy.name] = found.get(policy.name, frozenset()) | {refused}
     return found
@@ -195,7 +216,7 @@ def _carried(decided: Decided, run: Policy, which: int, made: DType) -> dict[str
     After a refusal that is what the edit there gives: the run's.
     """
     kept = {}
-    for policy, (_, decision) in decided.items():
+    for policy, (_, _, decision) in decided.items():
         dtype = result_of(decision, which, run.strong(made))
         if isinstance(dtype, Refusal):
             dtype = held(policy, run.strong(made))
@@ -203,14 +224,13 @@ def _carried(decided: Decided, run: Policy, which: int, made: DType) -> dict[str
     return kept
 
 
-def _differs(decided: Decided, run: Policy, which: int, made: DType) -> bool:
-    """Whether some policy gives another dtype of a result, or refuses."""
+def _differing(decided: Decided, run: Policy, which: int, made: DType) -> Iterator[str]:
+    """Yield the policies that give another dtype of a result, or refuse."""
     mine = run.strong(made)
-    return any(
-        _dtype(policy, result_of(decision, which, mine)) is not mine
-        for policy, (_, decision) in decided.items()
-        if policy.name != run.name
-    )
+    for policy, (_, _, decision) in decided.items():
+        theirs = _dtype(policy, result_of(decision, which, mine))
+        if policy.name != run.name and theirs is not mine:
+            yield policy.name
 
 
 def _dtype(policy: Policy, result: DType | Refusal) -> DType | None:
@@ -224,7 +244,10 @@ def _without_data(event: OperationEvent, by_value: bool) -> OperationEvent:
     looked_at = ("low", "real", "default")
     options = {name: event.options[name] for name in looked_at if name in event.options}
     nothing: Any = None
-    bare = event._replace(operands=given, values=(), result=nothing, extra_results=())
+    foreign = tuple([x is not None for x in event.given])
+    bare = event._replace(
+        operands=given, values=(), result=nothing, extra_results=(), given=foreign
+    )
     return bare._replace(options=options)
 
 
@@ -238,15 +261,15 @@ def _answers(
     run, words = event.policy, words_of(event.seen)
     mine = run.strong((event.plan.result, *event.plan.extra_results)[which])
     answers = {run.name: Answer(mine, "", "", words)}
-    for policy, (seen, decision) in decided.items():
+    for policy, (theirs, seen, decision) in decided.items():
         if policy.name == run.name:
             continue
         result = result_of(decision, which, mine)
         reason = result.reason if isinstance(result, Refusal) else ""
         dtype, origin = _dtype(policy, result), ""
         if dtype is not mine:
-            origin = _origin(policy, seen, result, event, which)
-            if origin == "inherits" and dtype is not None and _only_weak(policy, event, seen):
+            origin = _origin(policy, seen, result, theirs, which)
+            if origin == "inherits" and dtype is not None and _only_weak(policy, theirs, seen):
                 origin, reason = "root", WEAK_REASON
         names = words if seen == event.seen else words_of(seen)
         hangs_on = pending.get(policy.name, frozenset())
@@ -314,11 +337,11 @@ def _scalars(decided: Decided, event: OperationEvent) -> tuple[ScalarChange, ...
     found = []
     every = zip(event.operands, event.values, event.plan.inputs, strict=True)
     for index, (x, value, dtype) in enumerate(every):
-        if type(x) not in WEAK:
+        if type(x) not in WEAK or (event.given and event.given[index] is not None):
             continue
         others = {
             policy: decision.values[index]
-            for policy, (_, decision) in decided.items()
+            for policy, (_, _, decision) in decided.items()
             if not isinstance(decision, Refusal) and decision.plan.inputs[index] is dtype
         }
         changes = scalar_differences(event.policy, x, value, dtype, others)
@@ -328,7 +351,7 @@ def _scalars(decided: Decided, event: OperationEvent) -> tuple[ScalarChange, ...
 
 def _doubts(decided: Decided, event: OperationEvent) -> Iterator[tuple[str, str]]:
     """Yield the policies whose device may have no kernel for it, as lists do not agree."""
-    for policy, (seen, decision) in decided.items():
+    for policy, (_, seen, decision) in decided.items():
         if policy.name == event.policy.name or isinstance(decision, Refusal):
             continue
         support = policy.support(event.name, seen, decision.plan)
@@ -336,12 +359,16 @@ def _doubts(decided: Decided, event: OperationEvent) -> Iterator[tuple[str, str]
             yield policy.name, str(support)
 
 
-def _signatures(policies: tuple[Policy, ...], event: OperationEvent) -> tuple[tuple[str, str], ...]:
-    """The policies whose framework's function takes no such call, and why."""
-    if event.form is not Form.FUNCTION or not any(type(x) in WEAK for x in event.operands):
-        return ()
-    refusals = ((p.name, p.signature_refusal(event.name, event.seen)) for p in policies)
-    return tuple((name, refusal.reason) for name, refusal in refusals if refusal is not None)
+def _signatures(decided: Decided) -> Iterator[tuple[str, str]]:
+    """Yield the policies whose framework's function takes no such call, and why."""
+    for policy, (event, seen, _) in decided.items():
+        own = [i for i, x in enumerate(event.operands) if type(x) in WEAK]
+        if event.given:  # what the program did not give as a Python scalar
+            own = [i for i in own if event.given[i] is None]
+        if own and event.form is Form.FUNCTION:
+            refusal = policy.signature_refusal(event.name, seen)
+            if refusal is not None:
+                yield policy.name, refusal.reason
 
 
 def _is_left_lazy(x: Any) -> bool:
@@ -351,8 +378,8 @@ def _is_left_lazy(x: Any) -> bool:
 
 def _assumes(policy: Policy, event: OperationEvent) -> bool:
     """Whether a policy would answer otherwise of other values of lazy 0-d arrays."""
-    seen = tuple(as_seen_by(policy, x) for x in event.operands)
-    answers = {result_of(ask(policy, event, seen))}
+    event, seen, decided = as_entered(policy, event)
+    answers = {result_of(decided)}
     for end in (0, 1):
         others = (
             o._replace(value=_ends(o.type)[end]) if _is_left_lazy(x) else o

@@ -7,13 +7,14 @@ from pathlib import Path
 from promoarray.core.call_site import Site, of_promoarray, sites
 from promoarray.core.events import RefusalEvent
 from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.ask.foreign import as_entered
 from promoarray.diagnostics.ask.operations import words_of
 from promoarray.diagnostics.edits.occurrences import Asked
 from promoarray.diagnostics.edits.planner import after_refusal
 from promoarray.diagnostics.edits.recovery import recovery
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.noted import Refused, Stopped
-from promoarray.diagnostics.model.slots import as_seen_by, ask, not_stored, result_of
+from promoarray.diagnostics.model.slots import as_seen_by, not_stored, result_of
 from promoarray.errors import PromotionError
 from promoarray.promotion.plan import Refusal
 from promoarray.promotion.policy import Policy
@@ -104,11 +105,12 @@ def _telling(error: BaseException) -> tuple[object, ...]:
 
 def _answer(policy: Policy, event: RefusalEvent) -> Answer:
     """A policy's answer with the types it has seen so far."""
-    seen = tuple(as_seen_by(policy, x) for x in event.operands)
     if event.name == "setitem":
+        seen = tuple(as_seen_by(policy, x) for x in event.operands)
         why = not_stored(policy, seen, event.operands[1])
         return Answer(None if why else policy.strong(seen[0].type), why, "", words_of(seen))
-    result = result_of(ask(policy, event, seen))
+    _, seen, decided = as_entered(policy, event)
+    result = result_of(decided)
     if isinstance(result, Refusal):
         return Answer(None, result.reason, "", words_of(seen))
     return Answer(policy.strong(result), "", "", words_of(seen))

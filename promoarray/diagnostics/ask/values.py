@@ -92,7 +92,7 @@ class ComparedValues:
 
     def stored(self, assignment: SetitemEvent) -> None:
         """Note the policies that make other values of an array that is assigned."""
-        run, _, value, source, target = assignment
+        run, _, value, source, target, _ = assignment
         self._compare("setitem", run, value, source, target)
 
     def may_differ(self, run: Policy, array: Array, target: DType) -> bool:

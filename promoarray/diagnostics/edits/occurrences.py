@@ -101,6 +101,8 @@ class Occurrence:
     # whether its operands are those of the call there, so that they can be cast in the
     # source
     edited: bool = True
+    # whether an operand is another library's, which policies take in otherwise
+    foreign: bool = False
     # the operands that the framework narrows as they come in; none where it makes an array
     entering: tuple[int, ...] = ()
 
@@ -264,6 +266,7 @@ class _Occurrences:
             place,
             Asked(event.name, event.form, operands, plan.inputs, results[0], lacking, weak),
             others=others,
+            foreign=bool(event.given),
             wrapped=tuple(i for i, (x, y) in pairs if type(x) is int is type(y) and x != y),
         )
 
@@ -316,7 +319,7 @@ class _Occurrences:
 
     def _stored(self, place: Divergence, event: SetitemEvent) -> Occurrence:
         """A value written into an array."""
-        _, target, value, _, dtype = event
+        _, target, value, _, dtype, _ = event
         operands = self._operand(target), self._operand(value)
         reasons = {}
         for policy in self.policies:

@@ -36,6 +36,8 @@ from promoarray.promotion.plan import Rank
 
 def operation(place: SourceOperation) -> Found:
     """Numbers that fit, casts of operands, or of the result."""
+    if any(seen.foreign for seen in place.group):
+        raise Unedited("policies take NumPy's operands in otherwise: write pa.asarray(...) around")
     found = _of_bools(place) or _summed(place)
     if found is not None:
         return found

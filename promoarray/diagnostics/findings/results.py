@@ -393,6 +393,8 @@ def _operation(divergence: Divergence) -> str:
     operands, name = divergence.operands, divergence.name
     if name == "setitem":
         return "{}[...] = {}".format(*operands)
+    if name == "getitem":
+        return "{}[{}]".format(*operands)
     if name == ASKED_DTYPE:
         return f"dtype={operands[0]}"
     if name == ENTRY:

@@ -80,8 +80,11 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
     if report.stopped:
         at = None, report.stopped.site
         yield NotExamined("what follows the stop", "the program did not run further", *at)
+    asked = {policy.name for policy in report.policies}
     for each, count in sorted(report.unexamined.items(), key=_by_place):
-        yield replace(each, count=count)
+        policies = tuple(name for name in each.policies if name in asked)
+        if policies or not each.policies:  # of a saved run those of others were noted, too
+            yield replace(each, count=count, policies=policies)
     named = {each.what.rpartition(".")[2] for each in report.unexamined}
     for (kind, name), count in sorted(getattr(report, "calls", {}).items()):
         if kind in OPEN_CALLS and name.rpartition(".")[2] not in named:
@@ -97,9 +100,6 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
     if report.assumed:
         names = tuple(sorted(report.assumed))
         yield NotExamined("the value of a lazy 0-d array", _LAZY, policies=names)
-    kernels = tuple(p.name for p in report.policies if p.needs_kernels)
-    if kernels and not hasattr(report, "calls"):
-        yield NotExamined("moves of values and what makes arrays", _NO_KERNELS, policies=kernels)
     if report.max_sites_reached:
         yield NotExamined(f"places beyond the limit of {report.max_sites}", "the limit was reached")
 
@@ -120,7 +120,6 @@ OPEN_CALLS = {
 }
 """Why no policy is asked about recorded calls of some kinds."""
 
-_NO_KERNELS = "of these no kernel is looked up"
 _LEFT = "another library's rules decide from there on"
 _LAZY = "they are not computed for a report"
 

@@ -31,10 +31,13 @@ class DefaultMade(NamedTuple):
     weak: DType  # of the numbers
     lone: bool  # whether it was made of one number alone
     function: str = ""  # the framework's function that made it; "" where that says no more
+    # what the policies were seen to make, where that is not what they make of such numbers
+    answers: tuple[tuple[str, DType], ...] = ()
 
     def dtype(self, policy: Policy) -> DType:
         """The dtype that the policy's framework makes there."""
-        return made_dtype(self.function, _LIKE[self.weak.code], policy)
+        usual = made_dtype(self.function, _LIKE[self.weak.code], policy)
+        return dict(self.answers).get(policy.name, usual)
 
 
 _LIKE = {"b*": False, "i*": 0, "f*": 0.0, "c*": 0j}

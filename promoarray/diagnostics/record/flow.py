@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from types import CodeType
 from typing import Any
 
@@ -13,6 +14,7 @@ from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import instructions, outside, sites
 from promoarray.core.call_site import part_of as expression_part
 from promoarray.core.events import (
+    Again,
     CastEvent,
     MadeEvent,
     Observer,
@@ -20,13 +22,18 @@ from promoarray.core.events import (
     QuantizeEvent,
     RefusalEvent,
     SetitemEvent,
+    TakenEvent,
 )
 from promoarray.core.operands import is_left_lazy, looked_on
+from promoarray.diagnostics.ask.foreign import entering_otherwise
+from promoarray.diagnostics.ask.numbers import made_otherwise
 from promoarray.diagnostics.ask.observer import MODULES, names_of
 from promoarray.diagnostics.ask.quantized import place_of, quantize_verdict
 from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.ask.taken import taken_verdict
 from promoarray.diagnostics.ask.values import ComparedValues
 from promoarray.diagnostics.model.abstract_array import AbstractArray
+from promoarray.diagnostics.model.divergence import DefaultMade
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
     CAST,
@@ -50,12 +57,15 @@ from promoarray.dtypes import BY_CODE, WEAK, DType
 from promoarray.operations import Form
 from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import NO_OPTIONS, Policy
+from promoarray.promotion.registry import as_policy, list_policies
 
 Context = tuple[int, ...]
 
 DEPTH = 4
 """Operations are told apart by what feeds them, and what feeds that, in so many steps: layers of a
 network at one line of a library are, and the passes of a loop come to an end."""
+
+NOT_ASKED = "it was not asked as the program ran"
 
 _NOTHING: Context = (-1,) * DEPTH
 
@@ -151,7 +161,9 @@ class FlowRecorder(Observer):
     # -- what observers are told ------------------------------------------------------------------
 
     def on_operation(self, event: OperationEvent) -> None:
-        """Record an operation."""
+        """Record an operation, with operands of other libraries as the run took them in."""
+        if event.given:
+            self._leave_open(event.name, entering_otherwise(self._every, event))
         made = event.result, *event.extra_results
         dtypes = event.plan.result, *event.plan.extra_results
         what = OPERATION, event.name, event.policy, event.operands, dtypes, not event.result.ndim
@@ -159,14 +171,25 @@ class FlowRecorder(Observer):
         for x, slot in zip(made, slots, strict=True):
             x._type = slot
 
-    def on_default(self, weak: DType, result: Array, lone: bool, function: str = "") -> None:
+    def on_default(
+        self,
+        weak: DType,
+        result: Array,
+        lone: bool,
+        function: str = "",
+        again: Again | None = None,
+    ) -> None:
         """Record an array of Python numbers."""
+        if again is not None:
+            made = again, result, DefaultMade(weak, lone, function)
+            run = result._policy or self.report.run
+            self._leave_open(again.function, made_otherwise(self._every, run, *made))
         options = {"weak": weak.code, "lone": lone, "function": function}
         self._give(DEFAULT, "", result._policy or self.report.run, (), result, options)
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Record an assignment."""
-        policy, target, value, source, dtype = assignment
+        policy, target, value, source, dtype, _ = assignment
         what = ASSIGNMENT, "setitem", policy, (target, value), (), False
         self.record(*what, form=Form.INPLACE)
         if source is not dtype and isinstance(value, Array) and dt.string not in (source, dtype):
@@ -185,6 +208,9 @@ class FlowRecorder(Observer):
 
     def on_made(self, made: MadeEvent) -> None:
         """Record an array of a dtype that the program named."""
+        if made.again is not None:
+            given = made.again, made.result, None
+            self._leave_open(made.again.function, made_otherwise(self._every, made.policy, *given))
         if type_of(made.result._type) is not dt.string:
             self._give(MADE, "", made.policy, (), made.result, {})
 
@@ -201,9 +227,29 @@ class FlowRecorder(Observer):
                 for name, answer in verdict.answers.items()
                 if answer.origin
             )
-            for name, why in (*verdict.signatures, *answered):
-                self.report.unexamined[NotExamined(event.name, why, *sites(), (name,))] += 1
+            later = ((p.name, NOT_ASKED) for p in self._every if p not in self.report.policies)
+            self._leave_open(event.name, (*verdict.signatures, *answered, *later))
         self._give(MADE, event.name, event.policy, event.arrays, event.result, {})
+
+    def on_taken(self, event: TakenEvent) -> None:
+        """Note the policies whose function takes no such arrays, or reads an index otherwise."""
+        verdict = taken_verdict(self._every, event)
+        refused = ((n, each.reason) for n, each in verdict.answers.items() if each.dtype is None)
+        self._leave_open(verdict.name, (*verdict.doubts, *refused))
+
+    @cached_property
+    def _every(self) -> tuple[Policy, ...]:
+        """All policies that a saved run may be asked about."""
+        others = (as_policy(name) for name in list_policies())
+        return tuple(dict.fromkeys((*self.report.policies, *others)))
+
+    def _leave_open(self, what: str, policies: Iterable[tuple[str, str]]) -> None:
+        """Note policies whose answer is not carried on in a recording, each with the reason."""
+        by_reason: dict[str, list[str]] = {}
+        for name, why in policies:
+            by_reason.setdefault(why, []).append(name)
+        for why, names in by_reason.items():
+            self.report.unexamined[NotExamined(what, why, *sites(), tuple(names))] += 1
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses: it may stop there."""

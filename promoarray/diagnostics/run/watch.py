@@ -278,6 +278,7 @@ class Watch(Observer):
     on_quantize = _passed_on("on_quantize")
     on_question = _passed_on("on_question")
     on_setitem = _passed_on("on_setitem")
+    on_taken = _passed_on("on_taken")
     on_escape = _passed_on("on_escape")
     on_write = _passed_on("on_write")
     on_refusal = _passed_on("on_refusal")

@@ -123,7 +123,7 @@ def casts_of(event: OperationEvent) -> Iterator[Cast]:
 
 def casts_of_setitem(assignment: SetitemEvent) -> Iterator[Cast]:
     """Yield the cast of a value that takes its target's dtype, if it is one."""
-    policy, _, value, source, dtype = assignment
+    policy, _, value, source, dtype, _ = assignment
     if source.weak and dtype.kind is not Kind.STRING:
         yield from _of_scalar("setitem", policy, value, value, dtype)
     elif source is not dtype:

@@ -137,7 +137,7 @@ class _Watch(Observer):
 
     def on_setitem(self, assignment: SetitemEvent) -> None:
         """Note arrays that are assigned to a float64 array."""
-        policy, _, _, source, target = assignment
+        policy, _, _, source, target, _ = assignment
         if self._float64 and target in _WIDE and source not in _WIDE and not source.weak:
             self._note("assignment", [source], target, policy)
 
