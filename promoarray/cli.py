@@ -1,7 +1,8 @@
 """The command line: ``promoarray list``, ``table``, ``explore``, ``explain``, ``cast`` and others.
 
 Exit codes are those of linters: 0 if all is well, 1 if the answer is no (a property fails, an
-operation is refused), 2 for a usage error, 3 if promoarray itself failed.
+operation is refused, or nothing is known of it), 2 for a usage error, 3 if promoarray itself
+failed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.table_text import cell_dtype, python_scalar
 
-EPILOG = "Exit codes: 0 yes, 1 no (refused, or a property fails), 2 usage error, 3 internal error."
+EPILOG = (
+    "Exit codes: 0 yes, 1 no (refused, unknown, a property fails), 2 usage error, 3 internal error."
+)
 
 
 Command = Callable[[argparse.Namespace], int]
@@ -236,7 +239,7 @@ def _explain(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     explanation = answer()
     _print(explanation, args)
-    return 1 if explanation.refused else 0
+    return 1 if explanation.dtype is None else 0
 
 
 def _cast(args: argparse.Namespace) -> int:

@@ -104,6 +104,8 @@ class Answer:
         lists of dtypes say of one; else "".
     note : str
         That the cast is ml_dtypes', where no source of the policies defines it.
+    asked : bool
+        Whether anything is known of it: a rule, or what the framework answered.
     """
 
     policies: tuple[str, ...]
@@ -114,6 +116,7 @@ class Answer:
     signature: str = ""
     kernel: str = ""
     note: str = ""
+    asked: bool = True
 
     @property
     def who(self) -> str:
@@ -130,13 +133,16 @@ class Answer:
 
     @property
     def what(self) -> str:
-        """The result's dtype, or that there is none."""
+        """The result's dtype, that there is none, or that nothing is known."""
+        if not self.asked:
+            return "not known"
         return "refused" if self.dtype is None else self.dtype + " (weak)" * self.weak
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as data, without the policies."""
         said: dict[str, Any] = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
         said |= {"note": self.note} if self.note else {}
+        said |= {} if self.asked else {"asked": False}
         return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
 
 

@@ -126,7 +126,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
         compute=lambda dtype: dt.float32 if dtype is dt.bool else dtype,
         note="bool is divided in float32.",
     ),
-    "fmod": refuse("the documents at hand do not have aclnnFmod"),
+    "fmod": refuse("the documents at hand do not have aclnnFmod", unknown=True),
     "remainder": TypeRule(
         admit=frozenset({dt.int32, dt.int64, Kind.FLOAT}),
         why="aclnnRemainder takes int32, int64 and floats after derivation",

@@ -124,12 +124,15 @@ class Refusal(NamedTuple):
         The operands' common dtype, where that is what is refused.
     kernel : bool
         Whether nothing but a kernel is missing, which is no rule of promotion.
+    unknown : bool
+        Whether nothing is known of it, so that it is not computed.
     """
 
     why: str
     error: Exception | None = None
     common: DType | None = None
     kernel: bool = False
+    unknown: bool = False
 
     @property
     def reason(self) -> str:

@@ -151,11 +151,11 @@ def common_dtype(
     return types if isinstance(types, Refusal) else fold(promote, types)
 
 
-def refuse(why: str) -> OperationRule:
+def refuse(why: str, *, unknown: bool = False) -> OperationRule:
     """Return a rule that refuses every operand."""
 
     def rule(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Refusal:
-        return Refusal(why)
+        return Refusal(why, unknown=unknown)
 
     return rule
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import math
 import operator
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from sampled import turns
 
 import promoarray as pa
 from promoarray import Policy
 from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import Kind
+from promoarray.operations import OPERATIONS, STANDS_FOR
 from promoarray.policies import Operand
 from promoarray.promotion import registry
+from promoarray.promotion.answers import MADE_OF_DTYPE
 from promoarray.promotion.cast_losses import Lost, gravity, loss
 from promoarray.promotion.registry import as_policy, list_policies
 
@@ -530,3 +534,39 @@ def test_numpys_operands_are_what_each_policy_makes_of_them(
         except pa.PromotionError:
             found = None
     assert found == expected
+
+
+# -- what was not asked ----------------------------------------------------------------------------
+
+
+def _functions() -> list[str]:
+    """Functions that no rule is about, as some framework was asked about them."""
+    known = (as_policy(name).answers for name in ("torch", "paddle@3.3", "numpy", "jax"))
+    rows = {name.removesuffix(MADE_OF_DTYPE) for each in known if each for name in each.rows}
+    return sorted({*rows, *STANDS_FOR} - {*OPERATIONS})
+
+
+@pytest.mark.parametrize("policy", ["numpy", "torch", "paddle@3.3", "paddle", "onnx", "mindspore"])
+def test_of_what_was_not_asked_nothing_is_said(policy: str) -> None:
+    answers = as_policy(policy).answers
+    names = turns(_functions(), 12, len(policy))
+    for name, dtype in product(names, (pa.int8, pa.float32, pa.float8_e5m2, pa.string)):
+        explained = pa.explain(name, dtype, policy=policy)
+        rows = {} if answers is None else answers.rows
+        cells = {**rows.get(name, {}), **rows.get(name + MADE_OF_DTYPE, {})}
+        lacking = name in STANDS_FOR and dtype not in as_policy(policy).dtypes
+        known = dtype.code in cells or lacking
+        assert explained.answer.asked == known, explained
+        assert explained.refused or known == (explained.dtype is not None), explained
+        assert not (explained.refused and "not asked" in str(explained)), explained
+
+
+def test_what_is_not_known_is_no_refusal() -> None:
+    explained = pa.explain("flip", "string")
+    assert not explained.refused
+    assert explained.dtype is None
+    assert explained.headline == "flip(string) is not known under numpy@2"
+    assert explained.to_dict()["reason"] == "its framework was not asked"
+    like = pa.explain("cumsum", "float32", policy="onnx")
+    assert "cumulative_sum, which is most like it, gives float32" in str(like)
+    assert "not known" in str(pa.explain("fmod", "int8", "int8", policy="mindspore"))

@@ -218,7 +218,7 @@ def test_explain_answers_for_functions_that_no_rule_is_about(
 ) -> None:
     told = pa.explain(name, BY_CODE[dtype], policy=policy)
     assert said in told.steps[-1]
-    assert told.refused is ("result" not in said)
+    assert told.refused is not ("result" in said or "not asked" in said)
 
 
 def test_other_policies_are_named_where_they_compute_it() -> None:

@@ -15,11 +15,12 @@ from promoarray.core.cast import scalar
 from promoarray.core.operands import operand_of
 from promoarray.core.refusals import spelled
 from promoarray.diagnostics.casts import Answer
+from promoarray.diagnostics.explain.functions import NOT_ASKED
 from promoarray.diagnostics.explain.numpys import enter
 from promoarray.diagnostics.explain.report import Cast, Explanation, other_policies
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.operations import Family, Form, operation
+from promoarray.operations import STANDS_FOR, Family, Form, operation
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.overrides import ChangedOperandTypes, ChangedOperation
@@ -29,7 +30,7 @@ from promoarray.promotion.registry import as_policy
 from promoarray.promotion.rules import PromotionRule, fold
 from promoarray.promotion.scalars import worded
 from promoarray.promotion.source import Note
-from promoarray.promotion.type_rules import TypeRule, common_dtype
+from promoarray.promotion.type_rules import TypeRule, common_dtype, recorded
 from promoarray.promotion.variants import VARIANTS
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ class Case:
             casts=tuple(self.casts()),
             function=self.otherwise(Form.FUNCTION),
             operator=self.otherwise(Form.OPERATOR),
-            sources=tuple(map(str, policy.sources)),
+            sources=() if self.unknown else tuple(map(str, policy.sources)),
             notes=tuple(self.notes()),
-            others=tuple(other_policies(policy, self._ask)),
+            others=tuple(each for each in other_policies(policy, self._ask) if each.asked),
         )
 
     def _ask(self, policy: str) -> Answer:
@@ -154,6 +155,8 @@ class Case:
     def answer(self) -> Answer:
         """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
         names = (self.policy.name,)
+        if self.unknown:
+            return Answer(names, None, reason=self.unknown, asked=False)
         if isinstance(self.decided, Refusal):
             error = self.decided.error
             raised = "" if error is None else f"{type(error).__name__}: "
@@ -161,6 +164,22 @@ class Case:
         result = self.decided.plan.result
         dtype = self.policy.strong(result).name
         return Answer(names, dtype, result.weak, signature=self.signature(), kernel=self.kernel())
+
+    @cached_property
+    def unknown(self) -> str:
+        """Why nothing is known of the operation; "" where a rule or the framework answers."""
+        if isinstance(self.plan, Refusal) and self.plan.unknown:
+            return self.plan.reason
+        x = self.seen[0]
+        x = x if x.rank is Rank.SCALAR else x._replace(type=self.policy.strong(x.type))
+        lacking = not x.type.weak and x.type not in self.policy.dtypes
+        answers = self.policy.answers
+        if self.rule is not recorded or lacking or (answers and answers.cell(self.name, x)):
+            return ""
+        like, plan = STANDS_FOR[self.name], self.plan
+        given = plan.reason if isinstance(plan, Refusal) else self.policy.strong(plan.result).name
+        verb = "is refused: " if isinstance(plan, Refusal) else "gives "
+        return f"{NOT_ASKED}; {like}, which is most like it, {verb}{given}"
 
     def signature(self) -> str:
         """Return what the framework's function does not take, though promoarray's does."""
@@ -181,7 +200,9 @@ class Case:
 
     def otherwise(self, form: Form) -> str:
         """Return what the operator or function of that name does, if it is another one."""
-        if form is self.form or self.form is Form.INPLACE or not operation(self.name).symbol:
+        if self.unknown or form is self.form or self.form is Form.INPLACE:
+            return ""
+        if not operation(self.name).symbol:
             return ""
         plan = self._planned(form)
         if plan == self.plan:
@@ -252,6 +273,9 @@ class Case:
 
     def steps(self) -> Iterator[str]:
         """Yield the rule in words: entering, promoting, the operation's own rule, the result."""
+        if self.unknown:
+            yield self.unknown
+            return
         yield from self.entering()
         yield from self.rule_said()
         yield from self.ending()

@@ -27,21 +27,23 @@ def explain_function(name: str, operand: Operand, policy: Policy) -> Explanation
     answers, made = policy.answers, was_asked(name + MADE_OF_DTYPE)
     row = name + MADE_OF_DTYPE * made
     answer = _answer(row, operand, policy)
-    said = f"refused: {answer.reason}" if answer.dtype is None else f"result: {answer.what}"
+    steps = "no rule of promotion is about this function", said_of(answer)
     return Explanation(
         operation=name,
         policy=policy.name,
         title=policy.title,
         expression=f"{name}({'dtype=' * made}{operand})",
         answer=answer,
-        steps=("no rule of promotion is about this function: its framework was asked", said),
+        steps=steps
+        if answer.asked
+        else ("no rule of promotion is about this function", answer.reason),
         casts=(),
-        sources=() if answers is None else (answers.source,),
+        sources=(answers.source,) if answers is not None and answer.asked else (),
         notes=(),
         others=tuple(
             answer
             for answer in other_policies(policy, lambda n: _answer(row, operand, as_policy(n)))
-            if answer.reason != _UNKNOWN
+            if answer.asked
         ),
     )
 
@@ -53,7 +55,7 @@ def _answer(name: str, operand: Operand, policy: Policy) -> Answer:
         operand = operand._replace(type=policy.canonical.get(operand.type, operand.type))
     cell = None if answers is None else answers.cell(name, operand)
     if answers is None or cell is None:
-        return Answer(names, None, reason=_UNKNOWN)
+        return Answer(names, None, reason=NOT_ASKED, asked=False)
     if not cell.refused:
         first, support = cell.results[0], answers.support(name, operand.type)
         dtype = policy.strong(first).name
@@ -64,4 +66,12 @@ def _answer(name: str, operand: Operand, policy: Policy) -> Answer:
     return Answer(names, None, reason=lacks.why if lacks else taken)
 
 
-_UNKNOWN = "its framework was not asked"
+def said_of(answer: Answer) -> str:
+    """Say what a policy answers."""
+    if not answer.asked:
+        return answer.reason
+    said = f"refused: {answer.reason}" if answer.dtype is None else f"result: {answer.what}"
+    return f"what its framework has for it was asked; {said}"
+
+
+NOT_ASKED = "its framework was not asked"

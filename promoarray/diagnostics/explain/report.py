@@ -81,13 +81,13 @@ class Explanation(Printable):
 
     @property
     def dtype(self) -> str | None:
-        """The result's dtype, None if the operation is refused."""
+        """The result's dtype, None if the operation is refused, or nothing is known of it."""
         return self.answer.dtype
 
     @property
     def refused(self) -> bool:
-        """Whether the operation raises."""
-        return self.answer.dtype is None
+        """Whether the operation raises; not of what is not known."""
+        return self.answer.dtype is None and self.answer.asked
 
     @property
     def lossy(self) -> bool:
@@ -128,7 +128,7 @@ class Explanation(Printable):
 
     def sections(self) -> Iterator[tuple[str, tuple[str | Cast, ...]]]:
         """Yield the parts that have something to say, each under its heading."""
-        refused_at_once = self.refused and not self.casts
+        refused_at_once = self.dtype is None and not self.casts
         parts: tuple[tuple[str, tuple[str | Cast, ...]], ...] = (
             ("legend", (ZERO_D,) if "[]" in self.expression else ()),
             ("rule", self.steps),
@@ -180,7 +180,8 @@ class Explanation(Printable):
         for name in ("policy", "result", "why"):
             others.add_column(name, no_wrap=name == "result", overflow="fold")
         for a in self.others:
-            style = "red" if a.dtype is None else "" if a.dtype == self.dtype else "yellow"
+            style = "" if a.dtype == self.dtype else "red" if a.dtype is None else "yellow"
+            style = style if a.asked else "dim"
             others.add_row(Text(a.who), Text(a.what, style), Text(visible(a.why), "dim"))
         return others if self.others else Text(end="")
 

@@ -199,7 +199,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "multiply": TypeRule(operand_types=_multiplied),
     Family.DIVIDE: _quotient(operand_types=_multiplied),
     Family.FLOOR_DIVIDE: TypeRule(),
-    "fmod": refuse("mindspore.ops.fmod was not asked"),
+    "fmod": refuse("mindspore.ops.fmod was not asked", unknown=True),
     "remainder": admitting(
         lambda operand: operand.type not in WIDE_UNSIGNED,
         "the % operator takes no uint16, uint32 or uint64",
