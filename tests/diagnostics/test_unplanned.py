@@ -149,6 +149,26 @@ def test_each_policy_is_shown_an_operand_as_the_program_gave_it(name: str) -> No
         assert told == direct, run
 
 
+def test_an_operand_that_is_another_number_elsewhere_is_named() -> None:
+    x = pa.asarray([1, 0], dtype=pa.uint8)
+    for value, state in ((np.float32(1), "agrees"), (np.float32(0.5), "incomplete")):
+        with pa.shadow("tensorflow") as report:
+            x == value  # noqa: B015 - of interest is what is told of it
+        (verdict,) = verdicts(report)
+        assert verdict.state == state
+    assert "takes NumPy's float32 for another number" in open_in_words(verdict.open)
+
+
+def test_an_int_that_wraps_before_it_is_compared_is_told() -> None:
+    x = pa.asarray([1, 2], dtype=pa.uint8)
+    with pa.policy("numpy@1"), pa.shadow("torch", "numpy@2") as report:
+        x <= -1  # noqa: B015
+    (change,) = report.value_changes
+    (difference,) = change.differences.values()
+    assert difference.policies == ("torch@2.13",)
+    assert difference.example.other == "255"
+
+
 def test_a_value_that_is_assigned_is_shown_so_too() -> None:
     with pa.shadow("torch", "jax") as report:
         _put(_x(), 0, np.float32(3))

@@ -142,3 +142,15 @@ def given_kind(x: Any) -> Hashable:
         return type(x), operand._type
     value = operand._decoded().item() if isinstance(operand, Array) else operand
     return type(x), getattr(operand, "_type", None), scalar_class(value)
+
+
+def other_numbers(event: OperationEvent, theirs: OperationEvent) -> Iterator[str]:
+    """Yield the operands of other libraries that a policy takes for other numbers than the run."""
+    for x, y, given in zip(event.operands, theirs.operands, event.given, strict=False):
+        if given is not None and not np.array_equal(_number(x), _number(y), equal_nan=True):
+            yield f"NumPy's {type(given).__name__}"
+
+
+def _number(x: Any) -> Any:
+    """An operand as NumPy has it."""
+    return np.asarray(x._decoded() if isinstance(x, Array) else x)

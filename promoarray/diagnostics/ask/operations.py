@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from promoarray.core.array_base import type_of
 from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.core.operands import is_left_lazy, looked_on
-from promoarray.diagnostics.ask.foreign import as_entered, entered, given_kind
-from promoarray.diagnostics.ask.values import scalar_differences
+from promoarray.diagnostics.ask.foreign import as_entered, entered, given_kind, other_numbers
+from promoarray.diagnostics.ask.values import scalar_differences, wrapped_ints
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.divergence import Answer
 from promoarray.diagnostics.model.scalar_class import scalar_class
@@ -187,7 +187,7 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
         tuple(slots),
         _without_data(event, any(policy.by_value is not None for policy in policies)),
         event.form,
-        lasting=not by_value and not scalars,  # which name the value
+        lasting=not by_value and not scalars and not event.given,  # which name the value
         signatures=tuple(_signatures(decided)),
         doubts=tuple(_doubts(decided, event)),
         scalars=scalars,
@@ -345,15 +345,33 @@ def _scalars(decided: Decided, event: OperationEvent) -> tuple[ScalarChange, ...
             if not isinstance(decision, Refusal) and decision.plan.inputs[index] is dtype
         }
         changes = scalar_differences(event.policy, x, value, dtype, others)
+        changes += wrapped_ints(event, index, x, value, _in_other_dtypes(decided, event, index))
         found += [ScalarChange(WEAK[type(x)], dtype, change) for change in changes]
     return tuple(found)
 
 
+def _in_other_dtypes(
+    decided: Decided, event: OperationEvent, index: int
+) -> dict[Policy, tuple[Any, DType]]:
+    """What policies make of a scalar that enter it in another dtype than the run, and whose result
+    is of the run's dtype all the same, as of a comparison."""
+    return {
+        policy: (decision.values[index], decision.plan.inputs[index])
+        for policy, (_, _, decision) in decided.items()
+        if not isinstance(decision, Refusal)
+        and decision.plan.inputs[index] is not event.plan.inputs[index]
+        and decision.plan.result is event.plan.result
+    }
+
+
 def _doubts(decided: Decided, event: OperationEvent) -> Iterator[tuple[str, str]]:
-    """Yield the policies whose device may have no kernel for it, as lists do not agree."""
-    for policy, (_, seen, decision) in decided.items():
+    """Yield the policies that take an operand for another number, and those whose device may have
+    no kernel for it, as lists do not agree."""
+    for policy, (theirs, seen, decision) in decided.items():
         if policy.name == event.policy.name or isinstance(decision, Refusal):
             continue
+        for number in other_numbers(event, theirs):
+            yield policy.name, f"{policy.title} takes {number} for another number"
         support = policy.support(event.name, seen, decision.plan)
         if support is not None and support.grade is Grade.DOUBTFUL:
             yield policy.name, str(support)

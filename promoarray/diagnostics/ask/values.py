@@ -20,7 +20,7 @@ from promoarray.core import host
 from promoarray.core.array_base import Array, type_of
 from promoarray.core.call_site import sites
 from promoarray.core.cast import convert, scalar
-from promoarray.core.events import CastEvent, SetitemEvent
+from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.diagnostics.model.divergence import ENTRY
 from promoarray.diagnostics.model.slots import as_seen_by
 from promoarray.diagnostics.model.values import (
@@ -353,6 +353,37 @@ def scalar_differences(
         if (mine is theirs) if mine is None or theirs is None else not differs(mine, theirs):
             continue
         found.setdefault(_worded(given, theirs), []).append(policy.name)
+    words = worded(given), _worded(given, mine)
+    return [
+        Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
+    ]
+
+
+def wrapped_ints(
+    event: OperationEvent,
+    index: int,
+    given: Any,
+    value: Any,
+    others: dict[Policy, tuple[Any, DType]],
+) -> list[Difference]:
+    """Return where policies that enter an int in another dtype make another int of it than the run:
+    ``uint8 < -1`` by its low bits.
+
+    Parameters
+    ----------
+    value : number
+        What the run's policy makes of it.
+    others : dict
+        From these policies to the number and the dtype.
+    """
+    if type(given) is not int:
+        return []
+    mine = _made(event.policy, given, value, event.plan.inputs[index])
+    found: dict[str, list[str]] = {}
+    for policy, (number, dtype) in others.items():
+        theirs = _worded(given, _made(policy, given, number, dtype))
+        if dtype.kind in INTEGERS and theirs != _worded(given, mine):
+            found.setdefault(theirs, []).append(policy.name)
     words = worded(given), _worded(given, mine)
     return [
         Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
