@@ -185,7 +185,10 @@ def test_reports_of_several_processes_are_merged(recorder: Recorder) -> None:
     assert "Not examined: mystery (the call is not understood)" in str(other.report)
 
 
-@pytest.mark.parametrize("words", [words_of("torch"), words_of("paddle")], ids=["torch", "paddle"])
+RECORDED = "torch", "paddle", "tensorflow"
+
+
+@pytest.mark.parametrize("words", [*map(words_of, RECORDED)], ids=RECORDED)
 def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Words) -> None:
     for name, expansion in words.expansions.items():
         assert name not in words.operations, name
@@ -197,7 +200,7 @@ def test_every_expansion_is_made_of_operations_and_its_own_parameters(words: Wor
             assert len(step.operands) == OPERATIONS[step.operation].arity, (name, step)
 
 
-@pytest.mark.parametrize("words", [words_of("torch"), words_of("paddle")], ids=["torch", "paddle"])
+@pytest.mark.parametrize("words", [*map(words_of, RECORDED)], ids=RECORDED)
 def test_no_name_has_two_meanings(words: Words) -> None:
     groups = [words.moves, words.casts, words.makes, words.defaults, words.expansions]
     for number, names in enumerate(groups):

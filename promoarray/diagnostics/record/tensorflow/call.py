@@ -166,11 +166,17 @@ class Call(call.Call):
 
         What NumPy has becomes a tensor of the dtype of the first tensor beside it.
         """
-        if not isinstance(x, _NUMPY):
-            return super().operand(x)
-        beside = self._beside
-        dtype = BY_NAME.get(x.dtype.name) if beside is None else self.dtype_of(beside)
-        return None if dtype is None else self.recorder.abstract(x, dtype, x.ndim, x.item)
+        if isinstance(x, _NUMPY):
+            beside = self._beside
+            dtype = BY_NAME.get(x.dtype.name) if beside is None else self.dtype_of(beside)
+            return None if dtype is None else self.recorder.abstract(x, dtype, x.ndim, x.item)
+        found = super().operand(x)
+        if found is None and type(x) in (list, tuple):  # of numbers, as a shape is
+            return next((each for each in call.flat(x) if type(each) in WEAK), None)
+        held = self.dtypes.get(getattr(x, "dtype", None)) if found is None else None
+        if held is not None:  # what becomes a tensor, as a parameter of a library does
+            return self.recorder.abstract(x, held, len(x.shape))
+        return found
 
     def count(self, kind: str) -> None:
         """Count it among the calls of a kind; kernels that only move or make have no other name
