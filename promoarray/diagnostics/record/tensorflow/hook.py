@@ -79,17 +79,25 @@ def _places() -> Iterator[Place]:
     start = script_ops.EagerFunc.__init__
     yield Place(script_ops.EagerFunc, "__init__", start, _of_python(start))
     yield Place(loader, "load_ast", loader.load_ast, _of_autograph(loader.load_ast))
-    for found in pkgutil.iter_modules(kernels.__path__):
-        if found.name.startswith("gen_"):
-            yield from _kernels(importlib.import_module(f"{kernels.__name__}.{found.name}"))
+    yield from _kernels(tf.raw_ops)
+    for name in _RAW:
+        yield from _kernels(importlib.import_module(name))
+
+
+_RAW = tuple(
+    f"{kernels.__name__}.{each.name}"
+    for each in pkgutil.iter_modules(kernels.__path__)
+    if each.name.startswith("gen_")
+)
+"""The modules that have the kernels."""
 
 
 def _kernels(module: ModuleType) -> Iterator[Place]:
     """The kernels of a module, with their eager fallbacks left alone."""
     for name, before in tuple(vars(module).items()):
-        plain = isinstance(before, FunctionType) and before.__module__ == module.__name__
-        if plain and not name.startswith("_") and not name.endswith("_eager_fallback"):
-            named = f"raw.{name}"
+        own = isinstance(before, FunctionType) and before.__module__ in _RAW
+        if own and not name.startswith("_") and not name.endswith("_eager_fallback"):
+            named = f"raw.{before.__name__}"
             handler = partial(_kernel, handler_in(Call.words, named) or other)
             yield Place(module, name, before, _watched(before, named, handler))
 
