@@ -164,19 +164,23 @@ class Call(call.Call):
     def operand(self, x: Any) -> Any:
         """An abstract array or a Python scalar; None if it is neither a tensor nor a number.
 
-        What NumPy has becomes a tensor of the dtype of the first tensor beside it.
+        Arrays of NumPy's and lists become tensors of the dtype of the first tensor beside them.
         """
+        own: Any = None
         if isinstance(x, _NUMPY):
-            beside = self._beside
-            dtype = BY_NAME.get(x.dtype.name) if beside is None else self.dtype_of(beside)
-            return None if dtype is None else self.recorder.abstract(x, dtype, x.ndim, x.item)
-        found = super().operand(x)
-        if found is None and type(x) in (list, tuple):  # of numbers, as a shape is
-            return next((each for each in call.flat(x) if type(each) in WEAK), None)
-        held = self.dtypes.get(getattr(x, "dtype", None)) if found is None else None
-        if held is not None:  # what becomes a tensor, as a parameter of a library does
-            return self.recorder.abstract(x, held, len(x.shape))
-        return found
+            own, ndim = BY_NAME.get(x.dtype.name), x.ndim
+        elif type(x) in (list, tuple):
+            number, ndim = next(call.flat(x), 0), 1
+            own = self.home.strong(WEAK[type(number)]) if type(number) in WEAK else None
+        else:
+            found = super().operand(x)
+            dtype = self.dtypes.get(getattr(x, "dtype", None)) if found is None else None
+            if dtype is None:
+                return found
+            return self.recorder.abstract(x, dtype, len(x.shape))  # as a library's parameter is
+        beside = self._beside
+        dtype = own if beside is None else self.dtype_of(beside)
+        return None if dtype is None else self.recorder.abstract(x, dtype, ndim)
 
     def count(self, kind: str) -> None:
         """Count it among the calls of a kind; kernels that only move or make have no other name
