@@ -155,11 +155,14 @@ class Again(NamedTuple):
     Attributes
     ----------
     function : str
+    numbers : tuple
+        What it is given, which tells it from others.
     make : callable
         From a dtype, or None, to the array; it raises what the function raises.
     """
 
     function: str
+    numbers: tuple[Any, ...]
     make: Callable[[DType | None], Array]
 
 

@@ -124,7 +124,7 @@ def _tell_counted(name: str, out: Any) -> None:
         dtype = get_policy().count_dtype
         return Array.default._wrap(np.empty(0, dtype.storage), dtype)
 
-    again = Again(name, make)
+    again = Again(name, (), make)
     tell(lambda observer: observer.on_default(weak_int, out, False, "", again))
 
 

@@ -98,7 +98,7 @@ def again_from(obj: Any, name: str) -> Again | None:
         return None
     from promoarray.core.events import Again
 
-    return Again(name, lambda dtype: from_python(obj, dtype, name))
+    return Again(name, (obj,), lambda dtype: from_python(obj, dtype, name))
 
 
 def _plain(leaf: Any) -> Any:

@@ -68,13 +68,15 @@ def notified(out: PArray, weak: DType, dtype: object, again: Again | None = None
     return asked_for(out, dtype, again)
 
 
-def again(name: str, make: Callable[[DType | None], PArray]) -> Again | None:
+def again(
+    name: str, numbers: tuple[Any, ...], make: Callable[[DType | None], PArray]
+) -> Again | None:
     """What makes an array of numbers again, for observers."""
     if not observers_anywhere:
         return None
     from promoarray.core.events import Again
 
-    return Again(name, make)
+    return Again(name, numbers, make)
 
 
 def made(kind: str, shape: Any, dtype: object, device: str | None) -> PArray:

@@ -127,7 +127,7 @@ def _arange(
         values = xp.arange(start, stop, step, dtype=storage, device=device)
     else:
         values = _range(start, stop, step, device)
-    same = again("arange", lambda dtype: _arange(*asked, dtype, None, given))
+    same = again("arange", asked, lambda dtype: _arange(*asked, dtype, None, given))
     return cast_values(values, weak, dtype, target, device, "arange", same)
 
 
@@ -338,7 +338,10 @@ def linspace(
     if "linspace" in get_policy().stored.promotes and (common := _common(start, stop)):
         made = _quotient(common) if dtype is None else dtype
         given = [getattr(x, "_buffer", x) for x in (start, stop)] if common in dt.NATIVE else None
-    same = again("linspace", lambda d: linspace(start, stop, num, dtype=d, endpoint=endpoint))
+    asked = start, stop, num, endpoint
+    same = again(
+        "linspace", asked, lambda d: linspace(start, stop, num, dtype=d, endpoint=endpoint)
+    )
     out = _linspace(ends, num, endpoint, made, device, given, same)
     if device is None and endpoint is True:
         keep_copy("linspace", (start, stop, num), dtype, out)

@@ -13,7 +13,6 @@ from promoarray.core.cast import convert
 from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.core.operands import as_operand, given_as, number_of, refused_why, wrap
 from promoarray.diagnostics.model.abstract_array import AbstractArray
-from promoarray.diagnostics.model.scalar_class import scalar_class
 from promoarray.diagnostics.model.slots import as_seen_by, ask, result_of
 from promoarray.dtypes import WEAK
 from promoarray.operations import Form
@@ -136,12 +135,17 @@ def entering_otherwise(
 
 
 def given_kind(x: Any) -> Hashable:
-    """Return what operands of other libraries have in common of which policies say the same."""
+    """Return what operands of other libraries have in common of which policies say the same: of
+    those without axes the value, too."""
     operand = as_operand(x)
     if isinstance(operand, Array) and operand.ndim:
         return type(x), operand._type
-    value = operand._decoded().item() if isinstance(operand, Array) else operand
-    return type(x), getattr(operand, "_type", None), scalar_class(value)
+    return type(x), getattr(operand, "_type", None), repr(x)
+
+
+def has_axes(x: Any) -> bool:
+    """Whether an operand of another library is an array that has axes."""
+    return bool(getattr(x, "ndim", 0))
 
 
 def other_numbers(event: OperationEvent, theirs: OperationEvent) -> Iterator[str]:

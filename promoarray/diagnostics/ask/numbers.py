@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
+from typing import Any
 
 from promoarray.backends import backend_of, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import sites
 from promoarray.core.events import Again
 from promoarray.core.observers import unobserved
-from promoarray.diagnostics.ask.dtypes import NOT_AGAIN, MadeAgain
+from promoarray.diagnostics.ask.dtypes import NOT_AGAIN, MadeAgain, seen_dtype
 from promoarray.diagnostics.ask.operations import others
 from promoarray.diagnostics.ask.values import decoded, other_values
 from promoarray.diagnostics.model.divergence import DefaultMade
@@ -25,6 +26,11 @@ from promoarray.promotion.policy import Policy
 MOST = 1 << 20
 """So many numbers are made again under every policy."""
 
+FEW = 1 << 12
+"""Numbers up to which it is kept what was made of them."""
+
+Known = dict[Any, tuple[MadeAgain, list[Difference], object]]
+
 TOO_LARGE = "so many numbers are not made again for each policy"
 
 
@@ -33,7 +39,8 @@ def made_again(
     run: Policy,
     again: Again | None,
     result: Array,
-    dtype_of: Callable[[Policy], DType | None],
+    asked: DType | None,
+    known: Known,
 ) -> tuple[MadeAgain, Hashable]:
     """Return what each policy makes of the numbers, and what tells that from other answers.
 
@@ -41,16 +48,25 @@ def made_again(
 
     Parameters
     ----------
-    dtype_of : callable
-        From a policy to the dtype that it is asked for; None of its default.
+    asked : DType or None
+        The dtype that is asked for, perhaps one that was read; None of each policy's default.
+    known : dict
+        What was made of a few numbers before.
     """
     if again is None:
         return NOT_AGAIN, None
     if result.size > MOST or is_lazy(backend_of(result._buffer)):
         report.unexamined[NotExamined(again.function, TOO_LARGE, *sites())] += 1
         return NOT_AGAIN, None
-    found = _asked(report.policies, run, again, dtype_of)
-    if differences := _other_numbers(result, found):
+    few = result.size <= FEW
+    key = (again.function, repr(again.numbers), run.name, id(asked)) if few else None
+    found, differences, _ = known.get(key) or (None, [], None)
+    if found is None:
+        found = _asked(report.policies, run, again, lambda p: asked and seen_dtype(p, asked))
+        differences = _other_numbers(result, found)
+        if key is not None:
+            known[key] = found, differences, asked  # which lives as long, known by its address
+    if differences:
         place = Place(*sites(), again.function, "numbers", result.dtype.name)
         report.record_values(one_pass(place, result.size, differences))
     answers = (x.dtype if isinstance(x, Array) else x.reason for x in found.values())

@@ -54,7 +54,7 @@ from promoarray.diagnostics.ask.dtypes import (
     seen_dtype,
 )
 from promoarray.diagnostics.ask.foreign import given_kind
-from promoarray.diagnostics.ask.numbers import made_again
+from promoarray.diagnostics.ask.numbers import Known, made_again
 from promoarray.diagnostics.ask.operations import (
     Verdict,
     assignment_verdict,
@@ -92,6 +92,7 @@ class ShadowObserver(Observer):
 
     def __post_init__(self) -> None:
         self._refused: tuple[object, ...] = ()
+        self._numbers: Known = {}
         self.policies = self.report.policies
         self._values = ComparedValues(self.policies, self.report)
         self._by_value = any(policy.by_value is not None for policy in self.policies)
@@ -111,7 +112,7 @@ class ShadowObserver(Observer):
         self.report.operations += 1
         asked = result._policy or get_policy(), DefaultMade(weak, lone, function)
         given = *asked, type_of(result._type)
-        found, key = made_again(self.report, given[0], again, result, lambda policy: None)
+        found, key = made_again(self.report, given[0], again, result, None, self._numbers)
         ask = partial(default_verdict, self.policies, *given, found)
         verdict = self._asked(("default", *given, key), ask)
         (result._type,) = verdict.slots
@@ -180,9 +181,7 @@ class ShadowObserver(Observer):
         if dtype is dt.string:
             return
         asked = _asked_dtype(given, dtype)
-        found, of = made_again(
-            self.report, run, again, result, lambda policy: seen_dtype(policy, asked)
-        )
+        found, of = made_again(self.report, run, again, result, asked, self._numbers)
         key = "made", run, id(asked), dtype, of
         verdict = self._asked(key, lambda: made_verdict(self.policies, run, dtype, asked, found))
         (result._type,) = verdict.slots

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 from promoarray.core.array_base import type_of
 from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.core.operands import is_left_lazy, looked_on
-from promoarray.diagnostics.ask.foreign import as_entered, entered, given_kind, other_numbers
+from promoarray.diagnostics.ask.foreign import (
+    as_entered,
+    entered,
+    given_kind,
+    has_axes,
+    other_numbers,
+)
 from promoarray.diagnostics.ask.values import scalar_differences, wrapped_ints
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.model.divergence import Answer
@@ -187,7 +193,7 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
         tuple(slots),
         _without_data(event, any(policy.by_value is not None for policy in policies)),
         event.form,
-        lasting=not by_value and not scalars and not event.given,  # which name the value
+        lasting=not by_value and not scalars and not any(map(has_axes, event.given)),
         signatures=tuple(_signatures(decided)),
         doubts=tuple(_doubts(decided, event)),
         scalars=scalars,
