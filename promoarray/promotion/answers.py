@@ -216,9 +216,13 @@ class Answers:
         return False
 
     def refuses_number(self, name: str, operands: tuple[Operand, ...]) -> bool:
-        """Whether a function of one array does not take a Python number in its place."""
-        alone = len(operands) == 1 and operands[0].rank is Rank.SCALAR and not self._converts
-        cell = self.cell(name, operands[0]) if alone else None
+        """Whether a function of one array does not take a Python number in its place.
+
+        Functions that were not asked are as ``exp``, which is asked of every framework.
+        """
+        if self._converts or len(operands) != 1 or operands[0].rank is not Rank.SCALAR:
+            return False
+        cell = self.cell(name, operands[0]) or self.cell("exp", operands[0])
         return cell is not None and cell.refused
 
 

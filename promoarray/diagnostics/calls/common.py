@@ -49,13 +49,14 @@ class Words(NamedTuple):
 @cache
 def words(framework: str) -> Words:
     """Return what the names of a framework mean: ``torch``, ``paddle``, ``jax``, ``tensorflow``."""
+    argument = {name: n for n in (1, 2) for name in names_of(framework, f"moves_{n}")}
     return Words(
         operations(framework),
         expansions(framework),
-        names_of(framework, "moves") | names_of(framework, "fills"),
+        names_of(framework, "moves") | names_of(framework, "fills") | argument.keys(),
         names_of(framework, "casts"),
         names_of(framework, "makes"),
-        _ARGUMENT.get(framework, {"embedding": 1, "embedding_bag": 1}),
+        argument | _ARGUMENT.get(framework, {"embedding": 1, "embedding_bag": 1}),
         defaults(framework),
     )
 
@@ -106,7 +107,8 @@ def operations(framework: str) -> dict[str, str]:
         if name.startswith("a") and name[1:] in OPERATIONS
     }
     found |= synonyms(text_of(framework, "operations"))
-    others = {"torch": {"equal"}, "paddle": set()}.get(framework)  # names that mean another thing
+    # Names that mean another thing.
+    others = {"torch": {"equal", "ldexp"}, "paddle": set()}.get(framework)
     if others is None:
         others = {*names_of(framework, "moves"), *names_of(framework, "makes")}
     if framework in ("jax", "tensorflow"):

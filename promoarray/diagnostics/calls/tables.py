@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -42,11 +43,19 @@ def names_of(framework: str, kind: str) -> frozenset[str]:
 
 @cache
 def _sections() -> list[tuple[list[str], str]]:
-    path = os.path.join(os.path.dirname(__file__), "functions.txt")
-    with open(path, encoding="utf-8") as file:
+    return [*sections_of("functions.txt"), *sections_of(SWEPT)]
+
+
+def sections_of(name: str) -> Iterator[tuple[list[str], str]]:
+    """Read the sections of a table: frameworks with a kind, and what stands below."""
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
         _, *parts = re.split(r"^\[(.+)\]\n", file.read(), flags=re.MULTILINE)
-    heads = (head.replace(":", "").split() for head in parts[::2])
-    return list(zip(heads, map(str.strip, parts[1::2]), strict=True))
+    for head, body in zip(parts[::2], parts[1::2], strict=True):
+        yield head.replace(":", "").split(), body.strip()
+
+
+SWEPT = "swept.txt"
+"""The functions that ``conformance/understood.py`` has seen what they do with dtypes."""
 
 
 def synonyms(text: str) -> dict[str, str]:
@@ -66,7 +75,9 @@ def expansions_in(text: str) -> dict[str, Expansion]:
     """Read lines ``names (parameters): steps``; what is indented goes on with the line before."""
     found: dict[str, Expansion] = {}
     for row in _ROW.split(text.strip()):
-        head, _, body = " ".join(row.split()).partition("): ")
+        head, ends, body = " ".join(row.split()).partition("): ")
+        if not ends:
+            continue
         named, _, parameters = head.partition(" (")
         steps = tuple(Step(name, _listed(given)) for name, given in _STEP.findall(body))
         found |= dict.fromkeys(named.split(), Expansion(_listed(parameters), steps))

@@ -139,6 +139,10 @@ def expand(call: Call) -> None:
     ]
     if not steps or "_" in steps[0].operands:
         return other(call)
+    first = steps[0].operands[0]
+    if len(steps) == 1 and not any(isinstance(values[x], AbstractArray) for x in steps[0].operands):
+        arrays = (x for x in values.values() if isinstance(x, AbstractArray))
+        values[first] = next(arrays, values[first])  # ``polygamma(1, x)``, which is x.polygamma(1)
     if _autocast(call, steps[0].operation, tuple(values.get(x) for x in steps[0].operands)):
         return None
     call.count(APPROXIMATE)

@@ -262,7 +262,10 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 }
 SIGNATURES: dict[str | Family, Arrays] = {
     **{name: Arrays.ALL for name, row in ROWS.items() if row.arity == 2 and name not in FUNCTIONS},
-    **dict.fromkeys(("remainder", "pow", "copysign", "floor_divide", "equal"), Arrays.FIRST),
+    **dict.fromkeys(
+        ("remainder", "pow", "copysign", "floor_divide", "equal", "vecdot"), Arrays.FIRST
+    ),
+    "matmul": Arrays.ALL,
 }
 REFUSAL = (
     "tensors promote only among bfloat16, float16, float32 and float64, and with complex ones;"

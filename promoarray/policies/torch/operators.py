@@ -278,6 +278,10 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 # An operator takes Python scalars on either side, these functions do not.
 SIGNATURES: dict[str | Family, Arrays] = {
     **dict.fromkeys((Family.LOGICAL, Family.EXTREMUM, Family.FLOAT_BINARY), Arrays.ALL),
+    **dict.fromkeys((Family.MATMUL, Family.LOSS), Arrays.ALL),
+    "fmod": Arrays.FIRST,
+    "searchsorted": Arrays.FIRST,
+    Family.ISIN: Arrays.SOME,
     "copysign": Arrays.FIRST,
     **dict.fromkeys((Family.EQUALITY, Family.ORDER), Arrays.FIRST),
     **dict.fromkeys((Family.POW, Family.BITWISE, Family.SHIFT, "remainder"), Arrays.SOME),

@@ -989,3 +989,12 @@ def test_a_text_that_is_run_with_builtins_of_its_own_is_named_and_runs(recorded:
         """)
     assert output == "3.0\n1\n10\n"
     assert [each.what for each in report.unexamined] == ["eval of a text", "exec of a text"]
+
+
+def test_an_output_by_position_is_what_is_written_into() -> None:
+    wide, narrow = np.ones(3), np.ones(3, np.float32)
+    with pa.record("numpy", "torch") as report:
+        np.multiply(narrow, wide, narrow, casting="unsafe")
+        np.add(narrow, 1, narrow)
+    assert not report.drift
+    assert report.understood == 1

@@ -395,3 +395,33 @@ def test_what_is_compiled_runs_op_by_op_and_gives_what_it_did() -> None:
     assert {str(d.answers["numpy@2"]) for d in report.divergences} == {"float64"}
     assert torch._dynamo.eval_frame._stance.stance == "default"
     assert [before(x).tolist(), compiled(x).tolist()] == [[2] * 3, [1.5] * 3]
+
+
+def test_operators_of_torchvision_are_understood_by_their_names() -> None:
+    library = torch.library.Library("torchvision", "FRAGMENT")
+    if not hasattr(torch.ops.torchvision, "nms"):
+        library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        library.impl("nms", lambda boxes, scores, threshold: torch.argsort(scores), "CPU")
+    with pa.record("torch", "numpy") as report:
+        torch.ops.torchvision.nms(torch.rand(3, 4), torch.rand(3), 0.5)
+    assert report.calls["make", "nms"] == 1
+
+
+def test_special_functions_are_told_by_what_they_do_to_dtypes() -> None:
+    whole = torch.arange(1, 5)
+    with pa.record("torch", "numpy") as report:
+        torch.special.i0e(whole)
+        torch.polygamma(1, whole)
+        whole.polygamma(1)
+        torch.special.erf(whole)
+        torch.special.xlog1py(whole, whole)
+        torch.logcumsumexp(torch.ones(3), 0)
+    kinds = {name: kind for kind, name in report.calls}
+    assert kinds["special_erf"] == "operation"
+    assert kinds["special_i0e"] == kinds["polygamma"] == kinds["special_xlog1py"] == "approximate"
+    assert kinds["logcumsumexp"] == "move"
+    assert report.understood == 1
+    assert not report.drift
+    answers = {d.site.expression: str(d.answers["numpy@2"]) for d in report.divergences}
+    assert answers["torch.special.i0e(whole)"] == answers["whole.polygamma(1)"] == "float64"
+    assert answers["torch.special.erf(whole)"] == "float64"

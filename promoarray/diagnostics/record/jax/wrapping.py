@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
-from jax import image, lax
+from jax import image, lax, ops
 from jax import numpy as jnp
 from jax._src.array import ArrayImpl
 from jax._src.numpy.array_methods import _IndexUpdateRef
-from jax.scipy import linalg, special, stats
+from jax.scipy import cluster, fft, integrate, linalg, ndimage, signal, special, stats
 
 from promoarray.core.call_site import of_library, of_promoarray
 from promoarray.diagnostics.calls.jax import (
@@ -63,11 +63,18 @@ MODULES: dict[str, ModuleType] = {
     "linalg.": jnp.linalg,
     "fft.": jnp.fft,
     "lax.": lax,
+    "lax.linalg.": lax.linalg,
     "nn.": jax.nn,
     "special.": special,
     "random.": jax.random,
     "image.": image,
+    "ops.": ops,
+    "scipy.cluster.vq.": cluster.vq,
+    "scipy.fft.": fft,
+    "scipy.integrate.": integrate,
     "scipy.linalg.": linalg,
+    "scipy.ndimage.": ndimage,
+    "scipy.signal.": signal,
     "stats.": stats,
     **{f"stats.{name}.": vars(stats)[name] for name in DISTRIBUTIONS if hasattr(stats, name)},
 }

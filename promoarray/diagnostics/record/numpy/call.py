@@ -83,6 +83,9 @@ class Call(AnyCall):
         _, at, keyword, _ = STORES.get(callee.name, (None, -1, "", -1))
         if at == 0 and keyword in kwargs:  # np.array(object=[1, 2])
             args, kwargs = (kwargs[keyword],), {k: x for k, x in kwargs.items() if k != keyword}
+        ufunc = getattr(np, callee.name, None)
+        if isinstance(ufunc, np.ufunc) and not callee.outer and len(args) > ufunc.nin:
+            args, kwargs = args[: ufunc.nin], kwargs | {"out": tuple(args[ufunc.nin :])}
         super().__init__(recorder, callee.name, callee, tuple(args), kwargs, frame)
         self.callee, self.result = callee, result
         self.part_of = ""
