@@ -51,7 +51,8 @@ class Found(NamedTuple):
         """Return what the report of a process has."""
         flow = report.flows[0] if report.flows else Flow()
         left, eagerly = report.unread + report.unexamined, tuple(report.eagerly())
-        return cls(report.framework, report.lost, report.checked, left, flow, eagerly)
+        libraries = " and ".join((report.framework, *report.beside))
+        return cls(libraries, report.lost, report.checked, left, flow, eagerly)
 
 
 def gathered(

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 REFUSES = "refuses"
 NUMPY = "numpy"
-_TITLES = {NUMPY: "NumPy", "torch": "PyTorch", "paddle": "Paddle", "jax": "JAX"}
+_TITLES = {
+    NUMPY: "NumPy",
+    "torch": "PyTorch",
+    "paddle": "Paddle",
+    "jax": "JAX",
+    "tensorflow": "TensorFlow",
+}
 
 BEFORE_READING: list[Callable[[], object]] = []
 """What tells reports of calls that were counted elsewhere, called before they are read."""
@@ -117,6 +123,8 @@ class RecordedReport(Report):
     halves : frozenset of str
         The policies that are asked about NumPy's operations alone, where a framework is recorded,
         too.
+    beside : tuple of str
+        The other libraries that computed in the run, with their versions.
     warned : Counter
         From each Warned to how often it was shown.
     uncompared : set of NotExamined
@@ -135,6 +143,7 @@ class RecordedReport(Report):
     drift: Counter[Drift] = field(default_factory=Counter)
     framework: str = ""
     halves: frozenset[str] = frozenset()
+    beside: tuple[str, ...] = ()
     warned: Counter[Warned] = field(default_factory=Counter)
     uncompared: set[NotExamined] = field(default_factory=set)
     failed: Failed | None = None
@@ -297,6 +306,7 @@ class RecordedReport(Report):
             self.drift.update(other.drift)
             self.warned.update(other.warned)
             self.framework = self.framework or other.framework
+            self.beside = self.beside or other.beside
             self.failed = self.failed or other.failed
             self.lost += other.lost
             self.checked += other.checked

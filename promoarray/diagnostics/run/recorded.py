@@ -185,6 +185,8 @@ class RecordingWatch(Watch):
     def _findings(self) -> Findings:
         report, main = self.recorders[0].report, self._leading
         report.run, report.framework = main.home, main.version
+        others = (x for x in self.recorders if x is not main and x.framework in report.libraries)
+        report.beside = tuple(each.version for each in others)
         if (checks := self._checks) is not None:
             report.lost, report.checked, report.unread = (
                 *(checks.found(), checks.examined),
