@@ -230,7 +230,7 @@ class RecordedReport(Report):
 
     def halves_in_words(self) -> str:
         """Say who was not asked about all operations; "" if all were."""
-        if not self._has_halves:
+        if not self._has_halves or not self.libraries[NUMPY]:
             return ""
         names = [p.name for p in self.policies if p.name != self.run.name]
         asked = [name for name in names if self.is_asked(name, NUMPY)]
