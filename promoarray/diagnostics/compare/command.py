@@ -184,7 +184,7 @@ class Comparison:
         if isinstance(found, RecordedReport) and found.framework and self.args.policies is None:
             found.halves = frozenset(self.halves)
             main, computed = found.framework.partition(" ")[0], found.libraries
-            beside = other_editions() if len(computed) > 1 and NUMPY in computed else ()
+            beside = other_editions() if len(computed) > 1 and computed[NUMPY] else ()
             found.policies = (*policies_for(main, self.args.script), *beside)
         return found
 

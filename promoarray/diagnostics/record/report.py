@@ -245,7 +245,7 @@ class RecordedReport(Report):
         return f"{said}about which only {listed(asked)} {were} asked{alone}."
 
     @property
-    def libraries(self) -> dict[str, int]:
+    def libraries(self) -> Counter[str]:
         """From the libraries whose operations were recorded to how many of them were compared."""
         found = Counter[str]()
         for flow in self.flows:
