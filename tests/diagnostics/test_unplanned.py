@@ -300,3 +300,11 @@ def test_numbers_of_a_saved_run_are_left_open_where_they_are_others(command: Com
     data = command("compare run.json --policies torch,numpy@1 --json").data
     states = {each["policy"]: each["verdict"] for each in data["verdicts"]}
     assert states == {"torch@2.13": "incomplete", "numpy@1": "agrees"}
+
+
+def test_an_int_that_enters_as_another_kind_is_the_same_number() -> None:
+    x = pa.asarray([1, 2], dtype=pa.int32)
+    with pa.shadow("tensorflow", "torch") as report:
+        x / 16
+        x == 16  # noqa: B015
+    assert not report.value_changes

@@ -45,7 +45,7 @@ def test_an_overflow_to_float8_is_told_with_its_count_and_first_element() -> Non
     assert (place["size"], place["passes"]) == (12, 3)
     assert np.isnan(np.asarray(y).astype(np.float32)).tolist() == [False, True, True, True]
     assert report.summary().endswith("1 cast gives other values.")
-    assert "jax@x64  agrees in dtypes and values: 3 operations" in str(report)
+    assert "jax@x64  agrees in dtypes and cast values: 3 operations" in str(report)
     assert "agree" not in report.summary()
 
 

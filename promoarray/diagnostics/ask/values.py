@@ -381,9 +381,9 @@ def wrapped_ints(
     mine = _made(event.policy, given, value, event.plan.inputs[index])
     found: dict[str, list[str]] = {}
     for policy, (number, dtype) in others.items():
-        theirs = _worded(given, _made(policy, given, number, dtype))
-        if dtype.kind in INTEGERS and theirs != _worded(given, mine):
-            found.setdefault(theirs, []).append(policy.name)
+        theirs = _made(policy, given, number, dtype)
+        if dtype.kind in INTEGERS and _number(given, theirs) != _number(given, mine):
+            found.setdefault(_worded(given, theirs), []).append(policy.name)
     words = worded(given), _worded(given, mine)
     return [
         Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
@@ -418,6 +418,10 @@ def _stands_as_it_is(given: Any, value: Any, dtype: DType) -> bool:
         return False
     low, high = bounds(dtype)
     return math.isinf(value) if type(value) is float else not low <= value <= high
+
+
+def _number(given: Any, made: Any) -> Any:
+    return given if made is None else made.item()
 
 
 def _worded(given: Any, made: Any) -> str:

@@ -1,7 +1,8 @@
 """The verdict of each policy on a program: it differs, it agrees, or the answer is incomplete.
 
-A policy agrees if it gives the dtypes and the values of everything in the program, all of which
-was examined. Whatever was not examined leaves the answer incomplete, by name and line.
+A policy agrees if it gives the dtypes of everything in the program, and the values that its casts
+keep, all of which was examined. Whatever was not examined leaves the answer incomplete, by name
+and line. What kernels make of the same dtypes is no part of it, such as last bits of ``atan2``.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Verdict(NamedTuple):
         """The verdict in words; of one that differs the summary of the policy says more."""
         done = counted(self.examined, "operation")
         if self.state == AGREES:
-            return f"agrees in dtypes and values: {done} examined, all of {self.whose}"
+            return f"agrees in dtypes and cast values: {done} examined, all of {self.whose}"
         if self.state == INCOMPLETE:
             return f"incomplete: no difference in the {done} examined"
         return DIFFERS

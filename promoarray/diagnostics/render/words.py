@@ -144,7 +144,7 @@ def _found(report: Results) -> str:
     if report.halves_in_words():
         return f"{done} under {run}: {names} agree, each about what it was asked."
     agree = "all agree" if len(every) > 1 else "agrees"
-    return f"{done}: {names} {agree} with {run} in dtypes and values."
+    return f"{done}: {names} {agree} with {run} in dtypes and cast values."
 
 
 _LIMIT = (
