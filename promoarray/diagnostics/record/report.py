@@ -237,12 +237,13 @@ class RecordedReport(Report):
         if not set(names) - {*asked} and not self.halves.intersection(names):
             return ""
         count = self.libraries[NUMPY]
-        said = f"{count} of them {'is' if count == 1 else 'are'} NumPy's, "
+        be, stay, them = ("is", "it is", "it") if count == 1 else ("are", "they are", "them")
+        said = f"{count} of them {be} NumPy's, which a port leaves as {stay}: "
         if not asked:
-            return f"{said}which a port leaves as they are: no policy was asked about them."
+            return f"{said}no policy was asked about {them}."
         were = "was" if len(asked) == 1 else "were"
-        alone = ", and about no others" if self.halves.issuperset(asked) else ""
-        return f"{said}about which only {listed(asked)} {were} asked{alone}."
+        alone = ", and about nothing else" if self.halves.issuperset(asked) else ""
+        return f"{said}only {listed(asked)} {were} asked about {them}{alone}."
 
     @property
     def libraries(self) -> Counter[str]:

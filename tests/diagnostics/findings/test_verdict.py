@@ -31,7 +31,8 @@ def test_each_policy_has_one_of_three_verdicts_and_that_of_the_run_has_none() ->
     assert states(report) == {"torch@2.13": "differs", "numpy@1": "agrees"}
     text = str(report)
     assert (
-        "numpy@1     agrees in dtypes and cast values: 1 operation examined, all of the program" in text
+        "numpy@1     agrees in dtypes and cast values: 1 operation examined, all of the program"
+        in text
     )
     with pa.shadow("torch", "numpy@1") as report:
         np.asarray(x + x)
