@@ -384,7 +384,7 @@ class RecordedReport(Report):
                 yield from folded(Text(line, "dim"), console, options.max_width)
 
 
-_BITS = "compiled, the last bits of results may differ"
+_BITS = "compiled, the last bits of results, and random numbers, may differ"
 
 
 @cache

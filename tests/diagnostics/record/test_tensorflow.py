@@ -153,6 +153,39 @@ def test_numbers_that_are_lost_are_told_within_functions_too() -> None:
         ("integer-wrap", "x + x")
     ]
     assert not tf.config.functions_run_eagerly()
+    assert any("tf.function compiles ran eagerly" in line for line in report.eagerly)
+
+
+def test_a_cast_that_saturates_by_its_name_loses_nothing() -> None:
+    x = tf.constant([300.25, 3e9])
+    with pa.record("tensorflow", *POLICIES) as compared:
+        tf.saturate_cast(x, tf.uint8)
+    assert not compared.value_changes
+    with pa.check("cast-out-of-range") as report:
+        tf.saturate_cast(x, tf.uint8)
+    assert not report.told
+
+
+def test_functions_that_run_eagerly_take_and_return_what_graphs_do() -> None:
+    @tf.function
+    def counted(x: Any) -> Any:
+        n = 0
+        while tf.reduce_sum(x) > 1:
+            x, n = x / 2, n + 1
+        return n, x.shape.rank, {"whole": 1.5}, None
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def doubled(x: Any) -> Any:
+        return x + x, x.dtype.name
+
+    def results() -> list[Any]:
+        return tf.nest.flatten([counted(np.ones((2, 2))), doubled([1, 2])])
+
+    bare = results()
+    with pa.check("integer-wrap"):
+        watched = results()
+    for x, y in zip(bare, watched, strict=True):
+        assert x is y is None or (x.dtype is y.dtype and np.array_equal(x, y))
 
 
 @pytest.mark.parametrize("mode", ["all", "safe"])

@@ -53,6 +53,8 @@ class Call(call.Call):
     }
     names_of_dtypes = (tf.DType, type, np.dtype)
     renamed = synonyms(text_of("tensorflow", "parameters"))
+    made_eager: ClassVar[bool] = False
+    """Whether functions run eagerly by ``eager``, and not because the program has it so."""
 
     def __init__(self, recorder: Recorder, *given: Any) -> None:
         super().__init__(recorder, *given)
@@ -142,9 +144,11 @@ class Call(call.Call):
         functions, data = tf.config.functions_run_eagerly(), debug_mode.DEBUG_MODE
         tf.config.run_functions_eagerly(True)
         debug_mode.toggle_debug_mode(True)
+        Call.made_eager = not functions
         try:
             yield
         finally:
+            Call.made_eager = False
             tf.config.run_functions_eagerly(functions)
             debug_mode.toggle_debug_mode(data)
 

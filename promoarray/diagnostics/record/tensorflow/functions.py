@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
-from tensorflow.python.framework import func_graph
+from tensorflow.python.framework import func_graph, ops
+from tensorflow.python.util import variable_utils
 
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.replaced import Place
+from promoarray.diagnostics.record.report import EAGER
 from promoarray.diagnostics.record.tensorflow.call import Call
 
 Recorders = Callable[[], Sequence[Recorder]]
@@ -76,6 +80,10 @@ def _called(call: Any, recorders: Recorders) -> Callable[..., Any]:
         heard = recorders()
         if not heard:
             return call(self, *args, **kwargs)
+        if Call.made_eager and tf.config.functions_run_eagerly():
+            for recorder in heard:
+                recorder.count(EAGER, "tf.function")
+            return _at_once(call, self, args, kwargs)
         before, crossing = _thread.crossing, _Crossing(heard, (args, kwargs))
         _thread.crossing = crossing
         try:
@@ -91,6 +99,28 @@ def _called(call: Any, recorders: Recorders) -> Callable[..., Any]:
         return result
 
     return called
+
+
+def _at_once(call: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function that runs eagerly: as of a graph, NumPy's arrays that it is given and the
+    numbers that it returns are tensors, and those of a signature have its dtypes."""
+    args, kwargs = tf.nest.map_structure(_tensor_of_array, (args, kwargs))
+    given = function.function_type
+    if any(parameter.type_constraint for parameter in given.parameters.values()):
+        bound = given.bind_with_defaults(args, kwargs, function._default_values)
+        args, kwargs = bound.args, bound.kwargs
+    result = variable_utils.convert_variables_to_tensors(call(function, *args, **kwargs))
+    return tf.nest.map_structure(_tensor_of_result, result)
+
+
+def _tensor_of_array(x: Any) -> Any:
+    return tf.constant(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _tensor_of_result(x: Any) -> Any:
+    with suppress(TypeError, ValueError):  # of what a graph returns as it is
+        return x if x is None else ops.convert_to_tensor_or_composite(x)
+    return x
 
 
 def _traced(trace: Any) -> Callable[..., Any]:
