@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from promoarray.diagnostics.calls.tables import (
     Expansion,
+    computed,
     expansions_in,
     names,
     names_of,
@@ -30,6 +31,8 @@ class Words(NamedTuple):
     expansions : dict of str to Expansion
     moves, casts, makes : frozenset of str
         The dtype stays as it is; the program names it; it follows from no promotion.
+    computed : frozenset of str
+        Those among them that may make other numbers.
     argument : dict of str to int
         Which argument's values are moved, if not the first's.
     defaults : dict of str to float or None
@@ -42,6 +45,7 @@ class Words(NamedTuple):
     moves: frozenset[str]
     casts: frozenset[str]
     makes: frozenset[str]
+    computed: frozenset[str]
     argument: dict[str, int]
     defaults: dict[str, float | None]
 
@@ -56,6 +60,7 @@ def words(framework: str) -> Words:
         names_of(framework, "moves") | names_of(framework, "fills") | argument.keys(),
         names_of(framework, "casts"),
         names_of(framework, "makes"),
+        computed(framework),
         argument | _ARGUMENT.get(framework, {"embedding": 1, "embedding_bag": 1}),
         defaults(framework),
     )

@@ -58,6 +58,23 @@ SWEPT = "swept.txt"
 """The functions that ``conformance/understood.py`` has seen what they do with dtypes."""
 
 
+@cache
+def computed(framework: str) -> frozenset[str]:
+    """Return the functions that keep a dtype, or have one of their own, by the sweep alone: it does
+    not tell that they keep the values. Those that copy, resize or fill do."""
+    found = (body for head, body in sections_of(SWEPT) if _is_of(head, framework))
+    return frozenset(name for name in names("\n".join(found)) if not _COPIES.search(name))
+
+
+def _is_of(head: list[str], framework: str) -> bool:
+    return framework in head[:-1] and head[-1] != "expansions"
+
+
+_COPIES = re.compile(
+    r"copy|empty|^new$|resize|sparse|dense|mkldnn|fill|_pad_|scatter$|stage$|dlpack"
+)
+
+
 def synonyms(text: str) -> dict[str, str]:
     """Read lines of an operation and the names it has besides: from each of them to it.
 

@@ -443,7 +443,8 @@ def _sort(name: str, words: Words) -> Sort:
         return Sort(CAST)
     if words.defaults.get(name, 0) is None and name in _OF_VALUES:
         return Sort(MAKE)
-    made = words.moves | words.makes | words.defaults.keys() | OF_A_DTYPE | STRUCTURE | _FILLS
+    made = (words.moves | words.makes) - words.computed
+    made |= words.defaults.keys() | OF_A_DTYPE | STRUCTURE | _FILLS
     operation = _RUNNING.get(called) or words.operations.get(called, "")
     if {name, called} & made or operation in _NOTHING:
         return Sort(NOTHING)

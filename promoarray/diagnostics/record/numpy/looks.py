@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from promoarray.diagnostics.calls.numpy import DEFAULTS, MAKES, MOVES, STORES, operations
-from promoarray.diagnostics.calls.tables import names
+from promoarray.diagnostics.calls.tables import computed, names
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
     DIGITS,
@@ -105,7 +105,7 @@ def looks_of(name: str) -> Looks:
     if operation in OPERATIONS and name not in _OF_ANOTHER_NAME:
         return Looks(*_of_operation(name, operation))
     moved = name in MOVES or name in DEFAULTS or name.startswith("random.")
-    if (moved or name in MAKES) and name not in _COMPUTED:
+    if (moved or name in MAKES) and name not in _COMPUTED | computed("numpy"):
         return Looks(NOTHING)
     return Looks(AGAIN if name in _AGAIN else FUNCTION)
 
