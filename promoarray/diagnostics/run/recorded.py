@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -51,6 +52,7 @@ def _is_rewritten(space: dict[str, Any]) -> bool:
 
 
 _NOT_REWRITTEN = "no source tells that the program has it: write --framework torch,numpy"
+_STARTED_BEFORE = "it was started before another thread imported {0}: import it first"
 _LOADED_OTHERWISE = "its module was loaded otherwise than by Python: pytest takes --assert=plain"
 
 
@@ -104,6 +106,7 @@ class RecordingWatch(Watch):
     def _recording(self, recorder: Recorder) -> AbstractContextManager[Any]:
         task, name = self.task, recorder.framework
         if name not in REWRITTEN:
+            self._say_unheard(name)
             return recording(RECORDED[name], recorder)
         adapter: Any = import_module(REWRITTEN[name].adapter)
         others = (p for p in self._policies if p is not recorder.home)
@@ -112,6 +115,15 @@ class RecordingWatch(Watch):
             recorder, packages=task.packages, past=past
         )
         return rewriting
+
+    def _say_unheard(self, library: str) -> None:
+        """Note the other threads that are there when a library is imported: nobody hears of what
+        they do, nor those that they start."""
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                why = _STARTED_BEFORE.format(library)
+                what = f"what the thread {thread.name} computes"
+                self.recorders[0].report.unexamined[NotExamined(what, why)] = 1
 
     @property
     def run(self) -> Policy:

@@ -160,3 +160,15 @@ def test_a_framework_is_recorded_wherever_it_is_imported(start: str, command: Co
     Path("program.py").write_text(f"{start}def f():\n    import low\n    return low.run()\nf()\n")
     data = command("compare", "program.py", "--policies", "paddle@3.3", "--json", status=1).data
     assert [(Path(d["file"]).name, d["line"]) for d in data["divergences"]] == [("low.py", 3)]
+
+
+def test_threads_that_were_there_before_a_framework_are_named(command: Command) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    program = (
+        "import threading\ndef f():\n    import torch\n    torch.arange(2) * 0.5\n"
+        "t = threading.Thread(target=f)\nt.start(); t.join(); f()\n"
+    )
+    Path("program.py").write_text(program)
+    said = command("compare", "program.py", "--policies", "paddle@3.3", status=4)
+    assert said.err == ""
+    assert "what the thread MainThread computes" in said.out

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from threading import get_ident
 from types import FrameType, FunctionType
 from typing import Any, Self
 
@@ -334,18 +335,22 @@ class Recording(Watcher, TorchFunctionMode):
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
         self._handlers: dict[Any, tuple[str, Handler | None]] = {}
+        self._thread = 0
 
     def state(self) -> Hashable:
         """Autocast and the default dtype."""
         return torch._C._is_any_autocast_enabled(), torch.get_default_dtype()
 
     def __enter__(self) -> Self:
+        self._thread = get_ident()
         TorchFunctionMode.__enter__(self)
         return super().__enter__()
 
     def __exit__(self, *raised: object) -> None:
         super().__exit__(*raised)
-        TorchFunctionMode.__exit__(self, *raised)
+        # Modes are a thread's own: where one imported PyTorch, another ends the process.
+        if self._thread == get_ident():
+            TorchFunctionMode.__exit__(self, *raised)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Carry out a call, and record what it was."""
