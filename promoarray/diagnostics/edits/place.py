@@ -255,6 +255,8 @@ class Spelling(NamedTuple):
     scalars: bool = False
     # what makes a dtype the default of the framework's modules; empty if nothing does
     default: str = ""
+    # whether its own dtypes are none to NumPy, and casts take their names as well
+    quotes: bool = False
 
     def default_of(self, dtype: DType) -> str:
         """Write what makes a dtype that of the parameters of modules; "" if nothing does."""
@@ -303,6 +305,7 @@ SPELLINGS = {
     "paddle": Spelling(
         *("paddle", ("paddle",), "{x}.astype({dtype})", "to_tensor"),
         default='paddle.set_default_dtype("{}")',
+        quotes=True,
         either=(
             "({x}.astype({dtype}) if {ns}.is_tensor({x}) else {ns}.to_tensor({x}, dtype={dtype}))"
         ),

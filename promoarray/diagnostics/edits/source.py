@@ -73,6 +73,17 @@ class SourceText:
             for alias in node.names
         }
 
+    def imports(self, package: str) -> bool:
+        """Whether the file imports a package, or from it."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.partition(".")[0] == package for name in names):
+                return True
+        return False
+
     # -- where ------------------------------------------------------------------------------------
 
     def offset(self, line: int, column: int) -> int:

@@ -84,6 +84,10 @@ class Writer:
         return [Piece(start, start, written, (start, len(text) + 1), True)]
 
     def _dtype(self, wrap: Wrap) -> str:
+        # NumPy's arrays and scalars, which may stand there, know no dtype of such a framework.
+        cast = self.words.quotes and wrap.how in ("astype", "guarded") and wrap.operand is not None
+        if cast and not wrap.text and self.source.imports("numpy"):
+            return f'"{wrap.dtype.name}"'
         return wrap.text or self.words.dtype_of(wrap.dtype, wrap.name)
 
     def _parts(self, wrap: Wrap) -> list[str]:

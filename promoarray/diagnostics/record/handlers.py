@@ -331,14 +331,17 @@ def leave(call: Call) -> None:
 
 
 def wrapped(call: Call) -> None:
-    """What NumPy computed, as a tensor again: it tells of the operation if NumPy is recorded."""
+    """What NumPy computed of a tensor, by an operator or a function, as a tensor again."""
+    recorder = call.recorder
     call.kind = MOVE
-    call.recorder.count(MOVE, call.name)
+    recorder.count(MOVE, call.name)
+    recorder.unexamined("NumPy's operation on a tensor", _NUMPYS, call.frame, called=True)
     for result in call.results():
-        call.recorder.made(result)
-        call.recorder.heard.wrapped = result.array
+        recorder.made(result)
+        recorder.heard.wrapped = result.array
 
 
+_NUMPYS = "NumPy computes it, and no policy is asked: write torch.from_numpy(array) there"
 LEFT = "its values leave for other code, whose operations are not recorded"
 _LEAVING = names("__array__ __dlpack__ numpy")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command import Command
 
 import promoarray as pa
 from promoarray.core.call_site import program_site, standing_at
@@ -292,9 +293,9 @@ def test_edits_are_written_in_the_words_of_paddle() -> None:
         2.5 * x
         assert not (bound < x).all()  # which Python asks x, as x > bound
     said = " ".join(str(report).split())
-    assert "x.astype(paddle.float32) / 4" in said
-    assert "2.5 * x.astype(paddle.float32)" in said
-    assert "bound < x.astype(paddle.float32)" in said
+    assert 'x.astype("float32") / 4' in said
+    assert '2.5 * x.astype("float32")' in said
+    assert 'bound < x.astype("float32")' in said
     (found,) = (d for d in report.divergences if d.site.expression == "bound < x")
     assert found.operands == ("Python float", "int32")
 
@@ -393,3 +394,13 @@ def test_an_edit_of_a_number_in_some_passes_keeps_a_tensor_of_others_on_its_grap
             made = eval(edit, {"paddle": paddle, "x": x, "n": n})
             assert made.dtype == paddle.float32
             assert not made.stop_gradient
+
+
+def test_a_cast_of_numpy_s_scalar_takes_what_numpy_knows(command: Command) -> None:
+    program = "import numpy as np\nimport paddle\nx, k = paddle.ones([2]), np.float64(3)\n{}\n"
+    for line in ("x * np.float64(2)", "x * k"):
+        Path("program.py").write_text(program.format(line))
+        data = command("compare", "program.py", "--policies", "aclnn@8.5", "--json", status=1).data
+        (edit,) = (d["answers"]["aclnn@8.5"]["fix"]["edit"] for d in data["divergences"])
+        assert edit == f'{line}.astype("float32")'
+        assert eval(edit, runpy.run_path("program.py")).dtype == paddle.float32
