@@ -199,7 +199,9 @@ import tensorflow as tf
 tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode="{mode}")
 x = tf.constant([1, 2], tf.int16)
 print((x + tf.constant([1, 2], tf.int8)).dtype)
+print(tf.constant([1.5]) * 2)
 """)
+    assert cli.main(["check", "mode.py"]) == 0  # of weak tensors, too
     cli.main(["compare", "--policies", "tensorflow", "mode.py"])
     said = capfd.readouterr().out
     assert f"int16       tensorflow@{mode} (the run)" in said

@@ -119,8 +119,12 @@ class Call(call.Call):
 
     @staticmethod
     def buffer_of(x: Any) -> Any:
-        """The values of a tensor; what is traced has none."""
-        return np.asarray((x.to_tensor() if isinstance(x, WeakTensor) else x).numpy())
+        """The values of a tensor, of a weak one in the policy's dtype; what is traced has none."""
+        if not isinstance(x, WeakTensor):
+            return np.asarray(x.numpy())
+        values = np.asarray(x.to_tensor().numpy())
+        weak = _WEAK_OF.get(Call.dtypes[x.dtype].kind)
+        return values if weak is None else values.astype(home().strong(weak).storage)
 
     @staticmethod
     def of_array(x: Any) -> Any:
