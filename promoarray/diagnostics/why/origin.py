@@ -223,7 +223,8 @@ def expressions(text: str) -> list[str]:
             return [ast.unparse(a)]
         case ast.Call(func=ast.Attribute(value=owner), args=args):
             given = [ast.unparse(each) for each in args]
-            known = isinstance(owner, ast.Name) and owner.id in _NAMESPACES
+            module = ast.unparse(owner).split(".")  # such as torch.linalg
+            known = module[0] in _NAMESPACES and all(map(str.isidentifier, module))
             return given if known else [ast.unparse(owner), *given]
         case ast.Call(args=args):
             return [ast.unparse(each) for each in args]
@@ -242,7 +243,7 @@ def _augmented(text: str) -> list[str]:
 
 
 _NAMESPACES = frozenset(
-    {"torch", "F", "paddle", "jnp", "np", "numpy", "jax", "nn", "pa", "promoarray", "xp"}
+    {"torch", "F", "paddle", "jnp", "np", "numpy", "jax", "nn", "pa", "promoarray", "tf", "xp"}
 )
 
 
