@@ -55,15 +55,15 @@ def made_again(
     """
     if again is None:
         return NOT_AGAIN, None
-    if result.size > MOST or is_lazy(backend_of(result._buffer)):
+    if again.numbers and _is_too_large(result):  # a count has the dtype alone
         report.unexamined[NotExamined(again.function, TOO_LARGE, *sites())] += 1
         return NOT_AGAIN, None
-    few = result.size <= FEW
+    few = result.size <= FEW or not again.numbers
     key = (again.function, repr(again.numbers), run.name, id(asked)) if few else None
     found, differences, _ = known.get(key) or (None, [], None)
     if found is None:
         found = _asked(report.policies, run, again, lambda p: asked and seen_dtype(p, asked))
-        differences = _other_numbers(result, found)
+        differences = _other_numbers(result, found) if again.numbers else []
         if key is not None:
             known[key] = found, differences, asked  # which lives as long, known by its address
     if differences:
@@ -71,6 +71,10 @@ def made_again(
         report.record_values(one_pass(place, result.size, differences))
     answers = (x.dtype if isinstance(x, Array) else x.reason for x in found.values())
     return found, tuple(answers)
+
+
+def _is_too_large(result: Array) -> bool:
+    return result.size > MOST or is_lazy(backend_of(result._buffer))
 
 
 def _asked(
@@ -99,7 +103,7 @@ def made_otherwise(
     made : DefaultMade or None
         What tells the dtype that is expected of a policy; None where one is asked for.
     """
-    if result.size > MOST or is_lazy(backend_of(result._buffer)):
+    if again.numbers and _is_too_large(result):
         yield from ((policy.name, TOO_LARGE) for policy in others(policies, run))
         return
     asked, name = storage_dtype(result), again.function

@@ -29,7 +29,7 @@ seen = [sys.path[:], sys.argv[1:], os.environ.get("PYTHONPATH"), "sitecustomize"
 seen += [[m for m in sys.modules if m.startswith("promoarray")], __name__, sorted(globals())]
 import torch
 
-seen += [type(torch.__spec__.loader).__name__, [f for f in sys.meta_path if "_Imports" in str(f)]]
+seen += [type(torch.__spec__.loader).__name__]
 seen += [gc.isenabled(), gc.get_freeze_count()]
 layer = torch.nn.Linear(2, 3)
 counts = torch.tensor([1, 2, 4], dtype=torch.int32)
