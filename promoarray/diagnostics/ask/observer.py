@@ -219,7 +219,7 @@ class ShadowObserver(Observer):
         key = current_site(), event.name, event.form, event.refusal.reason, *types
         if key != self._refused:  # else a loop catches it each time
             self._refused = key
-            self.report.refused = refused_of(event, self.policies)
+            self.report.refuse(refused_of(event, self.policies))
 
     def on_escape(self, escape: Escape) -> None:
         """Note data that leaves the policy: from there on it is not compared."""

@@ -118,6 +118,18 @@ class Results:
             self._found[key] = divergence
         return divergence
 
+    def refuse(self, refused: Refused) -> None:
+        """Note an operation that the run refuses: no policy goes on with a result of it, unless the
+        run ends there (``stop``)."""
+        self.refused = refused
+        self.unexamined[_refusal(refused)] += 1
+
+    def stop(self, stopped: Stopped) -> None:
+        """Note what ended the run; a refusal that did is told as that."""
+        self.stopped = stopped
+        if stopped.refused is not None and stopped.refused is self.refused:
+            self.unexamined -= Counter([_refusal(stopped.refused)])
+
     def count(self, counts: Counter[T], what: T, times: int = 1) -> None:
         """Count something in ``escapes``, ``signatures`` or ``decisions``."""
         if what in counts or self._has_room():
@@ -259,6 +271,11 @@ class Finding:
     def counts(self) -> bool:
         """Whether it is a finding, and not only said."""
         return self.kind != UNKNOWN and not (self.kind == "dtype" and self.inherited)
+
+
+def _refusal(refused: Refused) -> NotExamined:
+    at = refused.place
+    return NotExamined(at.name, "the run refuses it, and goes on", at.site, at.program)
 
 
 def findings(report: Results) -> list[Finding]:

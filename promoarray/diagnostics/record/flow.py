@@ -253,7 +253,7 @@ class FlowRecorder(Observer):
 
     def on_refusal(self, event: RefusalEvent) -> None:
         """Note what the run refuses: it may stop there."""
-        self.report.refused = refused_of(event, self.report.policies)
+        self.report.refuse(refused_of(event, self.report.policies))
 
     def on_escape(self, escape: Any) -> None:
         """Note data that leaves the policy."""

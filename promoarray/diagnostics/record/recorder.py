@@ -504,7 +504,7 @@ class Recorder:
         event = event._replace(refusal=event.refusal._replace(why=why))
         with notify_lock, standing_at(frame):
             refused = refused_of(event, self.report.policies, self.framework, error)
-        self.report.refused = refused if edited else replace(refused, edit="")
+            self.report.refuse(refused if edited else replace(refused, edit=""))
 
     def called(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -96,6 +97,22 @@ class Watched(Replaced):
             yield watchers
         finally:
             self.watchers = watchers
+
+    def in_place_of(self, function: Any, name: str, handler: Handler) -> Callable[..., Any]:
+        """What stands in the place of a function, of whose calls the watchers hear."""
+
+        @wraps(function)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            if not (watchers := self.watchers):
+                return function(*args, **kwargs)
+            frame = sys._getframe(1)
+            self.watchers = ()  # what it calls itself is part of this call
+            try:
+                return carry_out(watchers, function, name, handler, args, kwargs, frame, function)
+            finally:
+                self.watchers = watchers
+
+        return watched
 
 
 class _Thread(threading.local):

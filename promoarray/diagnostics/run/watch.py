@@ -375,7 +375,7 @@ class Watch(Observer):
     def _tell_stopped(self, error: BaseException, findings: Findings) -> None:
         report = self._report
         given = error, findings.error, findings.stopped, report.refused
-        report.stopped = stopped_of(self.run, report.policies, *given)
+        report.stop(stopped_of(self.run, report.policies, *given))
 
     def _findings(self) -> Findings:
         report = self._report if self.task.policies else None

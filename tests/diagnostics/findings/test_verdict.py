@@ -73,6 +73,28 @@ def test_incomplete_exits_with_4_where_that_is_asked_for(
     assert verdict["verdict"] == {0: "agrees", 1: "differs", 4: "incomplete"}[incomplete]
 
 
+CAUGHT = """\
+xp.set_policy("tensorflow")
+try:
+    x * 1.5
+except TypeError:
+    pass
+y = x + x
+"""
+
+
+def test_a_refusal_that_the_program_catches_is_named(
+    compare_program: Command, tmp_path: Path
+) -> None:
+    script = write(tmp_path, START + CAUGHT)
+    ran = compare_program(script, "--fail-on", "incomplete", policies="numpy@2")
+    assert ran.status == 4
+    assert "Not examined: multiply at program.py:5 (the run refuses it, and goes on)." in ran.out
+    stopped = compare_program(write(tmp_path, START + 'xp.set_policy("tensorflow")\nx * 1.5\n'))
+    assert "and goes on" not in stopped.out
+    assert "Not examined: what follows the stop at program.py:4" in stopped.out
+
+
 def test_after_a_stop_nothing_agrees(compare_program: Command, tmp_path: Path) -> None:
     ran = compare_program(write(tmp_path, AGREE + "int('x')\n"))
     assert ran.status == 3

@@ -22,6 +22,16 @@ PROGRAMS = {
         "y = x.numpy() * np.float32(2.5)\n",
         {"numpy of an array": LEAVES},
     ),
+    "a refusal that the program catches": (
+        TORCH,
+        "import torch\n"
+        "x = torch.ones(2)\n"
+        "try:\n"
+        "    torch.dot(x, torch.ones(2, dtype=torch.float64))\n"
+        "except RuntimeError:\n"
+        "    y = x + 1\n",
+        {"matmul": "the run refuses it, and goes on"},
+    ),
     "autocast": (
         TORCH,
         "import torch\n"

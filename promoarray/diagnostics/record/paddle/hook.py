@@ -7,7 +7,6 @@ all are replaced.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -21,13 +20,12 @@ from paddle.jit.dy2static.program_translator import ASTStaticFunction
 from promoarray.diagnostics.calls.common import words
 from promoarray.diagnostics.calls.tables import synonyms, text_of
 from promoarray.diagnostics.record import call
-from promoarray.diagnostics.record.handlers import Handler, handler_in, other
+from promoarray.diagnostics.record.handlers import handler_in, other
 from promoarray.diagnostics.record.paddle.gradients import watch_gradients
 from promoarray.diagnostics.record.recorder import Result
 from promoarray.diagnostics.record.replaced import (
     Place,
     Watched,
-    carry_out,
     of_default,
     unheard,
 )
@@ -117,7 +115,12 @@ def _places() -> Iterator[Place]:
     yield Place(paddle.jit, "save", before, unheard(_replaced, before))
     yield from _compiled()
     layer, name = paddle.nn.Layer, "create_parameter"
-    yield Place(layer, name, layer.create_parameter, _watched(layer.create_parameter, name, _made))
+    yield Place(
+        layer,
+        name,
+        layer.create_parameter,
+        _replaced.in_place_of(layer.create_parameter, name, _made),
+    )
     yield Place(layer, "to", layer.to, _cast(layer.to))
     for owner in _PLACES:
         for name, before in tuple(vars(owner).items()):
@@ -125,15 +128,15 @@ def _places() -> Iterator[Place]:
             if handler is None:
                 continue
             if isinstance(before, _FUNCTIONS):
-                yield Place(owner, name, before, _watched(before, name, handler))
+                yield Place(owner, name, before, _replaced.in_place_of(before, name, handler))
             elif isinstance(before, property) and before.fget is not None:
-                getter = _watched(before.fget, name, handler)
+                getter = _replaced.in_place_of(before.fget, name, handler)
                 yield Place(owner, name, before, before.getter(getter))
     for name, before in tuple(vars(paddle._C_ops).items()):
         if isinstance(before, BuiltinFunctionType) and not name.startswith("_"):
             called = "sort" if name == "argsort" else name  # which does something else there
             handler = handler_in(known, called) or other
-            yield Place(paddle._C_ops, name, before, _watched(before, called, handler))
+            yield Place(paddle._C_ops, name, before, _replaced.in_place_of(before, called, handler))
 
 
 def _compiled() -> Iterator[Place]:
@@ -204,21 +207,3 @@ class Recording(Watcher):
     def state(self) -> Hashable:
         """``auto_cast`` and the default dtype."""
         return amp(), paddle.get_default_dtype()
-
-
-def _watched(function: Any, name: str, handler: Handler) -> Callable[..., Any]:
-    """What stands in the place of a function."""
-
-    @wraps(function)
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        watchers = _replaced.watchers
-        if not watchers:
-            return function(*args, **kwargs)
-        frame = sys._getframe(1)
-        _replaced.watchers = ()  # what it calls itself is part of this call
-        try:
-            return carry_out(watchers, function, name, handler, args, kwargs, frame, function)
-        finally:
-            _replaced.watchers = watchers
-
-    return watched

@@ -63,16 +63,18 @@ def _places() -> Iterator[Place]:
         for name, before in tuple(vars(module).items()):
             handler = handler_in(Call.words, prefix + name)
             if isinstance(before, FunctionType) and handler is not None:
-                yield Place(module, name, before, _watched(before, prefix + name, handler))
+                yield Place(
+                    module, name, before, _replaced.in_place_of(before, prefix + name, handler)
+                )
     for owner in (tf.Tensor, Variable, BaseResourceVariable, ResourceVariable, WeakTensor):
         for name, before in tuple(vars(owner).items()):
             handler = _METHODS.get(name) or handler_in(Call.words, name)
             if isinstance(before, FunctionType) and handler is not None:
-                yield Place(owner, name, before, _watched(before, name, handler))
+                yield Place(owner, name, before, _replaced.in_place_of(before, name, handler))
     for owner in ops.EagerTensor.__mro__:
         if "numpy" in vars(owner):
             before = vars(owner)["numpy"]
-            yield Place(owner, "numpy", before, _watched(before, "numpy", leave))
+            yield Place(owner, "numpy", before, _replaced.in_place_of(before, "numpy", leave))
     before = VariableMetaclass.__call__
     yield Place(VariableMetaclass, "__call__", before, _of_variables(before))
     yield from functions.places(lambda: [each.recorder for each in _replaced.watchers])
@@ -99,7 +101,7 @@ def _kernels(module: ModuleType) -> Iterator[Place]:
         if own and not name.startswith("_") and not name.endswith("_eager_fallback"):
             named = f"raw.{before.__name__}"
             handler = partial(_kernel, handler_in(Call.words, named) or other)
-            yield Place(module, name, before, _watched(before, named, handler))
+            yield Place(module, name, before, _replaced.in_place_of(before, named, handler))
 
 
 def _kernel(handler: Handler, call: call.Call) -> None:
@@ -161,24 +163,6 @@ class Recording(Watcher):
         """The mode that TensorFlow is in."""
         mode: Hashable = ops.get_dtype_conversion_mode()
         return mode
-
-
-def _watched(function: Any, name: str, handler: Handler) -> Callable[..., Any]:
-    """What stands in the place of a function."""
-
-    @wraps(function)
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        watchers = _replaced.watchers
-        if not watchers:
-            return function(*args, **kwargs)
-        frame = sys._getframe(1)
-        _replaced.watchers = ()  # what it calls itself is part of this call
-        try:
-            return carry_out(watchers, function, name, handler, args, kwargs, frame, function)
-        finally:
-            _replaced.watchers = watchers
-
-    return watched
 
 
 def _of_variables(create: Any) -> Callable[..., Any]:
