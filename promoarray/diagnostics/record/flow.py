@@ -112,12 +112,9 @@ class Heard(threading.local):
         Between which all values of the array that is cast have to be for that.
     call : Call or None
         The call itself.
-    wrapped : object
-        The tensor that was made last of what NumPy computed.
     """
 
     def __init__(self) -> None:
-        self.wrapped: Any = None
         self.begin()
 
     def begin(self) -> None:

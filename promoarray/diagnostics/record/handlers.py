@@ -338,7 +338,6 @@ def wrapped(call: Call) -> None:
     recorder.unexamined("NumPy's operation on a tensor", _NUMPYS, call.frame, called=True)
     for result in call.results():
         recorder.made(result)
-        recorder.heard.wrapped = result.array
 
 
 _NUMPYS = "NumPy computes it, and no policy is asked: write torch.from_numpy(array) there"

@@ -36,7 +36,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     result_of,
     results_of,
 )
-from promoarray.diagnostics.record.recorder import Recorder, Result
+from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
 from promoarray.diagnostics.record.watcher import Known
 from promoarray.dtypes import Kind
@@ -223,7 +223,7 @@ class Session:
         self, name: str, given: list[Any], x: Any, frame: FrameType, in_place: bool
     ) -> tuple[str, str, Any]:
         """Record an operator's operands and result."""
-        recorder, result = self.recorder, self._result(x)
+        recorder, result = self.recorder, result_of(x)
         operands = tuple(operand_of(recorder, x) for x in as_taken(given))
         if result is None or any(x is None for x in operands):
             return "", name, x
@@ -277,14 +277,6 @@ class Session:
         failed = failed_call(self.recorder, what, given, named, frame, in_place)
         call, function, args = failed
         self.recorder.failed(call, error, function, args, named)
-
-    def _result(self, x: Any) -> Result | None:
-        """An array that NumPy made, or a framework's tensor of what it computed."""
-        wrapped, heard = result_of(x), self.recorder.heard
-        if wrapped is None and x is not None and heard.wrapped is x:
-            heard.wrapped = None
-            return self.recorder.elsewhere(x)
-        return wrapped
 
     def _derived(self, given: Sequence[Any], frame: FrameType) -> bool:
         """Whether a number's class is derived of Python's, which not all policies take alike."""
