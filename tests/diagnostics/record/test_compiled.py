@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +173,20 @@ def test_what_paddle_compiles_runs_eagerly_or_is_named(tmp_path: Path, name: str
     assert report.calls["operation", "__mul__"] == 1
     assert not report.unexamined
     assert len([*report.eagerly()]) == (not name.startswith("not"))
+
+
+AFTERWARDS = """
+import torch
+import promoarray as pa
+x = torch.ones(2)
+with pa.record("torch"):  # in which Dynamo is loaded
+    torch.compile(lambda x: x * 2, backend="eager", fullgraph=True)(x)
+print(torch.compile(lambda x: x + 1, backend="eager", fullgraph=True)(x).tolist())
+"""
+
+
+@pytest.mark.slow
+def test_what_is_compiled_afterwards_is_compiled() -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    ran = subprocess.run([sys.executable, "-c", AFTERWARDS], capture_output=True, text=True)
+    assert (ran.stdout, ran.returncode) == ("[2.0, 2.0]\n", 0), ran.stderr

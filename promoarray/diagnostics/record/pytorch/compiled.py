@@ -71,9 +71,11 @@ def _eager(watched: Watched, function: Callable[..., Any]) -> Callable[..., Any]
 
     @wraps(function)
     def answered(callback: Any) -> Any:
+        if not watched.watchers:  # Dynamo may trace what runs here: no generator, which it refuses
+            return function(callback)
         for place in _of_dynamo(watched):
             watched.add(place)
-        if callback and watched.watchers:
+        if callback:
             callback = None
             for watcher in watched.watchers:
                 watcher.recorder.count(EAGER, "torch.compile")
