@@ -15,7 +15,7 @@ from promoarray.core.cast import convert
 from promoarray.diagnostics.casts import cells
 from promoarray.dtypes import BY_NAME, DType
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.registry import as_policy
+from promoarray.promotion.registry import as_policy, families
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "casts.md"
 
@@ -38,6 +38,12 @@ POLICIES: dict[str, tuple[dict[str, object], ...]] = {
     "array_api": ({},),
 }
 """The policies of the page, each with the settings it is shown in."""
+
+for _family, _names in families().items():
+    if not any(_family == known.partition("@")[0] for known in (*POLICIES, "torch_npu")):
+        # Of a family that nothing is said about here, each edition that casts otherwise.
+        _rules = {id(as_policy(name).cast): name for name in reversed(_names)}
+        POLICIES |= dict.fromkeys(reversed(_rules.values()), ({},))
 
 ALSO = {
     "numpy": "numpy@1",

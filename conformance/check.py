@@ -28,23 +28,14 @@ from promoarray.promotion.in_force import policy as in_force
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"
 
+_SAID = "# policy: "
 POLICY_OF = {
-    "numpy1": "numpy@1",
-    "numpy1_windows": "numpy@1-windows",
-    "numpy2": "numpy@2",
-    "jax_x64": "jax@x64",
-    "jax_x32": "jax@x32",
-    "jax_strict": "jax@strict",
-    "jax_lax": "jax@lax",
-    "torch": "torch@2.13",
-    "tf_legacy": "tensorflow",
-    "tf_all": "tensorflow@all",
-    "tf_safe": "tensorflow@safe",
-    "paddle331": "paddle@3.3",
-    "paddle262": "paddle@2.6",
-    "mindspore": "mindspore@2.10",
+    path.stem: head.removeprefix(_SAID)
+    for path in sorted(GOLDEN.glob("*.txt"))
+    for head in [path.read_text("utf-8").partition("\n")[0]]
+    if head.startswith(_SAID)
 }
-"""The policy that each golden file is the truth of."""
+"""The policy that each golden file is the truth of, as its first line says."""
 
 SCALARS = {
     "bool": (weak_bool, True),

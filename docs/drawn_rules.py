@@ -7,6 +7,7 @@ SVG, into ``docs/_static/rules/``; a test draws them again.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -17,17 +18,13 @@ from promoarray.policies import as_policy
 
 TARGET = Path(__file__).parent / "_static" / "rules"
 
-TABLES = (
-    "numpy@2",
-    "jax@x64",
-    "torch@2.13",
-    "torch_npu@2.13",
-    "tensorflow@all",
-    "paddle@3.3",
-    "aclnn@8.5",
-    "mindspore@2.10",
-    "onnx@25",
-)
+PAGES = sorted((Path(__file__).parent / "frameworks").glob("*.md"))
+TABLES = [
+    name
+    for page in PAGES
+    for name in re.findall(r"!\[x1 \+ x2 under (\S+)\]", page.read_text(encoding="utf-8"))
+]
+"""The policies whose tables the pages show."""
 ORDERS = ("jax@x64",)
 
 SHOWN = (

@@ -65,6 +65,7 @@ def edition(mode: str) -> _ask.Oracle:
     jax.config.update("jax_enable_x64", mode != "x32")
     jax.config.update("jax_numpy_dtype_promotion", "strict" if mode == "strict" else "standard")
     meta = {
+        "policy": f"jax@{mode}",
         "framework": "jax",
         "jax": jax.__version__,
         "ml_dtypes": ml_dtypes.__version__,

@@ -145,6 +145,7 @@ def edition() -> _ask.Oracle:
         if name.endswith("/copysign"):  # composed: its kernels see one operand each
             sections[name] = _plain(sections[name])
     meta = {
+        "policy": "mindspore@2.10",
         "framework": f"mindspore {version('mindspore')}, CPU, PyNative, blocking launches",
         "how": "mindspore.ops and operators, executed on tensors of ones, shape (2,); 0-d;"
         " (2, 2) for matmul; a failure is asked three times",

@@ -45,8 +45,10 @@ def edition() -> _ask.Oracle:
     """Everything asked of the installed NumPy."""
     import numpy as np
 
-    meta = {"framework": "numpy", "numpy": np.__version__}
-    if not np.__version__.startswith("1."):
+    old, small = np.__version__.startswith("1."), np.dtype(int).itemsize == 4
+    policy = f"numpy@{1 if old else 2}{'-windows' if small else ''}"
+    meta = {"policy": policy, "framework": "numpy", "numpy": np.__version__}
+    if not old:
         import ml_dtypes
 
         meta["ml_dtypes"] = ml_dtypes.__version__
@@ -59,7 +61,7 @@ def edition() -> _ask.Oracle:
     )
     both = {**arrays, **_ask.SCALARS}
 
-    if np.dtype(int).itemsize == 4:
+    if small:
         meta["long"] = "of 32 bits, on i386; indices are widened to 64, as on Windows"
 
     def code(answer: Any) -> str:

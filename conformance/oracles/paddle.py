@@ -138,6 +138,7 @@ def edition() -> _ask.Oracle:
         if NAMELESS.fullmatch(name):
             sections[name] = _plain(section)
     meta = {
+        "policy": f"paddle@{paddle.__version__[:3]}",
         "framework": f"paddlepaddle {version('paddlepaddle')}, CPU, dynamic graph",
         "how": "executed on tensors of ones, shape (2,); 0-d; (2, 2) for matmul",
         "code after ?": "(3.x) the promoted dtype, of which the CPU wheel has no kernel",

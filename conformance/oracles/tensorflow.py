@@ -223,7 +223,8 @@ def edition(mode: str) -> _ask.Oracle:
             "tnp_other/unary": _ask.unary(TNP_UNARY, arrays),
             "tnp_other/reduce": _ask.unary(TNP_REDUCE, arrays),
         }
-    meta = {"tensorflow": tf.__version__, "mode": mode, "how": "executed on the CPU, eagerly"}
+    meta = {"policy": "tensorflow" if mode == "legacy" else f"tensorflow@{mode}"}
+    meta |= {"tensorflow": tf.__version__, "mode": mode, "how": "executed on the CPU, eagerly"}
     if mode != "legacy":
         meta["tnp_other"] = "functions that do not follow the mode; no policy answers for them"
     return _ask.Oracle(meta, code, sections, refusal)

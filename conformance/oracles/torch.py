@@ -221,7 +221,8 @@ def edition() -> _ask.Oracle:
         **_ask.linear(linear(LINEAR), {c: identity(c, name) for c, name in names.items()}),
         **{name: replace(section, refusal=error_name) for name, section in edges.items()},
     }
-    meta = {"torch": torch.__version__, "how": "executed on the CPU, arrays of two ones"}
+    meta = {"policy": "torch@2.13", "torch": torch.__version__}
+    meta |= {"how": "executed on the CPU, arrays of two ones"}
     return _ask.Oracle(meta, code, sections, refusal)
 
 

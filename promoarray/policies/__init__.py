@@ -13,24 +13,25 @@ A framework's file holds all that promoarray knows of it:
 * its **sources**: documents, source files and recorded answers, in the docstring and in the
   ``Policy``, which ``pa.explain`` quotes.
 
-``edition(edition)`` returns the ``Policy`` of an edition. A folder's ``__init__`` holds only that;
-its files import each other, never the ``__init__``. What several frameworks share is in
-``promoarray.promotion``: ``default_rules``, ``linalg_rules``, ``type_steps``, ``ranks``,
+``EDITIONS`` names its editions, the default one first, and ``edition(edition)`` returns the
+``Policy`` of one: the registry finds both, so that no list elsewhere names a framework. A folder's
+``__init__`` holds only that; its files import each other, never the ``__init__``. A file that
+begins with an underscore is of several families. What several frameworks share otherwise is
+in ``promoarray.promotion``: ``default_rules``, ``linalg_rules``, ``type_steps``, ``ranks``,
 ``cast_quirks`` and ``cast_transforms``, ``stored``, ``scalars``, ``variants``.
 
 To add a framework (``docs/contributing.md`` does it for an example):
 
 1. Record what it answers: write ``conformance/oracles/<framework>.py`` and keep its answers in
-   ``conformance/golden``; name the policy they are of in ``conformance/check.py``.
-2. Write ``policies/<framework>.py``: the table, ``OPERATIONS``, ``CASTS``, a ``Policy``, and
-   ``edition``. Start from ``array_api.py``, the shortest.
-3. Name it and its editions in ``promotion/registry.py`` (``BUILT_IN``), the default edition first.
-4. ``policy.check()`` proves or refutes what should hold of the table, and
+   ``conformance/golden``, whose first line names the policy they are of.
+2. Write ``policies/<framework>.py``: the table, ``OPERATIONS``, ``CASTS``, a ``Policy``,
+   ``EDITIONS`` and ``edition``. Start from ``array_api.py``, the shortest.
+3. ``policy.check()`` proves or refutes what should hold of the table, and
    ``python conformance/check.py`` compares the policy with the recorded answers. A departure is
    listed with its reason in ``conformance/departures.toml``. ``conformance/differential.py`` asks
    both sides random programs, which find what no table asks.
-5. Add ``tests/policies/test_<framework>.py``. Add the policy to ``conformance/cast_tables.py`` and
-   run it: it writes ``docs/casts.md``.
+4. Add ``tests/policies/test_<framework>.py`` and the page ``docs/frameworks/<framework>.md``; run
+   ``conformance/cast_tables.py``, which writes ``docs/casts.md``.
 
 A policy from outside promoarray needs none of this: see ``register`` and the entry-point group
 ``promoarray.policies``.

@@ -316,6 +316,9 @@ def supported(policy: Policy) -> Policy:
     )
 
 
+EDITIONS = ("8.0", "8.5")
+
+
 def edition(edition: str, *, check_support: bool = False) -> Policy:
     """Return the policy of an edition; ``check_support`` refuses what the operators do not list."""
     policy = {"8.0": V8_0, "8.5": V8_5}[edition]

@@ -209,6 +209,8 @@ ARRAY_API = Policy(
     ),
 )
 
+EDITIONS = ("",)
+
 
 def edition(edition: str) -> Policy:
     """The one edition."""

@@ -1,13 +1,14 @@
 """The policies by name.
 
-The built-in families are modules of ``promoarray.policies``, imported when first asked for; third
-parties add theirs through the entry-point group ``promoarray.policies`` or ``register``. A policy
-is pickled as its name.
+The built-in families are the modules of ``promoarray.policies``, imported when first asked for:
+each declares its ``EDITIONS``. Third parties add theirs through the entry-point group
+``promoarray.policies`` or ``register``. A policy is pickled as its name.
 """
 
 from __future__ import annotations
 
 import copyreg
+import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -17,19 +18,36 @@ from typing import Any
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.promotion.policy import Policy
 
-BUILT_IN = {
-    "numpy": ("2", "2-arm64", "2.5", "1", "1-windows"),
-    "jax": ("x64", "x32", "strict", "lax"),
-    "torch": ("2.13", "2.13-arm64", "2.13-cuda", "2.11", "2.11-cuda"),
-    "torch_npu": ("2.13", "2.13-950", "2.13-910a"),
-    "tensorflow": ("", "all", "safe"),
-    "paddle": ("", "3.3", "2.6"),
-    "aclnn": ("8.0", "8.5"),
-    "onnx": ("25", *(str(n) for n in range(1, 29) if n != 25)),
-    "mindspore": ("2.10",),
-    "array_api": ("",),
-}
-"""Editions of each family, the one a bare family name means first."""
+FIRST = (
+    *("numpy", "jax", "torch", "torch_npu", "tensorflow", "paddle", "aclnn", "onnx", "mindspore"),
+    "array_api",
+)
+"""The families that lists begin with; the others follow by name."""
+
+
+@cache
+def family_names() -> tuple[str, ...]:
+    """Return the built-in families: the modules of ``promoarray.policies``."""
+    # Not pkgutil.iter_modules, which imports inspect.
+    folder = import_module("promoarray.policies").__path__[0]
+    names = {
+        entry.removesuffix(".py")
+        for entry in os.listdir(folder)
+        if entry[0] != "_"
+        if entry.endswith(".py") or os.path.exists(os.path.join(folder, entry, "__init__.py"))
+    }
+    return (*(n for n in FIRST if n in names), *sorted(names.difference(FIRST)))
+
+
+def _family(family: str) -> Any:
+    return import_module(f"promoarray.policies.{family}")
+
+
+def built_in(family: str) -> tuple[str, ...]:
+    """Return the editions that a family's module declares, the one a bare name means first."""
+    editions: tuple[str, ...] = _family(family).EDITIONS if family in family_names() else ()
+    return editions
+
 
 _registered: dict[str, Policy] = {}
 
@@ -45,8 +63,7 @@ def _built_in(family: str, edition: str) -> Policy:
     key = family, edition
     found = _editions.get(key)
     if found is None:  # all threads that ask may make one: the first that is here is everybody's
-        module = import_module(f"promoarray.policies.{family}")
-        found = _editions.setdefault(key, module.edition(edition))
+        found = _editions.setdefault(key, _family(family).edition(edition))
     return found
 
 
@@ -77,7 +94,7 @@ def families() -> dict[str, list[str]]:
 
     Those of entry points are here once they have been asked for: this loads nothing.
     """
-    found = {f: [_full(f, e) for e in editions] for f, editions in BUILT_IN.items()}
+    found = {f: [_full(f, e) for e in built_in(f)] for f in family_names()}
     for name in tuple(_registered):
         names = found.setdefault(name.partition("@")[0], [])
         if name not in names:
@@ -98,10 +115,8 @@ def list_policies() -> list[str]:
     >>> "torch@2.13" in list_policies()
     True
     """
-    built_in = [
-        _full(f, e) for f, editions in BUILT_IN.items() for e in sorted(editions, key=_order)
-    ]
-    return list(dict.fromkeys([*built_in, *_registered, *_entry_points()]))
+    ours = [_full(f, e) for f in family_names() for e in sorted(built_in(f), key=_order)]
+    return list(dict.fromkeys([*ours, *_registered, *_entry_points()]))
 
 
 def _order(edition: str) -> tuple[float, str]:
@@ -135,8 +150,8 @@ def as_policy(policy: str | Policy, *, kernels: bool = False) -> Policy:
     if policy in _registered:
         return _registered[policy]
     family, _, edition = policy.partition("@")
-    editions = BUILT_IN.get(family, ())
-    if policy in BUILT_IN:
+    editions = built_in(family)
+    if editions and policy == family:
         return _built_in(family, editions[0])
     if edition and edition in editions:
         return _built_in(family, edition)
@@ -165,10 +180,13 @@ def _unknown(name: str, family: str) -> str:
     names = list_policies()
     near = [n for n in names if n.partition("@")[0] == family]
     wanted = name[:LONGEST].lower()
-    near = near or difflib.get_close_matches(wanted, [*names, *BUILT_IN], n=4, cutoff=0.5)
+    every = [*names, *family_names()]
+    near = near or difflib.get_close_matches(wanted, every, n=4, cutoff=0.5)
     if near:
         return f"unknown policy {quoted(name)}. Did you mean: {_listed(list(dict.fromkeys(near)))}?"
-    return f"unknown policy {quoted(name)}. Write one of: {_listed(names)}"
+    others = [n for n in names if n.partition("@")[0] not in family_names()]
+    written = ", ".join([*family_names(), *others])
+    return f"unknown policy {quoted(name)}. Write one of: {written} (`promoarray list`: editions)"
 
 
 def _listed(names: list[str]) -> str:
@@ -207,8 +225,9 @@ def is_installed(policy: Policy) -> bool:
 def _is_installed(policy: Policy) -> bool:
     base = policy.name.partition("+")[0]  # of a policy with quirks
     family, _, edition = base.partition("@")
-    known = base in BUILT_IN or edition in BUILT_IN.get(family, ()) or base in _entry_points()
-    return known and as_policy(policy.name) is policy
+    ours = built_in(family)
+    known = (ours and base == family) or edition in ours or base in _entry_points()
+    return bool(known) and as_policy(policy.name) is policy
 
 
 def _reduce(policy: Policy) -> tuple[Any, ...]:

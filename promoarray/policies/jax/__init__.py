@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("x64", "x32", "strict", "lax")
+
 
 def edition(edition: str) -> Policy:
     """``x64``, ``x32`` (JAX's default), ``strict`` or ``lax``."""

@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("2.10",)
+
 
 def edition(edition: str) -> Policy:
     """MindSpore ``2.10``."""

@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("2", "2-arm64", "2.5", "1", "1-windows")
+
 
 def edition(edition: str) -> Policy:
     """NumPy ``2`` (NEP 50), ``2.5`` or ``1`` (promotion by value), on a machine or another."""

@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("25", *(str(n) for n in range(1, 29) if n != 25))
+
 
 def edition(edition: str) -> Policy:
     """An opset, ``1`` to ``28``."""

@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("", "3.3", "2.6")
+
 
 def edition(edition: str) -> Policy:
     """Return the policy of an edition: ``""`` is the document's."""

@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("", "all", "safe")
+
 
 def edition(edition: str) -> Policy:
     """TensorFlow's legacy rule (``""``), or mode ``all`` or ``safe``."""

@@ -2,6 +2,8 @@
 
 from promoarray.promotion.policy import Policy
 
+EDITIONS = ("2.13", "2.13-950", "2.13-910a")
+
 
 def edition(edition: str) -> Policy:
     """PyTorch ``2.13`` on Atlas A2, ``2.13-950`` or ``2.13-910a``."""
