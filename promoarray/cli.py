@@ -34,6 +34,7 @@ from promoarray.diagnostics.command_line import (
     script,
     why_arguments,
 )
+from promoarray.diagnostics.settings import find
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted
 from promoarray.operations import BY_SYMBOL, Operation, operation
@@ -70,11 +71,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     _never_fail_to_print()
     try:
-        args, unknown = _parser().parse_known_args(_before_dashes(given))
+        args, unknown = _parse(_before_dashes(given))
         if unknown:
             args.parser.unrecognized(unknown)
     except SystemExit as stop:  # argparse has said what is wrong, or printed the help
         return int(stop.code or 0)
+    except ValueError as error:  # in the settings of the project
+        print(f"promoarray: {error}", file=sys.stderr)
+        return 2
     args.args = given[len(_before_dashes(given)) + 1 :]
     try:
         run: Command = args.run_command
@@ -116,7 +120,27 @@ def _before_dashes(argv: list[str]) -> list[str]:
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Parse a command line; what it leaves open, the settings of the project say."""
+    parser, commands = _parser()
+    project = find() if words and words[0] in commands.keys() - _NO_SETTINGS else None
+    if project is None:
+        return parser.parse_known_args(words)
+    project.check(commands)
+    project.fill(commands[words[0]], words[0])
+    args, unknown = parser.parse_known_args(words)
+    if script := getattr(args, "script", ""):
+        project.fill(args.parser, args.command, script)
+        args, unknown = parser.parse_known_args(words)
+    return args, unknown
+
+
+_NO_SETTINGS = {"completion", "doctor"}
+"""Commands that work where a file of settings does not."""
+
+
+def _parser() -> tuple[CommandParser, dict[str, argparse.ArgumentParser]]:
+    """The parser, and that of each command."""
     parser = CommandParser(
         "promoarray", description="What dtype would this give in another framework?", epilog=EPILOG
     )
@@ -128,7 +152,7 @@ def _parser() -> argparse.ArgumentParser:
         what = "write the page's data as JSON" if name == "explore" else "print JSON"
         command.add_argument("--json", action="store_true", help=what)
         arguments(command)
-    return parser
+    return parser, dict(commands.choices)
 
 
 # -- their arguments ------------------------------------------------------------------------------
@@ -151,6 +175,7 @@ def _explore_arguments(command: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", required=True, help="the page; - for standard output")
     add(
         "--policies",
+        "--policy",
         metavar="A,B,C",
         help="the policies it shows, or all; default: the editions of every framework that people "
         "have installed",
@@ -174,7 +199,12 @@ def _explain_arguments(command: argparse.ArgumentParser) -> None:
         help="a dtype by name or code (codes count bits: i8 is int8), int64[] for a 0-d array, "
         "or a Python scalar: 2.5, 1, True, 1j",
     )
-    add("--policy", metavar="POLICY", help="default: the policy in force")
+    add(
+        "--policies",
+        "--policy",
+        metavar="A,B,C",
+        help="an explanation each; default: the policy in force",
+    )
 
 
 def _cast_arguments(command: argparse.ArgumentParser) -> None:
@@ -182,7 +212,12 @@ def _cast_arguments(command: argparse.ArgumentParser) -> None:
     add("values", metavar="VALUE", nargs="+", help="1.5, -0.0, inf, nan or bits:7f")
     add("--from", dest="source", metavar="DTYPE", required=True)
     add("--to", dest="target", metavar="DTYPE", required=True)
-    add("--policy", metavar="A,B,C", help="default: one policy per framework")
+    add(
+        "--policies",
+        "--policy",
+        metavar="A,B,C",
+        help="default: one policy per framework",
+    )
     add("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
     add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
 
@@ -233,13 +268,18 @@ def _explain(args: argparse.Namespace) -> int:
     if args.op != "astype" and bare not in BY_SYMBOL and not was_asked(args.op):
         _known_operation(args.op)
     operands = tuple(_operand(text) for text in args.operands)
+    names = [name.strip() for name in args.policies.split(",")] if args.policies else [None]
     try:
-        answer = question(args.op, operands, args.policy)
+        answers = [question(args.op, operands, name) for name in names]
     except TypeError as error:  # too many operands, or not of the kind they must be
         raise UsageError(str(error)) from error
-    explanation = answer()
-    _print(explanation, args)
-    return 1 if explanation.dtype is None else 0
+    explanations = [answer() for answer in answers]
+    if args.json and len(explanations) > 1:
+        _print_json([each.to_dict() for each in explanations])
+    else:
+        for each in explanations:
+            _print(each, args)
+    return int(any(each.dtype is None for each in explanations))
 
 
 def _cast(args: argparse.Namespace) -> int:
@@ -284,14 +324,14 @@ def _in_room(args: argparse.Namespace) -> int:
 def _doctor(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.doctor import examine
 
-    found = examine()
+    found = examine(_parser()[1])
     _print(found, args)
     return 0 if found else 1
 
 
 def _completion(args: argparse.Namespace) -> int:
     try:
-        print(script(_parser(), args.shell))
+        print(script(_parser()[0], args.shell))
     except ImportError:
         raise UsageError("this needs shtab: pip install 'promoarray[completion]'") from None
     return 0

@@ -279,7 +279,7 @@ def question(args: Namespace, source: DType) -> tuple[list[Policy], Buffer]:
     ValueError
         If a text is not a value of the source, or no policy has an argument that is given.
     """
-    policies = [as_policy(name.strip()) for name in (args.policy or DEFAULT).split(",")]
+    policies = [as_policy(name.strip()) for name in (args.policies or DEFAULT).split(",")]
     for name, least in (("saturate", 19), ("round_mode", 24)):
         if getattr(args, name) is not None and not any(name in p.cast.knobs for p in policies):
             raise ValueError(f"none of these policies has {name}; onnx@{least} and later have")

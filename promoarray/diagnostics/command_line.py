@@ -112,6 +112,7 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--policies",
+        "--policy",
         metavar="A,B,C",
         help="the policies to compare with, or all: the editions of every framework that people "
         "have installed; default: those that programs of its framework are ported to, of one "
@@ -187,6 +188,14 @@ def _for_ci(command: argparse.ArgumentParser, **fail_on: Any) -> None:
     """Add what a job of CI needs; ``fail_on`` says what ``--fail-on`` takes."""
     add = command.add_argument_group("for CI").add_argument
     add("--fail-on", **fail_on)
+    add(
+        "--ignore",
+        metavar="NAMES",
+        type=_ignored,
+        default=(),
+        help="findings that are left out, by kind or policy, as a comment names them",
+    )
+    command.set_defaults(ignore_in={})
     add("--baseline", metavar="FILE", help="the findings that are known, which do not fail")
     add(
         "--update-baseline",
@@ -207,6 +216,12 @@ def _count(text: str) -> int:
     if not number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return number
+
+
+def _ignored(text: str) -> tuple[str, ...]:
+    from promoarray.diagnostics.findings.classify import ignored_names
+
+    return _named(text, ignored_names)
 
 
 def _selectors(text: str) -> tuple[str, ...]:
@@ -351,13 +366,13 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
     add(
         "--ulps",
         metavar="N",
-        type=float,
+        type=_number,
         help="with --shadow: how many units in the last place results may be apart; default: 4",
     )
     add(
         "--share",
         metavar="R",
-        type=float,
+        type=_number,
         help="the share of results that have to vanish before underflow is told; default: 0.1",
     )
     add(
@@ -386,6 +401,16 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
         "out of range, the first Inf or NaN, digits, updates that change nothing. Of promoarray's "
         "policies: promoarray check POLICY proves or refutes the properties of its rule.",
     )
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
+    return number
 
 
 def _losses(text: str) -> frozenset[str]:

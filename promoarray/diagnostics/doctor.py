@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from html import escape
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ import numpy as np
 
 from promoarray.backends.numpy import cast
 from promoarray.console import Printable, html_table, visible, wrapped
+from promoarray.diagnostics.run.frameworks import named
+from promoarray.diagnostics.settings import Commands, find
 from promoarray.dtypes import BY_NAME
 from promoarray.errors import UnknownPolicyError
 from promoarray.kernels import levels, use_level
@@ -102,9 +105,16 @@ class Examination(Printable):
 _SIGNS = {True: ("ok", "green"), False: ("BAD", "bold red"), None: ("-", "dim")}
 
 
-def examine() -> Examination:
-    """Look at this machine, the installed libraries and the settings."""
-    parts = (_machine, _loops, _dependencies, _devices, _settings, _frameworks, _extras)
+def examine(commands: Commands | None = None) -> Examination:
+    """Look at this machine, the installed libraries and the settings.
+
+    Parameters
+    ----------
+    commands : mapping of str to ArgumentParser, optional
+        The commands whose options a project may set.
+    """
+    project = partial(_project, commands or {})
+    parts = (_machine, _loops, _dependencies, _devices, _settings, project, _frameworks, _extras)
     return Examination(tuple(check for part in parts for check in part()))
 
 
@@ -185,6 +195,27 @@ def _settings() -> Iterator[Checked]:
     for name in sorted(os.environ):
         if name.startswith("PROMOARRAY_") and name != "PROMOARRAY_POLICY":
             yield Checked("settings", name, True, os.environ[name])
+
+
+def _project(commands: Commands) -> Iterator[Checked]:
+    """Read the settings of the project as each command would."""
+    try:
+        project = find() if commands else None
+        if project is None:
+            return
+        project.check(commands)
+        for name, parser in commands.items():
+            project.fill(parser, name)
+        for title, value in project.shown():
+            if title.rpartition(" ")[2] in ("policies", "policy"):
+                named(value if isinstance(value, str) else ",".join(value))
+    except (UnknownPolicyError, ValueError) as error:
+        yield Checked("settings", "pyproject.toml", False, str(error))
+        return
+    yield Checked("settings", "pyproject.toml", True, str(project.path))
+    for title, value in project.shown():
+        says = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        yield Checked("settings", title, True, says)
 
 
 def _frameworks() -> Iterator[Checked]:

@@ -31,7 +31,7 @@ from promoarray.diagnostics.exit_codes import (
     SIGNAL,
     USAGE,
 )
-from promoarray.diagnostics.findings.classify import NEW, Judged, asked_baseline, judged
+from promoarray.diagnostics.findings.classify import NEW, Ignored, Judged, asked_baseline, judged
 from promoarray.diagnostics.model.lost import CHECKS, LostPlace
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
@@ -86,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
     files |= {os.path.abspath(args.script)} if args.script else set()
     findings = {each.finding: each for each in report.told}
     whole = not ended.status and not ended.bugs
-    about: Any = {"whole": whole, "kinds": tuple(CHECKS)}
+    about: Any = {"whole": whole, "kinds": tuple(CHECKS), "ignored": Ignored.by(args)}
     judgement = judged([*findings], files, baseline, args.fail_on, **about)
     if baseline is not None and args.update_baseline and whole:
         baseline = baseline.updated([*judgement.of(NEW, "known")], ())

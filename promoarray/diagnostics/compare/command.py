@@ -37,7 +37,7 @@ from promoarray.diagnostics.exit_codes import (
     UsageError,
 )
 from promoarray.diagnostics.findings import classify, verdict
-from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Judged, judge
+from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Ignored, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
@@ -207,7 +207,8 @@ class Comparison:
         """Say which findings are new."""
         files = {file for each in ended.findings for file in each.files}
         files |= {os.path.abspath(self.args.script)} if self.args.script else set()
-        return judge(report, files, baseline, self.args.fail_on, whole=_whole(ended))
+        about: Any = {"whole": _whole(ended), "ignored": Ignored.by(self.args)}
+        return judge(report, files, baseline, self.args.fail_on, **about)
 
     def updated(self, judged: Judged, report: Report, ended: Ended) -> Baseline | None:
         """Return the baseline with what is found now, if that is asked for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import io
 import json
@@ -10,8 +11,9 @@ import os
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,6 +156,34 @@ def _entry(row: dict[str, Any]) -> tuple[Entry, int]:
     return Entry(**texts, operands=tuple(operands)), count
 
 
+class Selected(NamedTuple):
+    """Findings by name: of some kinds, of some policies; of every one where none is named."""
+
+    kinds: tuple[str, ...]
+    policies: tuple[str, ...]
+    # names that nothing has: what was meant is not known, so nothing is selected
+    unknown: tuple[str, ...]
+
+    @classmethod
+    def of(cls, words: Collection[str]) -> Selected:
+        """Return what some names select."""
+        kinds = tuple(word for word in words if word in NAMES or word in CHECKS)
+        policies = tuple(word for word in words if word not in kinds and _known(word))
+        return cls(kinds, policies, tuple(w for w in words if w not in (*kinds, *policies)))
+
+    def has(self, finding: Finding) -> bool:
+        """Whether a finding is of its kinds and policies."""
+        return (
+            not self.unknown
+            and (not self.kinds or any(name in finding.names for name in self.kinds))
+            and (not self.policies or any(_is(finding.policy, name) for name in self.policies))
+        )
+
+    def about(self, policies: Collection[str]) -> bool:
+        """Whether it is about a comparison with these policies."""
+        return not self.policies or any(_is(p, name) for p in policies for name in self.policies)
+
+
 @dataclass(frozen=True, slots=True)
 class Comment:
     """A comment that has findings ignored."""
@@ -164,24 +194,50 @@ class Comment:
     # the lines that it holds for
     first: int
     last: int
-    # the names in its brackets
-    kinds: tuple[str, ...]
-    policies: tuple[str, ...]
-    unknown: tuple[str, ...]
+    # what the names in its brackets select
+    names: Selected
 
     def covers(self, finding: Finding) -> bool:
         """Whether it holds for a finding: for its line, its kind and its policy."""
         return (
-            not self.unknown  # what was meant is not known
+            self.names.has(finding)
             and self.first <= finding.place.line <= self.last
-            and (not self.kinds or any(name in finding.names for name in self.kinds))
-            and (not self.policies or any(_is(finding.policy, name) for name in self.policies))
             and os.path.realpath(self.file) == os.path.realpath(finding.place.file)
         )
 
-    def about(self, policies: Collection[str]) -> bool:
-        """Whether it is about a comparison with these policies."""
-        return not self.policies or any(_is(p, name) for p in policies for name in self.policies)
+
+@dataclass(frozen=True)
+class Ignored:
+    """What a command line and the settings of a project have ignored."""
+
+    everywhere: tuple[str, ...] = ()
+    # from patterns of paths to names; what is named alone does not hold elsewhere
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def by(cls, args: argparse.Namespace) -> Ignored:
+        """Return what the arguments of a command say."""
+        return cls(args.ignore, args.ignore_in)
+
+    def covers(self, finding: Finding) -> bool:
+        """Whether a finding is ignored."""
+        path = os.path.realpath(finding.place.file)
+        every = [self.everywhere] if self.everywhere else []
+        every += [names for pattern, names in self.files.items() if fnmatch(path, pattern)]
+        return any(Selected.of(names).has(finding) for names in every)
+
+
+def ignored_names(words: Collection[str]) -> tuple[str, ...]:
+    """Return names of kinds and policies, as the brackets of a comment have them.
+
+    Raises
+    ------
+    ValueError
+        If one is neither.
+    """
+    for name in Selected.of(words).unknown:
+        raise ValueError(f"{quoted(name)} is neither a policy nor a kind of finding.{_near(name)}")
+    return tuple(words)
 
 
 class Notice(NamedTuple):
@@ -211,15 +267,18 @@ def told(
     """Return what is wrong with comments: names that nothing has, and those that ignore nothing."""
     notices = []
     for each in comments:
-        for name in each.unknown:
-            meant = difflib.get_close_matches(name, [*NAMES, *CHECKS, *families()], n=1)
-            near = f" Did you mean: {meant[0]}?" if meant else ""
+        for name in each.names.unknown:
             names = ", ".join(kinds)
             what = f"names {quoted(name)}, which is neither a policy nor one of {names}."
-            notices.append(Notice(each.file, each.line, f"{each.text} {what}{near}"))
-        if each not in used and not each.unknown and each.about(policies):
+            notices.append(Notice(each.file, each.line, f"{each.text} {what}{_near(name)}"))
+        if each not in used and not each.names.unknown and each.names.about(policies):
             notices.append(Notice(each.file, each.line, f"unused ignore: {each.text}"))
     return notices
+
+
+def _near(name: str) -> str:
+    meant = difflib.get_close_matches(name, [*NAMES, *CHECKS, *families()], n=1)
+    return f" Did you mean: {meant[0]}?" if meant else ""
 
 
 _IGNORE = re.compile(r"#\s*promoarray:\s*ignore(?![\w-])\s*(?:\[([^\]]*)(\]?))?")
@@ -258,12 +317,10 @@ def _comment(file: str, token: tokenize.TokenInfo, first: int, last: int) -> Com
         first = last = line
     names, closed = match[1], match[2]
     words = [] if names is None else [word.strip() for word in names.split(",")]
-    kinds = tuple(word for word in words if word in NAMES or word in CHECKS)
-    policies = tuple(word for word in words if word not in kinds and _known(word))
-    unknown = tuple(word for word in words if word not in (*kinds, *policies))
+    selected = Selected.of(words)
     if names is not None and not closed:
-        kinds, policies, unknown = (), (), (f"[{names}",)
-    return Comment(file, line, match[0].strip(), first, last, kinds, policies, unknown)
+        selected = Selected((), (), (f"[{names}",))
+    return Comment(file, line, match[0].strip(), first, last, selected)
 
 
 def _known(name: str) -> bool:
@@ -281,6 +338,8 @@ def _is(policy: str, name: str) -> bool:
     )
 
 
+NOTHING_IGNORED = Ignored()
+
 NEW, KNOWN, IGNORED = "new", "known", "ignored"
 
 
@@ -289,7 +348,7 @@ class Judged:
     """The findings of a report, each known, ignored or new."""
 
     # from each Finding, in the order of the source, to ``NEW``, ``KNOWN`` in the baseline, or
-    # ``IGNORED`` by a comment
+    # ``IGNORED`` by a comment or a setting
     states: dict[Finding, str]
     fail_on: tuple[str, ...]  # names that select the findings that fail, if they are new
     notices: tuple[Notice, ...] = ()  # what is wrong with comments
@@ -319,7 +378,7 @@ class Judged:
     @property
     def left_out(self) -> str:
         """How many are left out, and why, in a sentence; "" if there are none."""
-        why = {IGNORED: "ignored by comments", KNOWN: f"known in {self.baseline}"}
+        why = {IGNORED: "ignored", KNOWN: f"known in {self.baseline}"}
         counts = Counter(self.states.values())
         parts = [f"{counts[state]} {words}" for state, words in why.items() if counts[state]]
         total = counted(len(self.hidden), "finding")
@@ -343,6 +402,7 @@ def judge(
     fail_on: tuple[str, ...],
     *,
     whole: bool,
+    ignored: Ignored = NOTHING_IGNORED,
 ) -> Judged:
     """Say which findings of a report are new.
 
@@ -354,7 +414,8 @@ def judge(
         Whether the program ran to its end; else nothing is told of what was not found.
     """
     policies = [policy.name for policy in report.policies]
-    return judged(findings(report), files, baseline, fail_on, policies, whole=whole)
+    about: Any = {"whole": whole, "ignored": ignored}
+    return judged(findings(report), files, baseline, fail_on, policies, **about)
 
 
 def judged(
@@ -366,16 +427,18 @@ def judged(
     *,
     whole: bool,
     kinds: Collection[str] = NAMES,
+    ignored: Ignored = NOTHING_IGNORED,
 ) -> Judged:
     """Say which findings are new; see ``judge``. Comments that name none of the kinds are others'
     to use."""
     comments = comments_in({*files, *(each.place.file for each in every)})
     holding = {each: [c for c in comments if c.covers(each)] for each in every}
     used = {comment for found in holding.values() for comment in found}
-    used |= {c for c in comments if c.kinds and not {*c.kinds} & {*kinds}}
-    left = [each for each, found in holding.items() if not found]
+    used |= {c for c in comments if c.names.kinds and not {*c.names.kinds} & {*kinds}}
+    hidden = {each for each, found in holding.items() if found or ignored.covers(each)}
+    left = [each for each in every if each not in hidden]
     known = baseline.known(left) if baseline else set()
-    states = {each: IGNORED if found else NEW for each, found in holding.items()}
+    states = {each: IGNORED if each in hidden else NEW for each in every}
     states |= dict.fromkeys(known, KNOWN)
     return Judged(
         states,

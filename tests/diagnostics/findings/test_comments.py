@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 from diagnostics.findings.programs import HALF, START, Command, write
 
-from promoarray.diagnostics.findings.classify import Comment, comments_in
+from promoarray.diagnostics.findings.classify import Selected, comments_in
 
 COVERED = {
     "x = 1  # promoarray: ignore": [(1, 1)],
@@ -42,16 +42,15 @@ def test_the_lines_that_a_comment_holds_for(tmp_path: Path, source: str) -> None
     assert [(each.first, each.last) for each in found] == COVERED[source]
 
 
-def names(tmp_path: Path, comment: str) -> Comment:
+def names(tmp_path: Path, comment: str) -> Selected:
     script = write(tmp_path, f"x = 1  {comment}\n")
     linecache.checkcache()
     (found,) = comments_in([script])
-    return found
+    return found.names
 
 
 def test_the_names_in_brackets(tmp_path: Path) -> None:
     found = names(tmp_path, "# promoarray: ignore[torch@2.13, refuse , onnx] since it is exact")
-    assert found.text == "# promoarray: ignore[torch@2.13, refuse , onnx]"
     assert (found.policies, found.kinds, found.unknown) == (("torch@2.13", "onnx"), ("refuse",), ())
     for wrong in ("[]", "[torhc]", "[torch refuse]", "[torch", "[torch, any]", "[ torch,]"):
         assert names(tmp_path, f"# promoarray: ignore{wrong}").unknown
@@ -89,10 +88,10 @@ def test_the_report_counts_what_is_ignored(compare: Command, tmp_path: Path) -> 
     assert ran.status == 1
     assert "x / 2" not in ran.out
     assert "x * 1.5" in ran.out
-    assert "1 finding not shown: 1 ignored by comments." in ran.out
+    assert "1 finding not shown: 1 ignored." in ran.out
     write(tmp_path, HALF.replace("2\n", "2  # promoarray: ignore\n"))
     ran = compare(script)
-    assert (ran.status, ran.out) == (0, "1 finding not shown: 1 ignored by comments.\n")
+    assert (ran.status, ran.out) == (0, "1 finding not shown: 1 ignored.\n")
 
 
 def test_the_others_of_a_place_are_still_shown(compare: Command, tmp_path: Path) -> None:

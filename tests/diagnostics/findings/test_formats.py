@@ -217,7 +217,7 @@ def test_github_gets_a_command_for_each_place_that_is_new(compare: Command, tmp_
     ]
     assert "title=other dtype under torch@2.13%2C onnx@25::" in commands[2]
     assert summary.startswith("3 operations under numpy@2")
-    assert left_out == "1 finding not shown: 1 ignored by comments."
+    assert left_out == "1 finding not shown: 1 ignored."
 
 
 def test_what_ends_a_command_is_escaped(compare: Command, tmp_path: Path) -> None:
