@@ -74,6 +74,15 @@ def _two_policies(command: argparse.ArgumentParser) -> None:
     add("--to", dest="after", metavar="POLICY", required=True, help="what it is to run under")
 
 
+def _save(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--save",
+        metavar="RUN.zip",
+        help="also write the recording, which compare, diff, why and check take in place of a "
+        "program",
+    )
+
+
 def _packages(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--packages",
@@ -145,11 +154,7 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
     )
     _packages(command)
     add("--all", action="store_true", help="show the places that only inherit, too")
-    add(
-        "--save",
-        metavar="RUN.json",
-        help="also write the recorded run; promoarray compare RUN.json --policies A,B asks others",
-    )
+    _save(command)
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
     add("--run-all", action="store_true", help="also run the program under each policy")
@@ -334,6 +339,7 @@ def why_arguments(command: argparse.ArgumentParser) -> None:
         help="also say where the dtype of a global at the end comes from",
     )
     add("--framework", metavar="NAME", default="", help="default: what the program imports")
+    _save(command)
     add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
     _end(
         command,
@@ -382,6 +388,7 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
     )
     add("--framework", metavar="NAME", default="", help="default: what the program imports")
     _packages(command)
+    _save(command)
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
     _for_ci(

@@ -1,13 +1,19 @@
-"""``compare --save run.json`` and ``compare run.json``: a run asked again without running."""
+"""``compare --save run.zip`` and ``compare run.zip``: a run asked again without running."""
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import zipfile
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import Command
+from diagnostics.recording_schema import SCHEMA
+from diagnostics.recording_schema import text as schema_text
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.model.flow import Flow, Given, Place, RecordedOperation
@@ -33,8 +39,8 @@ def program(command: Command) -> Path:
 
 def test_a_saved_run_answers_as_the_program_does(program: Path, command: Command) -> None:
     ran = command("compare program.py --policies torch,paddle@3.3 --json", status=1).data
-    command("compare program.py --save run.json --policies numpy@1 --json", status=1)
-    asked = command("compare run.json --policies torch,paddle@3.3 --json", status=1).data
+    command("compare program.py --save run.zip --policies numpy@1 --json", status=1)
+    asked = command("compare run.zip --policies torch,paddle@3.3 --json", status=1).data
     for name in ("findings", "verdicts", "operations", "run", "policies"):
         assert asked[name] == ran[name], name
 
@@ -43,17 +49,17 @@ def test_what_a_program_makes_of_a_dtype_that_it_reads_is_not_examined(
     program: Path, command: Command
 ) -> None:
     program.write_text(PROGRAM + "xp.zeros(2, dtype=y.dtype)\n")
-    command("compare program.py --save run.json --json")
-    (verdict,) = command("compare run.json --policies torch --json").data["verdicts"]
+    command("compare program.py --save run.zip --json")
+    (verdict,) = command("compare run.zip --policies torch --json").data["verdicts"]
     assert "a dtype that is read" in {each["what"] for each in verdict["not_examined"]}
 
 
 def test_values_that_were_not_compared_are_not_examined(program: Path, command: Command) -> None:
     program.write_text(PROGRAM.replace("float8_e4m3fn", "float8_e5m2"))
-    command("compare program.py --save run.json --json")
+    command("compare program.py --save run.zip --json")
     named = [
         {x["what"] for x in each["not_examined"]}
-        for each in command("compare run.json --policies onnx@24,mindspore --json").data["verdicts"]
+        for each in command("compare run.zip --policies onnx@24,mindspore --json").data["verdicts"]
     ]
     what = "values of float32 cast to float8_e5m2"
     assert [what in each for each in named] == [True, False]  # of the second no number differs
@@ -62,34 +68,117 @@ def test_values_that_were_not_compared_are_not_examined(program: Path, command: 
 def test_a_program_that_has_changed_is_to_be_recorded_again(
     program: Path, command: Command
 ) -> None:
-    command("compare program.py --save run.json")
+    command("compare program.py --save run.zip")
     program.write_text(PROGRAM.replace("500.0", "400.0"))
     assert (
-        "program.py has changed since it was recorded" in command("compare run.json", status=2).err
+        "program.py has changed since it was recorded" in command("compare run.zip", status=2).err
     )
 
 
+def member(path: str = "run.zip") -> Any:
+    """What a recording holds, read without promoarray."""
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("recording.json"))
+
+
+def put(data: Any, path: str = "damaged.zip") -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("recording.json", data if type(data) is bytes else json.dumps(data))
+
+
 def test_a_file_that_is_damaged_is_refused(program: Path, command: Command) -> None:
-    command("compare program.py --save run.json")
-    whole = json.loads(Path("run.json").read_text())
+    command("compare program.py --save run.zip")
+    whole = member()
+    defaults = {"beside", "failed", "lost", "checked", "unread"}
     for key in whole.keys() - {"format"}:
-        for damaged in ({k: v for k, v in whole.items() if k != key}, whole | {key: 7}):
-            Path("damaged.json").write_text(json.dumps(damaged))
-            assert "damaged.json" in command("compare damaged.json", status=2).err
-    Path("damaged.json").write_text(Path("run.json").read_text()[:-9])
-    command("compare damaged.json", status=2)
+        for damaged in ({k: v for k, v in whole.items() if k != key}, whole | {key: 1.5}):
+            put(damaged)
+            if key not in defaults or key in damaged:
+                assert "damaged.zip" in command("compare damaged.zip", status=2).err, key
+    for text in (json.dumps(whole)[:-9].encode(), b"[" * 100_000, b"7", b"\xff"):
+        put(text)
+        assert "damaged.zip" in command("compare damaged.zip", status=2).err
+    for cut in (30, 200, -30):
+        Path("damaged.zip").write_bytes(Path("run.zip").read_bytes()[:cut])
+        command("compare damaged.zip", status=2)
+
+
+def test_a_newer_format_is_refused_in_words_and_a_field_more_is_not(
+    program: Path, command: Command
+) -> None:
+    command("compare program.py --save run.zip")
+    put(member() | {"version": 2})
+    assert "install a newer one" in command("compare damaged.zip", status=2).err
+    put(member() | {"a field of later": [1]}, "later.zip")
+    assert command("compare later.zip --policies torch --json").data["operations"] == 7
+
+
+def test_a_recording_of_the_first_version_is_read(command: Command) -> None:
+    """``recording-1.zip`` was written by the first version of the format, and stays as it is."""
+    file = Path(__file__).parent / "recording-1.zip"
+    found = command(f"compare {file} --policies paddle@3.3 --json", status=1).data
+    assert [(each["line"], each["kind"]) for each in found["findings"]] == [(4, "refuse")]
+    found = command(f"check {file} --json", status=1).data
+    assert [(each["kind"], each["line"]) for each in found["losses"]] == [
+        ("implicit-widening", 4),
+        ("integer-wrap", 6),
+    ]
+
+
+def test_the_schema_is_that_of_what_is_written(program: Path, command: Command) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    assert SCHEMA.read_text(encoding="utf-8") == schema_text(), (
+        "run python tests/diagnostics/recording_schema.py"
+    )
+    command("compare program.py --save run.zip")
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for path in ("run.zip", Path(__file__).parent / "recording-1.zip"):
+        jsonschema.validate(member(path), schema)
+
+
+def test_the_reader_of_the_page_reads_one(program: Path, command: Command) -> None:
+    page = Path(__file__).parents[2] / "docs" / "record.md"
+    (code,) = re.findall(r"```python\n(import json, zipfile.*?)```", page.read_text(), re.DOTALL)
+    command("compare program.py --save run.zip")
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(code, {})
+    assert "program.py:5 multiply ['i64', 'f32'] -> ['f64'] x3" in printed.getvalue()
+
+
+def test_why_check_and_diff_take_a_recording(command: Command) -> None:
+    command.write(
+        "import numpy as np\nx = np.array([200, 100], np.uint8)\ny = x + x\n"
+        "z = np.float32(3) + 3.0\n"
+    )
+    ran = command("check program.py --no-edit --save run.zip --json", status=1).data
+    asked = command("check run.zip --json", status=1).data
+    for name in ("losses", "findings", "examined", "framework"):
+        assert asked[name] == ran[name], name
+    assert "uint8" in command("why run.zip --value y").out
+    found = command("diff run.zip --from numpy@2 --to numpy@1 --json", status=1).data
+    assert [each["line"] for each in found["changes"]] == [4]
+    assert "write --from numpy@2" in command("diff run.zip --from numpy@1 --to torch", status=2).err
+    command("compare program.py --save plain.zip")
+    assert "without looking at values" in command("check plain.zip", status=2).err
+    assert "--shadow is of a program" in command("check run.zip --shadow float64", status=2).err
+
+
+def test_a_stop_is_explained_of_a_recording(command: Command) -> None:
+    command.write("import numpy as np\nx = np.ones(2) & np.array([1, 2])\n")
+    ran = command("why program.py --no-edit --save run.zip --json", status=1).data
+    asked = command("why run.zip --json", status=1).data
+    assert asked["stopped"] == ran["stopped"]
 
 
 def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
     program: Path, command: Command
 ) -> None:
-    command("compare program.py --save run.json")
-    data = json.loads(Path("run.json").read_text())
-    sources = RecordedOperation.__dataclass_fields__.keys()
-    operations = data["flows"][0][0]
-    operations[-1][[*sources].index("sources")][0] = [[99, 0]]
-    Path("damaged.json").write_text(json.dumps(data))
-    assert "nothing makes 99" in command("compare damaged.json", status=2).err
+    command("compare program.py --save run.zip")
+    data = member()
+    data["flows"][0]["operations"][-1]["sources"][0] = [[99, 0]]
+    put(data)
+    assert "nothing makes 99" in command("compare damaged.zip", status=2).err
 
 
 @pytest.mark.parametrize("value", [True, 3, 1 << 70, 0.1, -0.0, float("inf"), 1 - 0.0j, None])
@@ -106,8 +195,8 @@ def test_data_that_left_the_policy_is_not_examined_in_a_saved_run(
     program: Path, command: Command
 ) -> None:
     program.write_text("import promoarray as xp\nimport numpy\nnumpy.asarray(xp.ones(2) * 2.0)\n")
-    ran = command("compare program.py --save run.json --policies numpy@1 --json").data
-    asked = command("compare run.json --policies numpy@1 --json").data
+    ran = command("compare program.py --save run.zip --policies numpy@1 --json").data
+    asked = command("compare run.zip --policies numpy@1 --json").data
     assert ran["verdicts"][0]["verdict"] == "incomplete"
     for name in ("escapes", "findings", "verdicts"):
         assert asked[name] == ran[name], name
@@ -116,8 +205,8 @@ def test_data_that_left_the_policy_is_not_examined_in_a_saved_run(
 def test_two_formats_do_not_go_together_of_a_saved_run_either(
     program: Path, command: Command
 ) -> None:
-    command("compare program.py --save run.json")
-    captured = command("compare run.json --json --format sarif", status=2)
+    command("compare program.py --save run.zip")
+    captured = command("compare run.zip --json --format sarif", status=2)
     assert captured.out == ""
     assert "--json and --format sarif do not go together" in captured.err
 
@@ -126,8 +215,8 @@ def test_two_formats_do_not_go_together_of_a_saved_run_either(
 def test_what_runs_a_program_does_not_go_with_a_saved_run(
     option: str, program: Path, command: Command
 ) -> None:
-    command("compare program.py --save run.json")
-    assert "is a recorded run" in command("compare run.json", option, status=2).err
+    command("compare program.py --save run.zip")
+    assert "is a recording" in command("compare run.zip", option, status=2).err
 
 
 def test_a_pytorch_program_is_asked_again(command: Command) -> None:
@@ -137,6 +226,6 @@ def test_a_pytorch_program_is_asked_again(command: Command) -> None:
         "y = x * torch.ones(2)\nz = torch.cumsum(x > 1, 0)\n"
     )
     ran = command("compare train.py --policies paddle@3.3 --json").data
-    command("compare train.py --save run.json --policies jax@x32 --json")
-    asked = command("compare run.json --policies paddle@3.3 --json", status=1).data
+    command("compare train.py --save run.zip --policies jax@x32 --json")
+    asked = command("compare run.zip --policies paddle@3.3 --json", status=1).data
     assert (asked["findings"], asked["calls"]) == (ran["findings"], ran["calls"])

@@ -214,8 +214,8 @@ def test_a_saved_run_leaves_it_open_for_every_policy(command: Command) -> None:
         "y = pa.take(x, pa.asarray([0], dtype=pa.int8))\n"
         "z = pa.asarray([1], dtype=pa.int8) * np.float64(2)\n"
     )
-    command("compare program.py --save run.json --policies jax --json")
-    data = command("compare run.json --policies torch,numpy@1 --json").data
+    command("compare program.py --save run.zip --policies jax --json")
+    data = command("compare run.zip --policies torch,numpy@1 --json").data
     named = {each["policy"]: each["not_examined"] for each in data["verdicts"]}
     assert [each["what"] for each in named["torch@2.13"]] == ["take", "multiply"]
     assert not named["numpy@1"]
@@ -296,8 +296,8 @@ def test_numbers_of_a_saved_run_are_left_open_where_they_are_others(command: Com
         "x = pa.linspace(0, 1, 7, dtype=pa.float32)\n"
         "y = x + pa.asarray([1, 2, 3, 4, 5, 6, 7], dtype=pa.float32)\n"
     )
-    command("compare program.py --save run.json --policies numpy@1 --json")
-    data = command("compare run.json --policies torch,numpy@1 --json").data
+    command("compare program.py --save run.zip --policies numpy@1 --json")
+    data = command("compare run.zip --policies torch,numpy@1 --json").data
     states = {each["policy"]: each["verdict"] for each in data["verdicts"]}
     assert states == {"torch@2.13": "incomplete", "numpy@1": "agrees"}
 

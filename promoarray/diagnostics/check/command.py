@@ -37,6 +37,13 @@ from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.checks import Asked
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.saved import (
+    NotSaved,
+    is_saved,
+    read,
+    require_no_options,
+    save,
+)
 from promoarray.diagnostics.render.json import finding_data
 from promoarray.diagnostics.render.sarif import CHECK_RULES, as_commands, as_sarif
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
@@ -51,6 +58,7 @@ from promoarray.diagnostics.run.program import (
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.spans import base_folder, relative
 from promoarray.diagnostics.whole_file import require_place, write_whole
+from promoarray.promotion.registry import as_policy
 
 _say = partial(say, "check")
 
@@ -63,23 +71,27 @@ SCHEMA_VERSION = "1.0"
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status, one of ``exit_codes``."""
     try:
+        saved = _saved(args)
         program = program_of(args)
         asked = fill(args)
         found = expected(args.script, args.module, args.framework or AUTO, args.args)
         baseline = asked_baseline(args.baseline, args.update_baseline)
-        for path in filter(None, (args.output, args.html)):
+        for path in filter(None, (args.output, args.html, args.save)):
             require_place(Path(path))
+        args.format = "json" if args.json else args.format or "text"
+        task, framework = _task(found, asked, args), found.framework or OWN
     except (OSError, ValueError) as error:
         _say(str(error))
         return USAGE
-    args.format = "json" if args.json else args.format or "text"
-    task, framework = _task(found, asked, args), found.framework or OWN
     aside = args.format in ("json", "sarif") and not args.output
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept)
-        ended = program.run(task, given, quiet=False, aside=aside)
+        ended = Ended.of_saved(saved) if saved else None
+        ended = ended or program.run(task, given, quiet=False, aside=aside)
         report = _report(ended, framework, args)
-        if args.edit and not ended.interrupted:
+        if args.save:
+            save(ended.report(as_policy(task.policies[0]), ()), args.save)
+        if args.edit and not saved and not ended.interrupted:
             spelled = "" if framework == OWN else framework
             _mend(report, Attempts(program, task, given, spelled, ended))
     files = {file for each in ended.findings for file in each.files}
@@ -101,8 +113,24 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
+def _saved(args: argparse.Namespace) -> RecordedReport | None:
+    """The recording that stands in the place of a program."""
+    if not args.script or not is_saved(args.script):
+        return None
+    names = "only", "shadow", "ulps", "packages", "save"
+    require_no_options(args.script, args, *names)
+    saved = read(args.script)
+    if not saved.checked:
+        raise NotSaved(
+            f"{args.script} was recorded without looking at values: save it with promoarray check"
+        )
+    return saved
+
+
 def _task(found: Expected, asked: Asked, args: argparse.Namespace) -> Task:
     if not found.framework:
+        if args.save:
+            raise NotSaved("promoarray check saves no run of promoarray's own arrays: compare does")
         return Task(probes=(Looked(asked),))
     home = RECORDED[found.framework].editions[0][1]
     what: Any = {"origins": True, "checks": asked, "packages": tuple(args.packages)}

@@ -43,7 +43,7 @@ from promoarray.diagnostics.model import kinds
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import NUMPY, RecordedReport
-from promoarray.diagnostics.record.saved import NotSaved, as_json, is_saved
+from promoarray.diagnostics.record.saved import NotSaved, is_saved, require_no_options, save
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.ending import Shown
@@ -67,8 +67,8 @@ from promoarray.diagnostics.run.program import (
     program_of,
     say,
 )
-from promoarray.diagnostics.run.task import Findings, Task
-from promoarray.diagnostics.whole_file import require_place, write_whole
+from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.whole_file import require_place
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -153,7 +153,7 @@ class Comparison:
     def ended(self, given: StandardInput | None) -> Ended:
         """Run it, with what is asked for; of a saved run return how it ended."""
         if self.saved is not None:
-            return _ended(self.saved)
+            return Ended.of_saved(self.saved)
         args = self.args
         asked = Task(
             tuple(policy.name for policy in self.recorded_for),
@@ -240,10 +240,8 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
     ------
     UsageError, NotSaved, OSError
     """
-    for name in ("run", "run_all", "stop", "save", "drift", "packages", "show"):
-        if getattr(args, name):
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} is of a program that runs; {args.script} is a recorded run")
+    names = "run", "run_all", "stop", "save", "drift", "packages", "show"
+    require_no_options(args.script, args, *names)
     args.format, framework = _format(args), ""
     policies = () if args.policies is None else named(args.policies)
     saved = read_run(args.script, policies)
@@ -255,20 +253,11 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
     return Comparison(Program(()), asked, None, known, args, Expected(framework, ()), saved)
 
 
-def _ended(saved: RecordedReport) -> Ended:
-    """How the program of a saved run ended."""
-    stopped = saved.stopped
-    error, site = (stopped.error, stopped.site) if stopped else ("", None)
-    found = Findings(saved.run.name, saved, error=error, message=error, stopped=site)
-    return Ended(int(stopped is not None), (found,), "")
-
-
 def _save(report: Report, of: Comparison) -> None:
     """Write a recorded run, with all policies that its casts were compared for."""
-    assert isinstance(report, RecordedReport)
     asked, report.policies = report.policies, of.recorded_for
     try:
-        write_whole(Path(of.args.save), as_json(report))
+        save(report, of.args.save)
     finally:
         report.policies = asked
     _say(f"written: {of.args.save}")

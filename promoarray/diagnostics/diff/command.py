@@ -26,11 +26,12 @@ from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import Changes
 from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.edits.planner import planned
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, SIGNAL, USAGE
 from promoarray.diagnostics.findings.verdict import not_examined, open_in_words
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.block import REWRITTEN
+from promoarray.diagnostics.record.saved import NotSaved, is_saved, read, require_no_options
 from promoarray.diagnostics.render.words import library_to_record, whom_to_tell
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import expected
@@ -245,6 +246,8 @@ def _noted(report: Report, every: Iterable[Iterable[Change]]) -> Iterator[Change
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status."""
     before, after = as_policy(args.before), as_policy(args.after)
+    if args.script and is_saved(args.script):
+        return _of_saved(args, before, after)
     names = before.name, after.name
     framework = framework_recorded(args.script, args.module, before, after)
     program, asked = program_of(args), Task(names, before.name, probes=(Changes(after.name),))
@@ -262,6 +265,31 @@ def main(args: argparse.Namespace) -> int:
     else:
         console().print(found)
     return _told(found, ended, report, args.script, framework)
+
+
+def _of_saved(args: argparse.Namespace, before: Policy, after: Policy) -> int:
+    """Compare two policies of a recording; one of them is that of its run."""
+    try:
+        require_no_options(args.script, args, "packages")
+        report = read(args.script, (before, after))
+        if report.run is not before:
+            raise NotSaved(
+                f"{args.script} is a recording under {report.run.name}: write --from "
+                f"{report.run.name}"
+            )
+    except NotSaved as error:
+        say("diff", str(error))
+        return USAGE
+    found = replace(difference(report, (), after, before), inherited=args.all)
+    found = replace(found, open=(*found.open, NotExamined("values but for casts", _NO_VALUES)))
+    if args.json:
+        print(json.dumps(found.to_dict(), indent=2))
+    else:
+        console().print(found)
+    return FINDINGS if found.changes else INCOMPLETE
+
+
+_NO_VALUES = "a recording has none"
 
 
 def framework_recorded(

@@ -1,12 +1,22 @@
-"""A recorded run in a file, of which other policies are asked without running the program."""
+"""A recording in a file, which is asked without running the program.
+
+The file is a zip archive with ``recording.json``, whose schema is ``recording.schema.json``:
+records are objects by the names of their fields, tables from what is no text lists of pairs, and
+places of the source come once, under ``sites``, and stand as their numbers everywhere else.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import math
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import astuple, is_dataclass, replace
+from dataclasses import MISSING, is_dataclass, replace
+from dataclasses import fields as fields_of
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -14,41 +24,72 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hint
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
+from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.model.flow import Flow
+from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.model.noted import NotExamined, Stopped
 from promoarray.diagnostics.record.report import Drift, RecordedReport, Warned
+from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-FORMAT = "promoarray recorded run"
-VERSION = 2
+FORMAT = "promoarray recording"
+VERSION = 1
+"""Grows where a file of before means something else; a field that is new has a default."""
+
+MEMBER = "recording.json"
+MOST_BYTES = 1 << 30
+"""So long may a recording be, unpacked."""
+
+_BEFORE = b"promoarray recorded run"  # how files of before this format began
 
 Record = TypeVar("Record")
 
 
 class NotSaved(ValueError):
-    """A file is no recorded run, or its program has changed since."""
+    """A file is no recording, or its program has changed since."""
 
 
 def is_saved(path: str) -> bool:
-    """Return whether a file is a recorded run, by how it begins."""
+    """Return whether a file is a recording, or what is left of one, by what it holds."""
     try:
-        with open(path, encoding="utf-8") as file:
-            return FORMAT in file.read(100)
-    except (OSError, UnicodeDecodeError):
+        with open(path, "rb") as file:
+            first = file.read(100)
+        if not first.startswith(b"PK"):
+            return _BEFORE in first
+        with zipfile.ZipFile(path) as archive:
+            return MEMBER in archive.namelist()
+    except (ValueError, NotImplementedError, zipfile.BadZipFile):  # which no Python runs, either
+        return True
+    except OSError:
         return False
 
 
-def as_json(report: RecordedReport) -> str:
-    """Return a recorded run as JSON.
+def require_no_options(path: str, given: Any, *names: str) -> None:
+    """Raise ValueError if an option of a program that runs is given with a recording."""
+    for name in names:
+        if getattr(given, name):
+            option = f"--{name.replace('_', '-')}"
+            raise NotSaved(f"{option} is of a program that runs; {path} is a recording")
+
+
+def save(report: Report, path: str) -> None:
+    """Write a recording, whole or not at all.
 
     Parameters
     ----------
-    report : RecordedReport
-        Of a run, whose ``policies`` are those whose casts were compared by value meanwhile.
+    report : Report
+        Of a run that was recorded, with the policies whose casts were compared by value then.
+    path : str
+
+    Raises
+    ------
+    OSError
     """
+    assert isinstance(report, RecordedReport)
     with notify_lock:
         of_report = (getattr(report, name) for name in _OF_REPORT)
         saved = _Saved(
@@ -59,7 +100,16 @@ def as_json(report: RecordedReport) -> str:
             *of_report,
         )
         data = {"format": FORMAT, "version": VERSION} | as_data(saved)
-        return json.dumps(data, indent=None, separators=(",", ":"))
+    write_archive(path, {MEMBER: json.dumps(data, separators=(",", ":")).encode()})
+
+
+def write_archive(path: str, members: dict[str, bytes]) -> None:
+    """Write a zip archive whose bytes hang on its members alone."""
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    write_whole(Path(path), kept.getvalue())
 
 
 class _Saved(NamedTuple):
@@ -77,6 +127,11 @@ class _Saved(NamedTuple):
     unexamined: Counter[NotExamined]
     warned: Counter[Warned]
     escapes: Counter[Escape]
+    beside: tuple[str, ...] = ()
+    failed: Failed | None = None  # of a run that keeps origins
+    lost: list[LostPlace] = []  # of a run that was checked  # noqa: RUF012
+    checked: int = 0
+    unread: Counter[NotExamined] = Counter()  # noqa: RUF012
 
 
 _OF_REPORT = _Saved._fields[4:]
@@ -84,7 +139,7 @@ _OF_REPORT = _Saved._fields[4:]
 
 
 def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
-    """Return a recorded run, of which policies are asked as its report is read.
+    """Return a recording, of which policies are asked as its report is read.
 
     Parameters
     ----------
@@ -95,25 +150,41 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
     Raises
     ------
     NotSaved
-        If it is no recorded run, is one of another version, or its program has changed since.
+        If it is none, is one of a newer version, or its program has changed since.
     OSError
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        if data["format"] != FORMAT or data["version"] != VERSION:
-            raise NotSaved(f"{path} is no recorded run of this version: record it again, --save")
+        data = json.loads(_member(path))
+        if data["format"] != FORMAT or type(data["version"]) is not int:
+            raise NotSaved(f"{path} is no recording")
+        if data["version"] > VERSION:
+            raise NotSaved(
+                f"{path} is a recording of format {data['version']}, and this promoarray reads "
+                f"{VERSION}: install a newer one, or record it again"
+            )
         saved = from_data(_Saved, data)
         report = _report(saved, policies)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise NotSaved(f"{path} is no recorded run: {error!r}") from error
     except NotSaved:
         raise
-    except ValueError as error:
-        raise NotSaved(f"{path} is no recorded run: {error}") from error
+    except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
+        raise NotSaved(f"{path} is no recording: {error!r}") from error
+    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise NotSaved(f"{path} is no recording: {error}") from error
     changed = [file for file, digest in saved.files.items() if _digest(file) not in ("", digest)]
     if changed:
         raise NotSaved(f"{changed[0]} has changed since it was recorded in {path}: record it again")
     return report
+
+
+def _member(path: str) -> bytes:
+    """The text of a recording, as long as it is not longer than one is."""
+    if not zipfile.is_zipfile(path):
+        raise NotSaved(f"{path} is no recording of this format: record it again, --save RUN.zip")
+    with zipfile.ZipFile(path) as archive, archive.open(MEMBER) as file:
+        text = file.read(MOST_BYTES + 1)  # whatever the archive says of its length
+    if len(text) > MOST_BYTES:
+        raise NotSaved(f"{path} holds more than {MOST_BYTES >> 30} GiB, which no recording does")
+    return text
 
 
 def _report(saved: _Saved, policies: tuple[Policy, ...]) -> RecordedReport:
@@ -124,6 +195,8 @@ def _report(saved: _Saved, policies: tuple[Policy, ...]) -> RecordedReport:
     report.stopped = saved.stopped
     for flow in saved.flows:
         _require_sources(flow)
+        for each in flow.operations:
+            flow.makers.setdefault(each.makes, each)
     report.uncompared = {*_uncompared(report, tuple(p for p in policies if p not in compared))}
     return report
 
@@ -178,11 +251,7 @@ def _digest(file: str) -> str:
 
 
 def as_data(record: Any) -> dict[str, Any]:
-    """Return a record as data for JSON, by the names of its fields.
-
-    Further records in it are rows of their fields; places of the source come once, under
-    ``"sites"``, and stand as their numbers everywhere else.
-    """
+    """Return a record as data for JSON, by the names of its fields, with the ``sites`` it names."""
     sites: dict[Site, int] = {}
 
     def data(x: Any) -> Any:
@@ -194,21 +263,28 @@ def as_data(record: Any) -> dict[str, Any]:
             case DType():
                 return x.code
             case complex():
-                return {"complex": [x.real, x.imag]}
+                return {"complex": [repr(x.real), repr(x.imag)]}
+            case float() if not math.isfinite(x):
+                return {"float": repr(x)}
             case dict():
+                if all(type(key) is str for key in x) and x:
+                    return {key: data(value) for key, value in x.items()}
                 return [[data(key), data(value)] for key, value in x.items()]
             case set():
                 return sorted(map(data, x))
-            case list() | tuple():
-                return [*map(data, x)]
-        return [data(getattr(x, name)) for name in _types(type(x))] if is_dataclass(x) else x
+        if _types(type(x)):
+            return row(x)
+        return [*map(data, x)] if isinstance(x, (list, tuple)) else x
 
-    found = {name: data(getattr(record, name)) for name in _types(type(record))}
-    return found | {"sites": [*map(astuple, sites)]}
+    def row(x: Any) -> dict[str, Any]:
+        return {name: data(getattr(x, name)) for name in _types(type(x))}
+
+    found = row(record)
+    return found | {"sites": [{n: getattr(x, n) for n in _types(Site)} for x in sites]}
 
 
 def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
-    """Return a record of a kind from data.
+    """Return a record of a kind from data; fields that it does not know are left out.
 
     Raises
     ------
@@ -220,41 +296,74 @@ def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
     def read(kind: Any, x: Any) -> Any:
         origin, args = get_origin(kind) or kind, get_args(kind)
         if kind is Any:
-            return complex(*x["complex"]) if isinstance(x, dict) else x
+            return _value(x)
         if kind is Site:
-            return sites[x]
+            return sites[_required(int, x)]
         if kind is Form or kind is DType:
             return Form[x] if kind is Form else BY_CODE[x]
-        if origin is UnionType:  # with None
-            return None if x is None else read(args[0], x)
+        if origin is UnionType:
+            some = [each for each in args if each is not type(None)]
+            if x is None and len(some) < len(args):
+                return None
+            return read(some[0], x) if some[1:] == [] else _value(x)
         if issubclass(origin, dict):
-            of_values = args[1] if args[1:] else int
-            return origin({read(args[0], key): read(of_values, value) for key, value in x})
+            of_values, items = args[1] if args[1:] else int, x
+            items = x.items() if isinstance(x, dict) else x
+            return origin({read(args[0], key): read(of_values, value) for key, value in items})
         if origin is tuple and Ellipsis not in args:
             return tuple(read(*each) for each in zip(args, x, strict=True))
         if origin in (tuple, list, set):
             return origin(read(args[0], each) for each in x)
         return row(kind, x) if _types(kind) else _required(kind, x)
 
-    def row(kind: Any, x: Any) -> Any:
-        return kind(*(read(*each) for each in zip(_types(kind).values(), x, strict=True)))
+    def row(kind: Any, x: dict[str, Any]) -> Any:
+        types, defaults = _types(kind), _defaults(kind)
+        missing = [name for name in types if name not in x and name not in defaults]
+        if missing:
+            raise KeyError(missing[0])
+        return kind(**{name: read(types[name], x[name]) for name in types if name in x})
 
     sites += [row(Site, x) for x in found["sites"]]
-    types = _types(kind).items()
-    return kind(**{name: read(of_field, found[name]) for name, of_field in types})
+    made: Record = row(kind, found)
+    return made
+
+
+def _value(x: Any) -> Any:
+    """A number, text or list of them as it was saved."""
+    if isinstance(x, list):
+        return [*map(_value, x)]
+    if isinstance(x, dict) and x.keys() == {"complex"}:
+        return complex(*map(float, x["complex"]))
+    return float(x["float"]) if isinstance(x, dict) else x
 
 
 _TYPES: dict[Any, dict[str, Any]] = {}
 
 
 def _types(kind: Any) -> dict[str, Any]:
-    """The fields of a record, each with its type; none of what is no record."""
+    """The saved fields of a record, each with its type; none of what is no record."""
     if kind not in _TYPES:
-        _TYPES[kind] = get_type_hints(kind)
+        found = get_type_hints(kind) if hasattr(kind, "__annotations__") else {}
+        if is_dataclass(kind):  # not those that follow from others
+            found = {each.name: found[each.name] for each in fields_of(kind) if each.repr}
+        _TYPES[kind] = found
     return _TYPES[kind]
 
 
+def _defaults(kind: Any) -> set[str]:
+    """The fields of a record that have a default."""
+    if not is_dataclass(kind):
+        return {*getattr(kind, "_field_defaults", ())}
+    return {
+        each.name
+        for each in fields_of(kind)
+        if each.default is not MISSING or each.default_factory is not MISSING
+    }
+
+
 def _required(kind: type[Any], x: Any) -> Any:
+    if isinstance(x, dict):
+        x = _value(x)
     if type(x) is not kind:
         raise TypeError(f"{x!r} is no {kind.__name__}")
     return x

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
@@ -111,6 +111,14 @@ class Ended:
     output: str  # what it printed, if that was kept
     # the array libraries that the program itself has imported, in that order
     imported: tuple[str, ...] = ()
+
+    @classmethod
+    def of_saved(cls, report: RecordedReport) -> Self:
+        """Return how the program of a recording that was saved ended."""
+        stopped = report.stopped
+        error, site = (stopped.error, stopped.site) if stopped else ("", None)
+        found = Findings(report.run.name, report, error=error, message=error, stopped=site)
+        return cls(int(stopped is not None), (found,), "")
 
     @property
     def interrupted(self) -> bool:

@@ -20,6 +20,7 @@ from promoarray.diagnostics.model.flow import CALL, Flow, RecordedOperation
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.saved import is_saved, read, require_no_options, save
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
@@ -30,9 +31,11 @@ from promoarray.diagnostics.run.program import (
     say,
 )
 from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.whole_file import require_place
 from promoarray.diagnostics.why.edit import edits
 from promoarray.diagnostics.why.explained import Explained
 from promoarray.diagnostics.why.origin import Origins, Step
+from promoarray.promotion.registry import as_policy
 
 _say = partial(say, "why")
 
@@ -46,11 +49,16 @@ TRIES = 4
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status, one of ``exit_codes``."""
     try:
+        saved = _saved(args)
         program = program_of(args)
         lines_asked = [_line(each) for each in args.line]
+        if args.save:
+            require_place(Path(args.save))
     except (OSError, ValueError) as error:
         _say(str(error))
         return USAGE
+    if saved is not None:
+        return _of_saved(saved, lines_asked, args)
     found = expected(args.script, args.module, args.framework or AUTO, args.args)
     if not found.framework:
         known = ", ".join(RECORDED)
@@ -63,6 +71,8 @@ def main(args: argparse.Namespace) -> int:
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept)
         ended = program.run(task, given, quiet=False, aside=args.json)
+        if args.save:
+            save(ended.report(as_policy(task.policies[0]), ()), args.save)
         explained = _explained(framework, ended)
         explained.asked = [*_asked(ended, lines_asked, args.value)]
         explained.note = _names(ended, args.value)
@@ -75,6 +85,36 @@ def main(args: argparse.Namespace) -> int:
         return FAILED
     if ended.status:
         return FINDINGS if explained.failed and explained.failed.for_a_dtype else FAILED
+    if not explained.asked and not args.json:
+        print("The program ran to its end: nothing stopped it.")
+    return NOTHING
+
+
+def _saved(args: argparse.Namespace) -> RecordedReport | None:
+    """The recording that stands in the place of a program."""
+    if not args.script or not is_saved(args.script):
+        return None
+    require_no_options(args.script, args, "save")
+    return read(args.script)
+
+
+def _of_saved(
+    saved: RecordedReport, lines_asked: Sequence[tuple[str, int]], args: argparse.Namespace
+) -> int:
+    """Explain a recording, of which no edit is tried."""
+    ended = Ended.of_saved(saved)
+    explained = _explained(saved.framework, ended)
+    explained.asked = [*_asked(ended, lines_asked, args.value)]
+    explained.note = _names(ended, args.value)
+    _write(explained, as_json=args.json)
+    if saved.stopped is not None and saved.failed is None:
+        _say(
+            f"{ended.stopped_under(saved.run.name)}; the call is not in {args.script}, which "
+            "promoarray why and check save"
+        )
+        return FAILED
+    if saved.failed is not None:
+        return FINDINGS if saved.failed.for_a_dtype else FAILED
     if not explained.asked and not args.json:
         print("The program ran to its end: nothing stopped it.")
     return NOTHING
