@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from dataclasses import is_dataclass
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
 ]
+# What is copied of a session is what was typed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
@@ -57,6 +62,13 @@ toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_context = {"default_mode": "auto"}
+# Edit links, once a release says where the sources are.
+SOURCE = dict(url.split(", ", 1) for url in metadata("promoarray").get_all("Project-URL") or ())
+if "Source" in SOURCE:
+    _owner, _repository = SOURCE["Source"].rstrip("/").split("/")[-2:]
+    html_context |= {"github_user": _owner, "github_repo": _repository}
+    html_context |= {"github_version": "main", "doc_path": "docs"}
+_BESIDE = ["page-toc", *["edit-this-page"] * ("Source" in SOURCE)]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
@@ -68,7 +80,8 @@ html_theme_options = {
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"]},
+    "secondary_sidebar_items": {"**": _BESIDE},
+    "use_edit_page_button": "Source" in SOURCE,
 }
 html_sidebars = {"index": [], "start": []}
 html_show_sourcelink = False

@@ -36,7 +36,7 @@ from promoarray.diagnostics.command_line import (
 )
 from promoarray.diagnostics.settings import find
 from promoarray.dtypes import BY_CODE, BY_NAME
-from promoarray.errors import LONGEST, UnknownPolicyError, quoted
+from promoarray.errors import LONGEST, UnknownPolicyError, quoted, to_install
 from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.registry import as_policy
@@ -333,7 +333,7 @@ def _completion(args: argparse.Namespace) -> int:
     try:
         print(script(_parser()[0], args.shell))
     except ImportError:
-        raise UsageError("this needs shtab: pip install 'promoarray[completion]'") from None
+        raise UsageError(f"this needs shtab: {to_install('completion')}") from None
     return 0
 
 

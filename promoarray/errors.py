@@ -28,6 +28,20 @@ def of_compiled(error: ImportError) -> ImportError:
     return error
 
 
+def to_install(extra: str) -> str:
+    """Return the command that installs what an extra of promoarray needs.
+
+    It names the packages, not promoarray, which pip would look for on an index.
+    """
+    import shlex
+    from importlib.metadata import requires
+
+    lines = requires("promoarray") or ()
+    marked = [line.replace("'", '"').partition(";") for line in lines]
+    needed = [what.strip() for what, _, marker in marked if f'extra == "{extra}"' in marker]
+    return f"pip install {shlex.join(needed)}"
+
+
 class PromotionError(TypeError):
     """The policy in force has no result for these operands.
 

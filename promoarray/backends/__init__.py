@@ -85,7 +85,7 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import numpy as numpy_backend
-from promoarray.errors import quoted
+from promoarray.errors import quoted, to_install
 
 BY_CLASS: dict[type, Any] = {np.ndarray: numpy_backend}
 """The back ends of the classes of buffers that were met, None of those without one."""
@@ -189,7 +189,7 @@ def on_device(device: str | None) -> Any:
             return import_module(_MODULES["dask"])
         except ImportError as error:
             raise ValueError(
-                f"there is no device 'dask': {error}. Write pip install 'promoarray[dask]'"
+                f"there is no device 'dask': {error}. Write {to_install('dask')}"
             ) from None
     known = ", ".join(map(repr, devices()))
     raise ValueError(f"unknown device {quoted(device)}. Write one of: {known}")

@@ -28,7 +28,7 @@ from promoarray.console import Printable, html_table, visible, wrapped
 from promoarray.diagnostics.run.frameworks import named
 from promoarray.diagnostics.settings import Commands, find
 from promoarray.dtypes import BY_NAME
-from promoarray.errors import UnknownPolicyError
+from promoarray.errors import UnknownPolicyError, to_install
 from promoarray.kernels import levels, use_level
 from promoarray.promotion.in_force import get_policy
 
@@ -229,7 +229,7 @@ def _frameworks() -> Iterator[Checked]:
 def _extras() -> Iterator[Checked]:
     for extra, (module, adds) in EXTRAS.items():
         there = find_spec(module) is not None
-        remedy = "" if there else f"pip install '{DISTRIBUTION}[{extra}]'"
+        remedy = "" if there else to_install(extra)
         yield Checked("extras", extra, there or None, adds, remedy)
 
 

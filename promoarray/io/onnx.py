@@ -19,7 +19,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.errors import clipped, kind_of, quoted
+from promoarray.errors import clipped, kind_of, quoted, to_install
 from promoarray.io.packing import impossible, length
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
@@ -179,8 +179,7 @@ def _onnx() -> Any:
     try:
         return import_module("onnx")
     except ImportError as error:
-        message = "ONNX tensors need onnx: pip install promoarray[onnx]"
-        raise ImportError(message) from error
+        raise ImportError(f"ONNX tensors need onnx: {to_install('onnx')}") from error
 
 
 def _is_text(name: str) -> bool:

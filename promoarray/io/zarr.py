@@ -22,7 +22,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import as_array
 from promoarray.dtypes import DType
-from promoarray.errors import clipped, quoted
+from promoarray.errors import clipped, quoted, to_install
 from promoarray.io.packing import PACKED, codes_of, held
 from promoarray.io.reading import explained, require_codes, row_of, types_in
 from promoarray.parray import PArray
@@ -164,7 +164,7 @@ def _zarr() -> Any:
     try:
         return import_module("zarr")
     except ImportError as error:
-        raise ImportError("Zarr arrays need zarr: pip install promoarray[dask]") from error
+        raise ImportError(f"Zarr arrays need zarr: {to_install('dask')}") from error
 
 
 def _require_store(store: Any, function: str) -> None:

@@ -12,7 +12,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, TypeVar
 
-from promoarray.errors import DeviceError
+from promoarray.errors import DeviceError, to_install
 
 OLDEST = 14
 """The first CuPy that knows bfloat16 and promotes as NumPy 2."""
@@ -23,7 +23,7 @@ def _loaded() -> Any:
         cupy = import_module("cupy")
     except ImportError as error:
         if error.name == "cupy":
-            remedy = "write pip install 'promoarray[cupy]'"
+            remedy = f"write {to_install('cupy')} (cupy-cuda12x with CUDA 12)"
             raise ImportError(f"CuPy is not installed; {remedy}", name="cupy") from None
         raise
     major = str(cupy.__version__).partition(".")[0]
