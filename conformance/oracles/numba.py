@@ -86,9 +86,7 @@ def edition() -> _ask.Oracle:
         "imag": compiled("lambda x: np.imag(x)"),
         "round": compiled("lambda x: np.round_(x, 0, x)"),
     }
-    reduce = {
-        name: compiled(f"lambda x: np.{METHODS.get(name, name)}(x)") for name in _ask.REDUCE
-    }
+    reduce = {name: compiled(f"lambda x: np.{METHODS.get(name, name)}(x)") for name in _ask.REDUCE}
     sections = {
         **_ask.binary("function", functions, operands, operands, both_scalars=False),
         **_ask.binary("function", where, arrays, arrays),
@@ -101,11 +99,15 @@ def edition() -> _ask.Oracle:
         "unary": _ask.unary(unary, arrays),
         "reduce": _ask.unary(reduce, arrays),
         "sorting": _ask.unary(
-            {"sort": compiled("lambda x: np.sort(x)"), "argsort": compiled("lambda x: np.argsort(x)")},
+            {
+                "sort": compiled("lambda x: np.sort(x)"),
+                "argsort": compiled("lambda x: np.argsort(x)"),
+            },
             arrays,
         ),
     }
     meta = {
+        "policy": "numba@0.68",
         "framework": f"numba {version('numba')}, numpy {np.__version__}",
         "how": "types inferred for the CPU target: arrays of one axis, 0-d operands are scalars",
     }

@@ -39,20 +39,25 @@ DTYPES = {
 PRINTED = {"int1": "bool", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 PRINTED |= {"fp64": "float64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2"}
 
-OPERATORS = {
-    **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//"},
-    **{"remainder": "%", "pow": "**", "equal": "==", "not_equal": "!=", "less": "<"},
-    **{"less_equal": "<=", "greater": ">", "greater_equal": ">=", "bitwise_and": "&"},
-    **{"bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>"},
-}
+SIGNS = _ask._names("+ - * / // % ** == != < <= > >= & | ^ << >>")
+OPERATORS = dict(
+    zip(
+        _ask._names(
+            "add subtract multiply divide floor_divide remainder pow equal not_equal less"
+            " less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor left_shift"
+            " right_shift"
+        ),
+        SIGNS,
+        strict=True,
+    )
+)
 FUNCTIONS = {
     "where": "tl.where(mask, {x}, {y})",
     "maximum": "tl.maximum({x}, {y})",
     "minimum": "tl.minimum({x}, {y})",
-    "logical_and": "{x} and {y}",
-    "logical_or": "{x} or {y}",
 }
-SQUARES = {"matmul": "tl.dot(x, y)"}
+LOGICAL = {"logical_and": "{x} and {y}", "logical_or": "{x} or {y}"}
+SQUARES = {"matmul": "tl.dot({x}, {y})"}
 CLIP = "tl.clamp({x}, {y}, {y})"
 UNARY = {
     **{name: f"tl.{name}(x)" for name in _ask._names("sin cos exp log log2 sqrt abs floor ceil")},
@@ -144,16 +149,18 @@ def edition() -> _ask.Oracle:
     operands = {**arrays, **numbers}
     operators = {name: question(f"{{x}} {sign} {{y}}") for name, sign in OPERATORS.items()}
     functions = {name: question(text) for name, text in FUNCTIONS.items()}
-    squares = {name: question(text, "(16, 16)") for name, text in SQUARES.items()}
+    logical = {name: question(text) for name, text in LOGICAL.items()}
+    squares = {name: question(text, "(32, 32)") for name, text in SQUARES.items()}
     sections = {
         **_ask.binary("operator", operators, operands, operands, both_scalars=False),
         **_ask.binary("function", functions, operands, operands, both_scalars=False),
-        **_ask.binary("function", squares, arrays, arrays),
+        **_ask.binary("function", {**logical, **squares}, arrays, arrays),
         "unary": unary(UNARY),
         "reduce": unary(REDUCE),
         "clip": _ask.Section(question(CLIP), arrays, {k: numbers[k] for k in ("int", "float")}),
     }
     meta = {
+        "policy": "triton@3.8",
         "framework": f"triton {version('triton')}",
         "how": "the compiler's front end for cuda:90, kernels of one operation on blocks of four",
     }

@@ -127,14 +127,15 @@ class Through:
     """A float goes through an integer dtype; of what that gives the low bits are kept."""
 
     middle: DType
+    mode: CastMode = X86
 
     @property
     def way(self) -> Way | None:
         """The way of the kernels, if there is one."""
-        return Way.THROUGH_INT64 if self.middle is dt.int64 else None
+        return Way.THROUGH_INT64 if self.middle is dt.int64 and self.mode is X86 else None
 
     def __call__(self, codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-        return cast_codes(cast_codes(codes, source, self.middle, X86), self.middle, target)
+        return cast_codes(cast_codes(codes, source, self.middle, self.mode), self.middle, target)
 
 
 def real_part_counts(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
