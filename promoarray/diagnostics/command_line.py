@@ -214,6 +214,7 @@ def _for_ci(command: argparse.ArgumentParser, **fail_on: Any) -> None:
         "that annotate lines in a workflow); default: text. --json is --format json",
     )
     add("--output", metavar="FILE", help="where to write the report; default: standard output")
+    add("--sarif", metavar="FILE", help="also write SARIF")
 
 
 def _count(text: str) -> int:

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import io
-import json
 import os
-import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 from promoarray.console import console, folded, visible
@@ -44,8 +39,9 @@ from promoarray.diagnostics.record.saved import (
     require_no_options,
     save,
 )
+from promoarray.diagnostics.render.formats import Formats, require_places
 from promoarray.diagnostics.render.json import finding_data
-from promoarray.diagnostics.render.sarif import CHECK_RULES, as_commands, as_sarif
+from promoarray.diagnostics.render.sarif import CHECK_RULES
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
@@ -57,7 +53,6 @@ from promoarray.diagnostics.run.program import (
 )
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.spans import base_folder, relative
-from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.registry import as_policy
 
 _say = partial(say, "check")
@@ -76,8 +71,7 @@ def main(args: argparse.Namespace) -> int:
         asked = fill(args)
         found = expected(args.script, args.module, args.framework or AUTO, args.args)
         baseline = asked_baseline(args.baseline, args.update_baseline)
-        for path in filter(None, (args.output, args.html, args.save)):
-            require_place(Path(path))
+        require_places(args)
         args.format = "json" if args.json else args.format or "text"
         task, framework = _task(found, asked, args), found.framework or OWN
     except (OSError, ValueError) as error:
@@ -221,19 +215,17 @@ def _write(
     report: Report, found: Judged, ended: Ended, status: int, args: argparse.Namespace
 ) -> None:
     sys.stdout.flush()
-    kept = io.StringIO() if args.output else None
-    if args.format == "text":
-        _write_text(report, found, kept, args)
-    else:
-        for line in _for_tools(report, found, ended, status, args.format):
-            print(line, file=kept)
-    if kept is not None:
-        write_whole(Path(args.output), kept.getvalue())
-    if args.html:
-        write_whole(Path(args.html), report.to_html(shlex.join(["promoarray", *sys.argv[1:]])))
-    for file in filter(None, (args.output, args.html)):
-        if kept is not None or args.format in ("text", "github"):  # else it is data that is read
-            print(f"Written: {file}")
+    stopped = [ended.stopped_under(report.framework)] if ended.status else []
+    Formats(
+        found,
+        status,
+        CHECK_RULES,
+        (report.summary(), found.left_out),
+        [*stopped, *ended.bugs],
+        lambda: _data(report, found, ended, status),
+        lambda file: _write_text(report, found, file, args),
+        report.to_html,
+    ).write(args)
 
 
 def _write_text(
@@ -250,27 +242,17 @@ def _write_text(
             print(part.plain, file=file)
 
 
-def _for_tools(
-    report: Report, found: Judged, ended: Ended, status: int, format_: str
-) -> Iterator[str]:
-    if format_ == "json":
-        data = {
-            "schema_version": SCHEMA_VERSION,
-            "exit_code": status,
-            "framework": report.framework,
-            "examined": report.examined,
-            "losses": [each.to_dict() for each in report.told],
-            "findings": [finding_data(found, each) for each in found.states],
-            "meant": report.meant,
-            "not_examined": report.unread or None,
-            "eagerly": report.eagerly,
-            "fail_on": list(found.fail_on),
-            "program": ended.to_dict(),
-        }
-        yield json.dumps(data, indent=2)
-    elif format_ == "sarif":
-        stopped = [ended.stopped_under(report.framework)] if ended.status else []
-        data = as_sarif(found, status, [*stopped, *ended.bugs], CHECK_RULES)
-        yield json.dumps(data, indent=2)
-    else:
-        yield from filter(None, (*as_commands(found), report.summary(), found.left_out))
+def _data(report: Report, found: Judged, ended: Ended, status: int) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "exit_code": status,
+        "framework": report.framework,
+        "examined": report.examined,
+        "losses": [each.to_dict() for each in report.told],
+        "findings": [finding_data(found, each) for each in found.states],
+        "meant": report.meant,
+        "not_examined": report.unread or None,
+        "eagerly": report.eagerly,
+        "fail_on": list(found.fail_on),
+        "program": ended.to_dict(),
+    }

@@ -7,7 +7,6 @@ side by side, with the refusals.
 from __future__ import annotations
 
 import argparse
-import errno
 import linecache
 import os
 import shlex
@@ -16,7 +15,6 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from promoarray.diagnostics.compare.output import (
@@ -45,6 +43,7 @@ from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
 from promoarray.diagnostics.record.report import NUMPY, RecordedReport
 from promoarray.diagnostics.record.saved import NotSaved, is_saved, require_no_options, save
 from promoarray.diagnostics.record.saved import read as read_run
+from promoarray.diagnostics.render.formats import require_places
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.ending import Shown
 from promoarray.diagnostics.run.frameworks import (
@@ -68,7 +67,6 @@ from promoarray.diagnostics.run.program import (
     say,
 )
 from promoarray.diagnostics.run.task import Task
-from promoarray.diagnostics.whole_file import require_place
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -276,10 +274,7 @@ def _read(args: argparse.Namespace) -> Comparison:
     policies = () if args.policies is None else named(args.policies)
     if args.policies is not None and not policies:
         raise UsageError("--policies names no policy; write --policies torch@2.13,paddle@3.3")
-    if args.html and Path(args.html).is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.html)
-    for path in filter(None, (args.html, args.output, args.save)):
-        require_place(Path(path))
+    require_places(args)
     run = as_policy(args.run) if args.run else None
     found = _recorded(args)
     policies = policies or policies_for(found.framework, args.script)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
-import json
-import shlex
-import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -32,12 +28,12 @@ from promoarray.diagnostics.model.final import Final
 from promoarray.diagnostics.model.final_difference import FinalDifference, compared
 from promoarray.diagnostics.model.values import ValueChanges
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.render.formats import Formats
 from promoarray.diagnostics.render.json import finding_data
-from promoarray.diagnostics.render.sarif import as_commands, as_sarif
+from promoarray.diagnostics.render.sarif import RULES
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.program import Ended
 from promoarray.diagnostics.spans import base_folder, relative
-from promoarray.diagnostics.whole_file import write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -67,35 +63,18 @@ def write(compared: Compared, args: argparse.Namespace) -> None:
     OSError
         If a file cannot be written; what was there is as it was.
     """
-    kept = io.StringIO() if args.output else None
-    if args.format == "text":
-        _write_text(compared, args, kept)
-    else:
-        for line in _for_tools(compared, args.format):
-            print(line, file=kept)
-    if kept is not None:
-        write_whole(Path(args.output), kept.getvalue())
-    if args.html:
-        command = shlex.join(["promoarray", *sys.argv[1:]])
-        page = compared.report.to_html(compared.outcomes.html(), command)
-        Path(args.html).write_text(page, encoding="utf-8", errors="backslashreplace")
-    for file in filter(None, (args.output, args.html)):
-        if kept is not None or args.format in ("text", "github"):  # else it is data that is read
-            print(f"Written: {file}")
-
-
-def _for_tools(compared: Compared, format_: str) -> Iterator[str]:
-    """Yield the report in a format that other tools read, a line each."""
-    judged, ended = compared.judged, compared.ended
-    if format_ == "json":
-        yield json.dumps(report_data(compared), indent=2)
-    elif format_ == "sarif":
-        stopped = [ended.stopped_under(compared.report.run.name)] if ended.status else []
-        data = as_sarif(judged, compared.status, [*stopped, *ended.bugs])
-        yield json.dumps(data, indent=2)
-    else:
-        said = *as_commands(judged), compared.report.summary(), judged.left_out
-        yield from filter(None, said)
+    report, judged, ended = compared.report, compared.judged, compared.ended
+    stopped = [ended.stopped_under(report.run.name)] if ended.status else []
+    Formats(
+        judged,
+        compared.status,
+        RULES,
+        (report.summary(), judged.left_out),
+        [*stopped, *ended.bugs],
+        lambda: report_data(compared),
+        lambda file: _write_text(compared, args, file),
+        lambda command: report.to_html(compared.outcomes.html(), command),
+    ).write(args)
 
 
 # -- text -----------------------------------------------------------------------------------------
