@@ -72,8 +72,10 @@ def test_a_run_annotates_lines_and_writes_sarif_and_a_summary(action: Action) ->
     assert [each["ruleId"] for each in results] == ["dtype"]
     summary = action.summary()
     assert summary.startswith("### promoarray compare model.py\n")
-    assert "| model.py:6 | pixels / 255" in summary
-    assert "float32 under torch@2.13 and paddle@3.3" in summary
+    assert (
+        "| model.py:6 | pixels / 255 | uint8 / Python int: float32 under torch@2.13 and paddle@3.3"
+        in summary
+    )
 
 
 def test_check_is_a_command_too(action: Action) -> None:
@@ -92,7 +94,7 @@ def test_text_of_a_program_is_no_markup(action: Action) -> None:
     assert action(OPTIONS="--policies torch").returncode == 1
     row = action.summary().splitlines()[-1]
     assert "<" not in row
-    assert len(re.findall(r"(?<!\\)\|", row)) == 3
+    assert len(re.findall(r"(?<!\\)\|", row)) == 4
     assert not re.search(r"(?<!\\)[`*]", row)
 
 

@@ -80,11 +80,11 @@ class Formats(NamedTuple):
         yield ""
         yield from (f"{_cell(each)}\n" for each in (*self.errors, *self.sentences) if each)
         if places:
-            yield from ("| line | finding |", "|---|---|")
+            yield from ("| line | source | finding |", "|---|---|---|")
         for place in places[:MOST]:
             site = place[0].place
             line = f"{relative(site.file, base_folder())}:{site.line}"
-            yield f"| {_cell(line)} | {_cell(message(place))} |"
+            yield f"| {' | '.join(map(_cell, (line, place[0].source, message(place))))} |"
         if len(places) > MOST:
             yield f"\n{len(places) - MOST} more places are in the report."
 
