@@ -47,6 +47,7 @@ RANKS = {
     "array_0d": (Rank.ARRAY, Rank.ZERO_D),
     "0d_array": (Rank.ZERO_D, Rank.ARRAY),
     "0d_0d": (Rank.ZERO_D, Rank.ZERO_D),
+    "operator_0d": (Rank.ZERO_D, Rank.ZERO_D),
     "inplace_0d": (Rank.ARRAY, Rank.ZERO_D),
 }
 # The oracles ask by the short names; ours are the array API's.
@@ -124,7 +125,10 @@ def question(
         return column.partition("[")[0], (Operand(BY_CODE[row]),), Form.FUNCTION
     ranks, by_value = RANKS.get(kind, (Rank.ARRAY, Rank.ARRAY)), policy.by_value is not None
     operands = (_operand(by_value, x, rank) for x, rank in zip((row, column), ranks, strict=True))
-    forms = {"operator": Form.OPERATOR, "inplace": Form.INPLACE, "inplace_0d": Form.INPLACE}
+    forms = dict.fromkeys(("operator", "operator_0d"), Form.OPERATOR) | {
+        "inplace": Form.INPLACE,
+        "inplace_0d": Form.INPLACE,
+    }
     return NAMES.get(name, name), (*operands,), forms.get(kind, Form.FUNCTION)
 
 

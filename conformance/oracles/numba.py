@@ -9,7 +9,6 @@ scalar of Numba's, as ``x[0]`` is one; a Python number is an int64, float64, com
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
@@ -84,20 +83,25 @@ def edition() -> _ask.Oracle:
         },
         "real": compiled("lambda x: np.real(x)"),
         "imag": compiled("lambda x: np.imag(x)"),
-        "round": compiled("lambda x: np.round_(x, 0, x)"),
+        "round": compiled("lambda x: np.round(x, 0, np.empty_like(x))"),
     }
     reduce = {name: compiled(f"lambda x: np.{METHODS.get(name, name)}(x)") for name in _ask.REDUCE}
     sections = {
         **_ask.binary("function", functions, operands, operands, both_scalars=False),
         **_ask.binary("function", where, arrays, arrays),
         **_ask.binary("function", joins, arrays, arrays),
-        **_ask.binary("function", {"matmul": inferred(operator.matmul)}, squares, squares),
+        **_ask.binary("function", {"matmul": compiled("lambda x, y: x @ y")}, squares, squares),
         **_ask.binary("operator", signs, operands, operands, both_scalars=False),
         **_ask.binary("array_0d", zero_d, arrays, scalars),
         **_ask.binary("0d_array", zero_d, scalars, arrays),
-        **_ask.binary("0d_0d", zero_d, operands_0d, operands_0d, both_scalars=False),
+        **_ask.binary("operator_0d", zero_d, operands_0d, operands_0d, both_scalars=False),
         "unary": _ask.unary(unary, arrays),
         "reduce": _ask.unary(reduce, arrays),
+        "clip": _ask.Section(
+            compiled("lambda x, bound: np.clip(x, bound, bound)"),
+            arrays,
+            {name: numbers[name] for name in ("int", "float")},
+        ),
         "sorting": _ask.unary(
             {
                 "sort": compiled("lambda x: np.sort(x)"),

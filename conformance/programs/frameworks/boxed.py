@@ -1,0 +1,51 @@
+"""Arrays whose operators are what a compiler makes of them, for frameworks that have no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from programs.program import words
+
+SIGNS = dict(
+    zip(
+        words("add sub mul truediv floordiv mod pow and or xor lshift rshift eq ne lt le gt ge"),
+        words("+ - * / // % ** & | ^ << >> == != < <= > >="),
+        strict=True,
+    )
+)
+UNARY = {"neg": "-", "pos": "+", "invert": "~"}
+
+
+def boxed(compute: Callable[..., Any], signs: str) -> type:
+    """Make the class of arrays whose operators are ``compute(sign, *values)``.
+
+    A number stays a Python number and an array of no axes is a scalar of NumPy's.
+    """
+
+    class Array:
+        __hash__ = None
+
+        def __init__(self, value: Any) -> None:
+            self.value = value if getattr(value, "ndim", 0) else np.asarray(value)[()]
+
+        def __getitem__(self, key: Any) -> Any:
+            return Array(self.value[key])
+
+    def binary(sign: str) -> Callable[[Any, Any], Any]:
+        return lambda x, y: Array(compute(f"x {sign} y", x.value, getattr(y, "value", y)))
+
+    def reflected(sign: str) -> Callable[[Any, Any], Any]:
+        return lambda x, y: Array(compute(f"x {sign} y", getattr(y, "value", y), x.value))
+
+    known = signs.split()
+    for name, sign in SIGNS.items():
+        if sign in known:
+            setattr(Array, f"__{name}__", binary(sign))
+            setattr(Array, f"__r{name}__", reflected(sign))
+    for name, sign in UNARY.items():
+        if sign in known:
+            setattr(Array, f"__{name}__", lambda x, sign=sign: Array(compute(f"{sign}x", x.value)))
+    return Array
