@@ -113,8 +113,8 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     which = _program(
         command,
-        "a program, a notebook, or a run that --save wrote, of which the policies are asked "
-        "without running it",
+        "a program, a notebook, an ONNX model, a torch.export archive (.pt2), or a run that --save "
+        "wrote, of which the policies are asked without running it",
     )
     which.add_argument(
         "--schema", action="store_true", help="print the JSON schema of the JSON report"
@@ -153,6 +153,13 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         "differs from the framework itself",
     )
     _packages(command)
+    _of_models(command)
+    add(
+        "--fix",
+        metavar="FILE",
+        help="of an ONNX model: write it with the casts that it lacks between float dtypes, once "
+        "onnx has checked and run it",
+    )
     add("--all", action="store_true", help="show the places that only inherit, too")
     _save(command)
     add("--html", metavar="FILE", help="also write the report as one page")
@@ -215,6 +222,16 @@ def _for_ci(command: argparse.ArgumentParser, **fail_on: Any) -> None:
     )
     add("--output", metavar="FILE", help="where to write the report; default: standard output")
     add("--sarif", metavar="FILE", help="also write SARIF")
+
+
+def _of_models(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument_group("of a model file").add_argument
+    add(
+        "--inputs",
+        metavar="FILE",
+        help="of an ONNX model: its inputs, in an npz file; default: random ones, always the same",
+    )
+    add("--dtypes-only", action="store_true", help="compute no values")
 
 
 def _count(text: str) -> int:
@@ -357,7 +374,10 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
     from promoarray.diagnostics.model.lost import CHECKS
 
     add = command.add_argument
-    _program(command, "a program, or a notebook; or a policy, whose rule's properties are proved")
+    _program(
+        command,
+        "a program, a notebook, or an ONNX model; or a policy, whose rule's properties are proved",
+    )
     add(
         "--only",
         metavar="LOSSES",
@@ -392,6 +412,7 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
     _save(command)
     add("--html", metavar="FILE", help="also write the report as one page")
     add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
+    _of_models(command)
     _for_ci(
         command,
         metavar="LOSSES",

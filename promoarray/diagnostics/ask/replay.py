@@ -46,6 +46,7 @@ from promoarray.diagnostics.model.flow import (
     DEFAULT,
     ENTRY,
     MADE,
+    NODE,
     OPERATION,
     Flow,
     Given,
@@ -335,6 +336,27 @@ class _Observer(ShadowObserver):
         if dtype is not None:
             self._note(Verdict(each.name, seen, answers, form=Form.FUNCTION))
 
+    def node(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
+        """Hear of an operator of a model file that no rule of promotion is about: its schema says
+        which editions of ONNX take it, of other policies nobody knows."""
+        arrays = (*made, *operands)
+        if not arrays:
+            return
+        dtype, moves = type_of(arrays[0]._type), each.options["moves"]
+        seen = words_of(Operand(type_of(x._type)) for x in operands)
+        answers = {home.name: Answer(dtype, "", "", seen)}
+        for policy in self.policies:
+            why = each.options["refuses"].get(policy.name.partition("+")[0], "")
+            answers[policy.name] = Answer(None if why else dtype, why, "root" if why else "", seen)
+            if not moves and family(policy.name) != family(home.name):
+                self.leave_open(each, policy, _OF_ONNX)
+        self._note(Verdict(each.name, seen, answers, form=Form.FUNCTION))
+        if moves and made and operands:
+            made[0]._type = operands[0]._type
+
+
+_OF_ONNX = "an operator of ONNX of which only its own editions are asked"
+
 
 def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: Any) -> str:
     """Why a policy does not answer for a function; "" if it does.
@@ -444,4 +466,5 @@ _TELL = {
     ENTRY: _Observer.entry,
     MADE: _Observer.made,
     CALL: _Observer.call,
+    NODE: _Observer.node,
 }

@@ -28,6 +28,8 @@ from promoarray.diagnostics.exit_codes import (
 )
 from promoarray.diagnostics.findings.classify import NEW, Ignored, Judged, asked_baseline, judged
 from promoarray.diagnostics.model.lost import CHECKS, LostPlace
+from promoarray.diagnostics.modelfile.command import model_format, of_model, require_options
+from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.checks import Asked
@@ -66,10 +68,11 @@ SCHEMA_VERSION = "1.0"
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status, one of ``exit_codes``."""
     try:
-        saved = _saved(args)
-        program = program_of(args)
+        saved = _recording(args)
         asked = fill(args)
-        found = expected(args.script, args.module, args.framework or AUTO, args.args)
+        program, found = program_of(args), Expected("", ())
+        if saved is None:
+            found = expected(args.script, args.module, args.framework or AUTO, args.args)
         baseline = asked_baseline(args.baseline, args.update_baseline)
         require_places(args)
         args.format = "json" if args.json else args.format or "text"
@@ -85,6 +88,8 @@ def main(args: argparse.Namespace) -> int:
         report = _report(ended, framework, args)
         if args.save:
             save(ended.report(as_policy(task.policies[0]), ()), args.save)
+        if isinstance(saved, ModelReport):
+            report.eagerly += saved.notes
         if args.edit and not saved and not ended.interrupted:
             spelled = "" if framework == OWN else framework
             _mend(report, Attempts(program, task, given, spelled, ended))
@@ -107,10 +112,13 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
-def _saved(args: argparse.Namespace) -> RecordedReport | None:
-    """The recording that stands in the place of a program."""
+def _recording(args: argparse.Namespace) -> RecordedReport | None:
+    """The recording, or the model file, that stands in the place of a program."""
     if not args.script or not is_saved(args.script):
-        return None
+        if not (model := model_format(args)):
+            return None
+        require_options(args, model, ("framework", "shadow", "packages", "save"))
+        return of_model(args, model, None, fill(args))
     names = "only", "shadow", "ulps", "packages", "save"
     require_no_options(args.script, args, *names)
     saved = read(args.script)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from promoarray.diagnostics.check.gathered import Found, gathered
+from promoarray.diagnostics.check.report import Report as CheckReport
 from promoarray.diagnostics.compare.output import (
     SCHEMA,
     Compared,
@@ -38,8 +40,16 @@ from promoarray.diagnostics.findings import classify, verdict
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Ignored, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
+from promoarray.diagnostics.modelfile.command import (
+    model_format,
+    of_model,
+    require_options,
+)
+from promoarray.diagnostics.modelfile.formats import NotReadable
+from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
+from promoarray.diagnostics.record.checks import Asked
 from promoarray.diagnostics.record.report import NUMPY, RecordedReport
 from promoarray.diagnostics.record.saved import NotSaved, is_saved, require_no_options, save
 from promoarray.diagnostics.record.saved import read as read_run
@@ -82,9 +92,8 @@ def main(args: argparse.Namespace) -> int:
         sys.stdout.write(SCHEMA.read_text(encoding="utf-8"))
         return NOTHING
     try:
-        saved = bool(args.script) and is_saved(args.script)
-        comparison = _of_saved(args) if saved else _read(args)
-    except (UsageError, NotSaved, FileNotFoundError) as error:
+        comparison = _comparison(args)
+    except (UsageError, NotSaved, NotReadable, FileNotFoundError) as error:
         _say(str(error))
         return USAGE
     sys.stdout.flush()
@@ -98,7 +107,7 @@ def main(args: argparse.Namespace) -> int:
         report = comparison.report(ended)
         if given and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
-    if args.save and not saved:
+    if args.save and comparison.saved is None:
         _save(report, comparison)
     linecache.checkcache()  # where the files are read from, which the program may have written
     judged = comparison.judged(report, ended, comparison.baseline)
@@ -231,6 +240,14 @@ class Comparison:
         return self.run.name if self.run else None
 
 
+def _comparison(args: argparse.Namespace) -> Comparison:
+    """Read the arguments: of a run that was saved, of a model file, or of a program."""
+    if args.script and is_saved(args.script):
+        return _of_saved(args)
+    found = model_format(args)
+    return _of_model(args, found) if found else _read(args)
+
+
 def _of_saved(args: argparse.Namespace) -> Comparison:
     """Read the arguments of a comparison of a recorded run.
 
@@ -238,8 +255,7 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
     ------
     UsageError, NotSaved, OSError
     """
-    names = "run", "run_all", "stop", "save", "drift", "packages", "show"
-    require_no_options(args.script, args, *names)
+    require_no_options(args.script, args, *_OF_RUNS, "drift")
     args.format, framework = _format(args), ""
     policies = () if args.policies is None else named(args.policies)
     saved = read_run(args.script, policies)
@@ -249,6 +265,40 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
     asked = saved.policies
     known = classify.asked_baseline(args.baseline, args.update_baseline)
     return Comparison(Program(()), asked, None, known, args, Expected(framework, ()), saved)
+
+
+def _of_model(args: argparse.Namespace, found: str) -> Comparison:
+    """Read the arguments of a comparison of a model file.
+
+    Raises
+    ------
+    UsageError, NotReadable, OSError
+    """
+    require_options(args, found, (*_OF_RUNS, "drift"))
+    args.format = _format(args)
+    require_places(args)
+    names = None if args.policies is None else tuple(p.name for p in named(args.policies))
+    known = classify.asked_baseline(args.baseline, args.update_baseline)
+    report = of_model(args, found, names, Asked())
+    if args.max_sites:
+        report.max_sites = args.max_sites
+    _tell_losses(report)
+    return Comparison(Program(()), report.policies, None, known, args, Expected("", ()), report)
+
+
+def _tell_losses(report: ModelReport) -> None:
+    """Put what the numbers of a model lose into its report."""
+    if report.checked or report.unread:
+        checked = CheckReport(report.framework, [])
+        gathered(checked, [Found.of(report)], UNDERFLOWS)
+        report.losses = tuple(checked.text())
+
+
+UNDERFLOWS = 0.1
+"""The share of results that have to vanish before underflow is told."""
+
+_OF_RUNS = ("run", "run_all", "stop", "save", "packages", "show")
+"""Options of a program that runs."""
 
 
 def _save(report: Report, of: Comparison) -> None:

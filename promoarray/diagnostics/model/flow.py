@@ -15,13 +15,13 @@ from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 
-OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY, CALL = (
+OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY, CALL, NODE = (
     *("operation", "default", "cast", "assignment"),
-    *("made", "entry", "call"),
+    *("made", "entry", "call", "node"),
 )
 """Kinds of what is recorded."""
 
-COMPARED = frozenset({OPERATION, DEFAULT, CAST, ASSIGNMENT})
+COMPARED = frozenset({OPERATION, DEFAULT, CAST, ASSIGNMENT, NODE})
 """Those that count as operations that were compared."""
 
 COMPARISONS = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.ask.values import decoded, other_values
 from promoarray.diagnostics.calls.tables import bound
-from promoarray.diagnostics.model.values import Place, one_pass
+from promoarray.diagnostics.model.values import Difference, Place, one_pass
 from promoarray.diagnostics.record.call import Call
 from promoarray.diagnostics.record.report import OPERATION, UNKNOWN
 from promoarray.dtypes import BY_CODE, WEAK
@@ -65,25 +66,47 @@ def _numbers(call: Call, given: Any) -> Any:
 
 
 def _compare(call: Call, asked: Question, values: list[Any]) -> None:
-    recorder, (x, scale, zero) = call.recorder, values
-    mine = carried_out(asked, recorder.home, x, scale, zero)
+    recorder, x = call.recorder, values[0]
+    changes, why = answers(asked, recorder.home, recorder.report.policies, values)
+    if changes:
+        place = Place(*sites(), call.name, x.dtype.name, _result(asked, recorder.home, values))
+        recorder.flow.flow.record_values(one_pass(place, x.buffer.size, changes))
+    for reason, names in why.items():
+        recorder.unexamined(call.name, reason, call.frame, policies=tuple(names))
+
+
+def _result(asked: Question, home: Policy, values: list[Any]) -> str:
+    mine = carried_out(asked, home, *values)
+    return "" if isinstance(mine, Refusal) else mine.dtype.name
+
+
+def answers(
+    asked: Question, home: Policy, policies: tuple[Policy, ...], values: Sequence[Any]
+) -> tuple[list[Difference], dict[str, list[str]]]:
+    """Ask policies what they make of an array, a scale and a zero point.
+
+    Returns
+    -------
+    list of Difference
+        Where they make other values of it than the run's own policy.
+    dict
+        From why policies do not answer to their names.
+    """
+    x, scale, zero = values
+    mine = carried_out(asked, home, x, scale, zero)
     made: list[tuple[Any, list[str]]] = []
     why: dict[str, list[str]] = {}
-    for policy in recorder.report.policies:
-        if policy is recorder.home:
+    for policy in policies:
+        if policy is home:
             continue
         found = _asked(asked, policy, x, scale, zero)
         if isinstance(found, Refusal):
             why.setdefault(found.reason, []).append(policy.name)
         elif not isinstance(mine, Refusal) and found.dtype is mine.dtype:
             made.append((decoded(*found), [policy.name]))
-    if not isinstance(mine, Refusal):
-        changes = other_values(decoded(*x), decoded(*mine), made)
-        if changes:
-            place = Place(*sites(), call.name, x.dtype.name, mine.dtype.name)
-            recorder.flow.flow.record_values(one_pass(place, x.buffer.size, changes))
-    for reason, names in why.items():
-        recorder.unexamined(call.name, reason, call.frame, policies=tuple(names))
+    if isinstance(mine, Refusal):
+        return [], why
+    return other_values(decoded(*x), decoded(*mine), made), why
 
 
 def _asked(asked: Question, policy: Policy, x: Numbers, scale: Any, zero: Any) -> Numbers | Refusal:

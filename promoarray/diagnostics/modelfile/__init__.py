@@ -1,0 +1,1 @@
+"""Model files, and files of weights: graphs that are compared as programs are."""

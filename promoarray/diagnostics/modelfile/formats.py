@@ -1,0 +1,78 @@
+"""The format of a file, by how it begins; nothing of it is run or unpickled."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+ONNX, PT2, SAFETENSORS, GGUF = "ONNX model", "PyTorch export archive", "safetensors", "GGUF"
+
+READS = (
+    "compare and check read an ONNX model (.onnx), and compare a torch.export archive (.pt2); cast "
+    "reads the weights of .safetensors and .gguf"
+)
+
+
+class NotReadable(ValueError):
+    """A file is damaged, or of a format that is not read."""
+
+
+def format_of(path: str) -> str:
+    """Return the format of a file: one of those above, "" of text, of what Python runs, or of no
+    file.
+
+    Raises
+    ------
+    NotReadable
+        If it is some other binary file.
+    """
+    if not os.path.isfile(path):
+        return ""
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    suffix = Path(path).suffix.lower()
+    if suffix in _BY_NAME:
+        return _BY_NAME[suffix]
+    if head[:4] == b"GGUF":
+        return GGUF
+    if head[8:9] == b"{" and int.from_bytes(head[:8], "little") < os.path.getsize(path):
+        return SAFETENSORS
+    if zipfile.is_zipfile(path):
+        names = _names(path)
+        if any(name.endswith("models/model.json") for name in names):
+            return PT2
+        if "__main__.py" in names:  # which Python runs
+            return ""
+        pickled = any(name.endswith(".pkl") for name in names)
+        raise NotReadable(f"{path} is a zip file{_PICKLED if pickled else ''}; {READS}")
+    if suffix in _PYTHON or (b"\0" not in head and _is_text(head)):
+        return ""
+    if (head[:1] == b"\x08" and b"\x12" in head[:16]) or b"\x3a" in head[:64]:
+        return ONNX
+    raise NotReadable(f"{path} is a binary file of a format that is not known here; {READS}")
+
+
+_BY_NAME = {".onnx": ONNX, ".pt2": PT2, ".safetensors": SAFETENSORS, ".gguf": GGUF}
+_PYTHON = (".py", ".pyc", ".pyw", ".ipynb", ".json", ".txt")
+_PICKLED = " of pickles, such as torch.save writes, and pickles run code as they are read"
+
+
+def _names(path: str) -> list[str]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise NotReadable(f"{path} is a damaged zip file: {error}") from error
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:  # else a letter that is cut
+            return b"coding" in head[:200]  # of another encoding, which Python reads
+    return not set(head) & _CONTROLS
+
+
+_CONTROLS = {*range(32)} - {*b"\t\n\r\f\x1b"}

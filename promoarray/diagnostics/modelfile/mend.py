@@ -1,0 +1,255 @@
+"""Casts that a model lacks where float dtypes meet at one operator, and the mended model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from promoarray.diagnostics.modelfile.formats import NotReadable
+from promoarray.diagnostics.modelfile.graph import (
+    Model,
+    Node,
+    dtype_of,
+    model_of,
+    onnx,
+    refusal,
+    schema_of,
+    tensors,
+)
+from promoarray.diagnostics.modelfile.values import Evaluation, made_inputs
+from promoarray.diagnostics.whole_file import write_whole
+from promoarray.dtypes import DType, Kind
+from promoarray.errors import clipped
+from promoarray.io.onnx import NAMES
+
+
+class Edge(NamedTuple):
+    """An input of a node that is of another float dtype than the others."""
+
+    node: Node
+    which: int
+    given: DType
+    wanted: DType
+
+    def __str__(self) -> str:
+        name = self.node.inputs[self.which]
+        at = self.node.proto.name or self.node.op
+        return (
+            f"{self.node.place.site}: the edge {name} -> {at} (input {self.which}) is "
+            f"{self.given.name} and lacks Cast(to={NAMES[self.wanted]})"
+        )
+
+
+def missing(model: Model) -> list[Edge]:
+    """Return the edges on which a cast is missing, as dtypes differ that have to be one.
+
+    With ``Node.contradicted``, what is wrong with the types of a model.
+    """
+    found: list[Edge] = []
+    for node in model.nodes:
+        if not node.domain and (edges := _of_node(node, model.opset)):
+            found += edges
+    return found
+
+
+def _of_node(node: Node, opset: int) -> list[Edge]:
+    schema = schema_of(node.op, "", opset)
+    dtypes = node.dtypes(node.inputs)
+    if schema is None or not refusal(node.op, opset, tuple(dtypes)):
+        return []
+    formals = [schema.inputs[min(n, len(schema.inputs) - 1)] for n in range(len(dtypes))]
+    alike: dict[str, list[int]] = {}
+    for n, (dtype, formal) in enumerate(zip(dtypes, formals, strict=True)):
+        if dtype is not None and dtype.kind is Kind.FLOAT and formal.is_homogeneous:
+            alike.setdefault(formal.type_str, []).append(n)
+    found = []
+    for parameter, places in alike.items():
+        given = {n: dtype for n in places if (dtype := dtypes[n]) is not None}
+        if len({*given.values()}) > 1:
+            wanted = _wanted(node, given, parameter, schema)
+            found += [Edge(node, n, d, wanted) for n, d in given.items() if d is not wanted]
+    return found
+
+
+def _wanted(node: Node, given: dict[int, DType], parameter: str, schema: Any) -> DType:
+    """The dtype that the inputs are to have.
+
+    A single constant, such as an epsilon, follows the others. Of others it is what the result is
+    declared as, as a converter has meant it; else that of the first that is no constant.
+    """
+    fixed = _constants(node)
+    others = {n: d for n, d in given.items() if node.inputs[n] not in fixed or not _is_one(node, n)}
+    if len({*others.values()}) == 1:
+        return next(iter(others.values()))
+    declared = [
+        dtype
+        for name, formal in zip(node.outputs, schema.outputs, strict=False)
+        if formal.type_str == parameter and (dtype := node.declared.get(name)) in given.values()
+    ]
+    computed = [d for n, d in given.items() if node.inputs[n] not in fixed]
+    return next(d for d in (*declared, *computed, *given.values()) if d is not None)
+
+
+def _constants(node: Node) -> set[str]:
+    made = {x for each in node.graph.node if each.op_type == "Constant" for x in each.output}
+    return made | {each.name for each in node.graph.initializer}
+
+
+def _is_one(node: Node, which: int) -> bool:
+    shape = node.values[node.inputs[which]].shape
+    return shape is not None and all(size == 1 for size in shape)
+
+
+# -- the mended model -----------------------------------------------------------------------------
+
+
+def write_mended(model: Model, target: str) -> list[str]:
+    """Write a model with the casts that it lacks, once it was checked and has run.
+
+    Returns
+    -------
+    list of str
+        What was done, a line each.
+
+    Raises
+    ------
+    NotReadable
+        If it cannot be mended so: it is as it was, and nothing is written.
+    OSError
+    """
+    proto = type(model.proto)()
+    proto.CopyFrom(model.proto)
+    external = any(each.data_location for each in tensors(proto.graph))
+    if external and os.path.dirname(os.path.abspath(target)) != model.folder:
+        raise NotReadable(f"{target}: the model's data lie beside it; write --fix to its folder")
+    said: list[str] = []
+    for _ in range(len(model.nodes)):  # a cast may bring up another further on
+        now = model_of(proto, model.path)
+        edges = missing(now)
+        if not edges:
+            break
+        first = [each for each in edges if each.node.number == edges[0].node.number]
+        said += map(str, first)
+        _insert(proto.graph, first)
+    said += [*_declare(proto.graph, now)]
+    if not said:
+        raise NotReadable(f"{model.path} lacks no cast between float dtypes: nothing is written")
+    _prove(proto, model)
+    write_whole(Path(target), proto.SerializeToString())
+    return said
+
+
+def _declare(graph: Any, model: Model) -> Iterator[str]:
+    """Take out what is declared otherwise than it is made, and cast outputs to what is declared."""
+    made = {x: dtype for n in model.nodes for x, dtype in _made(n)}
+    wrong = [
+        each
+        for each in graph.value_info
+        if made.get(each.name) not in (None, dtype_of(each.type.tensor_type.elem_type))
+    ]
+    for each in wrong:
+        graph.value_info.remove(each)
+    if wrong:
+        more = f" and {len(wrong) - 1} more" if wrong[1:] else ""
+        yield f"the declared dtype of {wrong[0].name}{more} was not what is made, and is taken out"
+    taken = _names(graph)
+    for each in graph.output:
+        number = each.type.tensor_type.elem_type
+        dtype, wanted = made.get(each.name), dtype_of(number)
+        if dtype in (None, wanted) or wanted is None or wanted.kind is not Kind.FLOAT:
+            continue
+        inner = _free(f"{each.name}_{dtype.name}", taken)
+        for node in graph.node:
+            for names in (node.input, node.output):
+                names[:] = [inner if name == each.name else name for name in names]
+        cast = onnx().helper.make_node("Cast", [inner], [each.name], to=number)
+        graph.node.append(cast)
+        yield f"the output {each.name} is made as {dtype.name} and lacks Cast(to={_name(number)})"
+
+
+def _made(node: Node) -> Iterator[tuple[str, DType | None]]:
+    yield from zip(node.outputs, node.dtypes(node.outputs), strict=True)
+
+
+def _name(number: int) -> str:
+    return str(onnx().TensorProto.DataType.Name(number))
+
+
+def _insert(graph: Any, edges: list[Edge]) -> None:
+    """Put casts before the node that these edges lead to, wherever it stands."""
+    node = edges[0].node
+    found = _find(graph, node)
+    if found is None:
+        raise NotReadable(f"{node.place.site}: it stands in a function, which is not mended")
+    owner, at = found
+    taken = _names(graph)
+    for edge in edges:
+        name = owner.node[at].input[edge.which]
+        made = _free(f"{name}_{edge.wanted.name}", taken)
+        cast = onnx().helper.make_node(
+            "Cast", [name], [made], name=_free(f"{node.proto.name or node.op}_cast", taken),
+            to=onnx().TensorProto.DataType.Value(NAMES[edge.wanted]),
+        )  # fmt: skip
+        owner.node.insert(at, cast)
+        at += 1
+        owner.node[at].input[edge.which] = made
+
+
+def _find(graph: Any, node: Node) -> tuple[Any, int] | None:
+    for n, each in enumerate(graph.node):
+        if each.op_type == node.op and [*each.output] == node.outputs:
+            return graph, n
+        for attribute in each.attribute:
+            for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+                if (found := _find(body, node)) is not None:
+                    return found
+    return None
+
+
+def _names(graph: Any) -> set[str]:
+    found = {x for node in graph.node for x in (*node.input, *node.output, node.name)}
+    found |= {each.name for each in (*graph.input, *graph.output, *graph.initializer)}
+    for node in graph.node:
+        for attribute in node.attribute:
+            for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+                found |= _names(body)
+    return found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    made = next(
+        m for n in range(len(taken) + 1) if (m := f"{name}_{n}" * bool(n) or name) not in taken
+    )
+    taken.add(made)
+    return made
+
+
+def _prove(proto: Any, model: Model) -> None:
+    """Have a model checked in full, and run it; the values themselves nobody judges."""
+    try:
+        onnx().checker.check_model(proto, full_check=True)
+    except Exception as error:
+        said = clipped(f"{type(error).__name__}: {error}")
+        raise NotReadable(f"with the casts it does not pass onnx's checker: {said}") from error
+    mended = model_of(proto, model.path)
+    why = "its inputs cannot be made"
+    for size in (2, 1):
+        feeds = made_inputs(mended, size)
+        if feeds is None:
+            break
+        run = Evaluation(mended, lambda *_: None, _SECONDS)
+        try:
+            run.run(feeds)
+        except Exception as error:
+            why = clipped(f"{type(error).__name__}: {error}")
+            continue
+        if not run.failed:
+            return
+        number, why = next(iter(run.failed.items()))
+        why = f"{mended.nodes[number - 1].place.site}: {why}"
+    raise NotReadable(f"with the casts it does not run in onnx's reference evaluator: {why}")
+
+
+_SECONDS = 300.0

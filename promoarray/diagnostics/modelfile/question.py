@@ -1,0 +1,33 @@
+"""What is asked of a process that reads a model, and what it answers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from promoarray.diagnostics.modelfile.recording import Recorded
+from promoarray.diagnostics.record.checks import Asked
+
+SECONDS = 300.0
+"""So long values are computed; twice as long the process may live."""
+
+
+class Question(NamedTuple):
+    """What is asked of a model."""
+
+    path: str
+    format: str
+    policies: tuple[str, ...] | None  # None for those that make sense for it
+    inputs: str = ""  # a file of inputs; "" for random ones
+    values: bool = True
+    fix: str = ""
+    asked: Asked = Asked()
+
+
+class Read(NamedTuple):
+    """What was read of it."""
+
+    recorded: Recorded
+    run: str  # the policy that stands for what the file says
+    policies: tuple[str, ...]
+    framework: str
+    mended: tuple[str, ...] = ()
