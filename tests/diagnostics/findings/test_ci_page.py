@@ -45,13 +45,16 @@ def test_the_commands_exit_as_the_page_says(tmp_path: Path) -> None:
     )
     jsonschema.validate(report, schema, jsonschema.Draft202012Validator)
 
-    workflow, hooks = blocks("yaml")
-    steps = re.findall(r"run: (promoarray compare .*)", workflow)
-    steps += re.findall(r"entry: (promoarray compare .*)", hooks)
-    assert [run(step, tmp_path) for step in steps] == [0, 0, 0]
+    action, hook = blocks("yaml")
+    steps = re.findall(r"options: (.*)", action)
+    steps += [" ".join(re.findall(r'"[^"]*"|[^\s,]+', re.findall(r"\[model.py, (.*)\]", hook)[0]))]
+    steps = [f"promoarray compare model.py {options}" for options in steps]
+    (by_hand,) = re.findall(r"By hand it is `(promoarray [^`]*)`", PAGE)
+    assert [run(step, tmp_path) for step in steps] == [0, 0]
+    assert run(by_hand, tmp_path) == 1
     assert len(json.loads((tmp_path / "promoarray.sarif").read_text())["runs"][0]["results"]) == 2
     (tmp_path / "model.py").write_text(program + "half = scaled * xp.asarray([1], dtype=xp.int8)\n")
-    assert [run(step, tmp_path) for step in steps] == [1, 0, 1]
+    assert [run(step, tmp_path) for step in steps] == [1, 1]
 
     (tmp_path / "model.py").write_text(ignored)
     assert run("promoarray compare model.py --policies torch", tmp_path) == 0
