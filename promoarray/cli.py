@@ -209,8 +209,9 @@ def _explain_arguments(command: argparse.ArgumentParser) -> None:
 
 def _cast_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("values", metavar="VALUE", nargs="+", help="1.5, -0.0, inf, nan or bits:7f")
-    add("--from", dest="source", metavar="DTYPE", required=True)
+    values = "1.5, -0.0, inf, nan or bits:7f; or a file of weights: .safetensors, .gguf"
+    add("values", metavar="VALUE", nargs="+", help=values)
+    add("--from", dest="source", metavar="DTYPE", help="of the values; weights have their own")
     add("--to", dest="target", metavar="DTYPE", required=True)
     add(
         "--policies",
@@ -285,11 +286,28 @@ def _explain(args: argparse.Namespace) -> int:
 def _cast(args: argparse.Namespace) -> int:
     from promoarray.diagnostics import casts
 
+    if os.path.isfile(args.values[0]):
+        return _cast_file(args)
+    if args.source is None:
+        raise UsageError("write --from DTYPE: the dtype of the values; or name a file of weights")
     source, target = (_read(partial(_real, name)) for name in (args.source, args.target))
     policies, given = _read(partial(casts.question, args, source))
     answer = casts.run(args, policies, given, source, target)
     _print(answer, args, wide=True)
     return 0 if answer.answered else 1
+
+
+def _cast_file(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.modelfile.formats import READS, format_of
+    from promoarray.diagnostics.modelfile.survival import survival
+
+    target = _read(partial(_real, args.target))
+    kind = _read(partial(format_of, args.values[0]))
+    if not kind:
+        raise UsageError(f"{args.values[0]} is a text, or a program; {READS}")
+    found = _read(partial(survival, args, kind, target))
+    _print(found, args, wide=True)
+    return 0 if found.survives else 1
 
 
 def _check(args: argparse.Namespace) -> int:

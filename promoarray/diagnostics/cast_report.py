@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,7 @@ from promoarray.dtypes import INTEGERS, DType, Kind, as_dtype
 from promoarray.functions.data_types import finfo
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class CastReport(Printable):
         last place (at the value given; 1 in integers).
     note : str
         That the cast is ml_dtypes', where no source of the policy defines it.
+    largest_relative_error : float
+        Of the rounded and truncated values.
     """
 
     policy: str
@@ -87,6 +90,27 @@ class CastReport(Printable):
     largest_error: float
     mean_error: float
     note: str = ""
+    largest_relative_error: float = 0.0
+
+    @property
+    def beyond(self) -> int:
+        """The values beyond the range of the target, whatever they become."""
+        ends = self.saturated, self.wrapped, self.overflowed_to_inf, self.overflowed_to_nan
+        return sum(ends)
+
+    def and_of(self, other: CastReport) -> CastReport:
+        """Return the report of these values and those of another report of the same cast."""
+        sizes, every = (self.size, other.size), self.size + other.size
+        mean = sum(n * x.mean_error for n, x in zip(sizes, (self, other), strict=True))
+        counts = {name: getattr(self, name) + getattr(other, name) for name in _WORDS}
+        return replace(
+            self,
+            size=every,
+            **counts,
+            largest_error=max(self.largest_error, other.largest_error),
+            mean_error=mean / every if every else 0.0,
+            largest_relative_error=max(self.largest_relative_error, other.largest_relative_error),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""
@@ -164,10 +188,17 @@ def cast_report(
     target = policy.cast.target(source, policy.canonical.get(target, target))
     if dt.string in (source, target):
         raise TypeError("cast_report is about numbers; strings are cast exactly or refused")
-    buffer = explicit(
+    return report_of(
         policy, array._buffer, source, target, saturate=saturate, round_mode=round_mode
     )
-    given, made = _values(array._buffer, source), _values(buffer, target)
+
+
+def report_of(
+    policy: Policy, values: Any, source: DType, target: DType, **settings: Any
+) -> CastReport:
+    """Return the report of values in a buffer; ``cast_report`` has the rest."""
+    buffer = explicit(policy, values, source, target, **settings)
+    given, made = _values(values, source), _values(buffer, target)
     with np.errstate(all="ignore"):  # a signalling NaN, Inf - Inf
         counts = _counts(given, made, target)
     note = policy.cast.borrowed(source, target)
@@ -213,12 +244,16 @@ def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
     measured = classes["exact"] | classes["rounded"] | classes["flushed_to_zero"]
     measured = (measured | classes["truncated"]) & ~np.isinf(x.high)
     unit = 1.0 if target.kind in INTEGERS else _last_place(x, target)
-    error = (np.abs(x.minus(y)) / unit)[measured]
+    apart = np.abs(x.minus(y))
+    error = (apart / unit)[measured]
+    changed = classes["rounded"] | classes["truncated"]
+    relative = apart[changed] / np.abs(x.high[changed])
     return {
         **{name: int(np.count_nonzero(which)) for name, which in classes.items()},
         "lost_imaginary": lost_imaginary,
         "largest_error": float(error.max()) if error.size else 0.0,
         "mean_error": float(error.mean()) if error.size else 0.0,
+        "largest_relative_error": float(relative.max(initial=0.0)),
     }
 
 

@@ -29,6 +29,7 @@ from promoarray.diagnostics.exit_codes import (
 from promoarray.diagnostics.findings.classify import NEW, Ignored, Judged, asked_baseline, judged
 from promoarray.diagnostics.model.lost import CHECKS, LostPlace
 from promoarray.diagnostics.modelfile.command import model_format, of_model, require_options
+from promoarray.diagnostics.modelfile.formats import names_format
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
@@ -114,7 +115,8 @@ def main(args: argparse.Namespace) -> int:
 
 def _recording(args: argparse.Namespace) -> RecordedReport | None:
     """The recording, or the model file, that stands in the place of a program."""
-    if not args.script or not is_saved(args.script):
+    script = args.script or ""
+    if names_format(script) or not is_saved(script):
         if not (model := model_format(args)):
             return None
         require_options(args, model, ("framework", "shadow", "packages", "save"))

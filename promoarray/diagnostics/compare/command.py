@@ -45,7 +45,7 @@ from promoarray.diagnostics.modelfile.command import (
     of_model,
     require_options,
 )
-from promoarray.diagnostics.modelfile.formats import NotReadable
+from promoarray.diagnostics.modelfile.formats import NotReadable, names_format
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN
@@ -242,7 +242,8 @@ class Comparison:
 
 def _comparison(args: argparse.Namespace) -> Comparison:
     """Read the arguments: of a run that was saved, of a model file, or of a program."""
-    if args.script and is_saved(args.script):
+    script = args.script or ""
+    if not names_format(script) and is_saved(script):
         return _of_saved(args)
     found = model_format(args)
     return _of_model(args, found) if found else _read(args)

@@ -48,14 +48,19 @@ def format_of(path: str) -> str:
         raise NotReadable(f"{path} is a zip file{_PICKLED if pickled else ''}; {READS}")
     if suffix in _PYTHON or (b"\0" not in head and _is_text(head)):
         return ""
-    if (head[:1] == b"\x08" and b"\x12" in head[:16]) or b"\x3a" in head[:64]:
-        return ONNX
+    if len(head) > 2 and head[0] == 8 and head[1] < 64 and head[2] in (0x12, 0x3A, 0x42):
+        return ONNX  # ir_version, then the producer, the graph or the opsets
     raise NotReadable(f"{path} is a binary file of a format that is not known here; {READS}")
 
 
 _BY_NAME = {".onnx": ONNX, ".pt2": PT2, ".safetensors": SAFETENSORS, ".gguf": GGUF}
 _PYTHON = (".py", ".pyc", ".pyw", ".ipynb", ".json", ".txt")
 _PICKLED = " of pickles, such as torch.save writes, and pickles run code as they are read"
+
+
+def names_format(path: str) -> bool:
+    """Return whether a file is one of these by its name."""
+    return Path(path).suffix.lower() in _BY_NAME
 
 
 def _names(path: str) -> list[str]:

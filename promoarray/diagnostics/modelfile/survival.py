@@ -1,0 +1,177 @@
+"""Which weights of a file survive a cast, tensor by tensor: ``promoarray cast FILE --to DTYPE``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from promoarray.console import Matrix, Printable, counted, html_table, listed, visible
+from promoarray.core.refusals import cast_refusal
+from promoarray.diagnostics.cast_report import CastReport, report_of
+from promoarray.diagnostics.modelfile.formats import GGUF, READS, SAFETENSORS, NotReadable
+from promoarray.diagnostics.modelfile.weights import Weight, weights
+from promoarray.diagnostics.progress import Progress
+from promoarray.dtypes import DType
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+DEFAULT = "torch"
+MOST = 20
+"""So many tensors are shown; the data have all."""
+
+_HEAD = ("tensor", "dtype", "elements", "beyond", "become", "NaN", "to zero", "largest rel. error")
+
+
+@dataclass(frozen=True, repr=False)
+class Survival(Printable):
+    """What a cast does to the weights of a file.
+
+    Attributes
+    ----------
+    path, target : str
+    reports : dict
+        From a policy to the report of each tensor by its name.
+    refused : dict
+        From a policy and a dtype to why it does not cast it.
+    unread : dict
+        From the types that are not read, such as blocks of 4 bits, to their tensors.
+    """
+
+    path: str
+    target: str
+    reports: dict[str, dict[str, CastReport]]
+    refused: dict[tuple[str, str], str]
+    unread: dict[str, list[str]]
+
+    @property
+    def survives(self) -> bool:
+        """Whether no policy refuses a tensor, and no value is beyond the range or becomes zero."""
+        every = [x for found in self.reports.values() for x in found.values()]
+        return not self.refused and not any(x.beyond or x.flushed_to_zero for x in every)
+
+    @property
+    def headline(self) -> str:
+        """The cast."""
+        return f"{self.path} to {self.target}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all there is as data."""
+        return {
+            "file": self.path,
+            "target": self.target,
+            "tensors": {
+                policy: {name: x.to_dict() | {"beyond": x.beyond} for name, x in found.items()}
+                for policy, found in self.reports.items()
+            },
+            "refused": [{"policy": p, "dtype": d, "why": w} for (p, d), w in self.refused.items()],
+            "not_read": self.unread,
+        }
+
+    def _rows(self, found: dict[str, CastReport]) -> list[tuple[str, ...]]:
+        """Those that lose most first."""
+
+        def loss(item: tuple[str, CastReport]) -> tuple[Any, ...]:
+            x = item[1]
+            return x.beyond, x.flushed_to_zero, x.largest_relative_error
+
+        shown = sorted(found.items(), key=loss, reverse=True)[:MOST]
+        return [(visible(name), *_cells(x)) for name, x in shown]
+
+    def _summary(self, policy: str) -> str:
+        found = [*self.reports[policy].values()]
+        beyond, zero = sum(x.beyond for x in found), sum(x.flushed_to_zero for x in found)
+        total = counted(sum(x.size for x in found), "value")
+        hidden = f"; {len(found) - MOST} more are not shown (--json)" * (len(found) > MOST)
+        of = f"{policy}: of {total} in {counted(len(found), 'tensor')}"
+        return f"{of}, {beyond} beyond the range, {zero} become zero{hidden}."
+
+    def _left(self) -> list[str]:
+        said = [f"{p} does not cast {d}: {why}" for (p, d), why in self.refused.items()]
+        for kind, names in self.unread.items():
+            more = [f"{len(names) - 3} more"] if names[3:] else []
+            said.append(f"Not read, {kind}: {listed([*names[:3], *more])}.")
+        return [*map(visible, said)]
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        parts: list[RenderableType] = [Text(visible(self.headline), "bold")]
+        for policy, found in self.reports.items():
+            parts.append(Text(self._summary(policy)))
+            if found:
+                parts.append(Matrix([[*_HEAD], *map(list, self._rows(found))], gap=2))
+        return Group(*parts, *map(Text, self._left()))
+
+    def html(self) -> str:
+        """Return it as a part of a page."""
+        return "".join(html_table(_HEAD, self._rows(found)) for found in self.reports.values())
+
+
+def _cells(x: CastReport) -> tuple[str, ...]:
+    ways = {
+        "its ends": x.saturated,
+        "Inf": x.overflowed_to_inf,
+        "NaN": x.overflowed_to_nan,
+        "others": x.wrapped,
+    }
+    become = ", ".join(name for name, count in ways.items() if count)
+    numbers = x.beyond, become, x.nan_in, x.flushed_to_zero
+    told = (str(each) if each else "" for each in numbers)
+    return x.source, str(x.size), *told, f"{x.largest_relative_error:.3g}"
+
+
+def survival(args: Namespace, kind: str, target: DType) -> Survival:
+    """Cast the weights of a file, a block at a time.
+
+    Raises
+    ------
+    NotReadable, ValueError, OSError
+    """
+    path, *others = args.values
+    if kind not in (SAFETENSORS, GGUF):
+        raise NotReadable(f"{path} holds a program ({kind}); {READS}")
+    if others or args.source:
+        raise ValueError(
+            f"{path} is cast alone, from the dtypes it has: promoarray cast FILE --to DTYPE"
+        )
+    policies = [as_policy(name.strip()) for name in (args.policies or DEFAULT).split(",")]
+    settings = {"saturate": args.saturate, "round_mode": args.round_mode}
+    found = Survival(path, target.name, {p.name: {} for p in policies}, {}, {})
+    every = weights(path, kind)
+    with open(path, "rb") as file, Progress() as progress:
+        for number, weight in enumerate(every):
+            progress.step(f"{weight.name}", number / len(every))
+            if weight.dtype is None:
+                found.unread.setdefault(weight.kind, []).append(weight.name)
+            else:
+                _cast(found, file, weight, policies, target, settings)
+    return found
+
+
+def _cast(
+    found: Survival, file: Any, weight: Weight, policies: list[Policy], target: DType, settings: Any
+) -> None:
+    source = weight.dtype
+    assert source is not None
+    asked = []
+    for policy in policies:
+        if why := cast_refusal(policy, source, target):
+            found.refused[policy.name, source.name] = why
+        else:
+            known = {k: v for k, v in settings.items() if k in policy.cast.knobs and v is not None}
+            asked.append((policy, known))
+    empty = np.empty(0, source.storage)
+    made = {p.name: report_of(p, empty, source, target, **known) for p, known in asked}
+    for block in weight.blocks(file) if asked else ():
+        for policy, known in asked:
+            of_block = report_of(policy, block, source, target, **known)
+            made[policy.name] = made[policy.name].and_of(of_block)
+    for name, report in made.items():
+        found.reports[name][weight.name] = report
