@@ -19,10 +19,13 @@ SIGNS = dict(
 UNARY = {"neg": "-", "pos": "+", "invert": "~"}
 
 
-def boxed(compute: Callable[..., Any], signs: str) -> type:
+def boxed(
+    compute: Callable[..., Any], signs: str, assign: Callable[..., Any] | None = None
+) -> type:
     """Make the class of arrays whose operators are ``compute(sign, *values)``.
 
-    A number stays a Python number and an array of no axes is a scalar of NumPy's.
+    A number stays a Python number and an array of no axes is a scalar of NumPy's. ``assign(sign,
+    x, y)`` writes into an array; without it, and of scalars, names are bound anew.
     """
 
     class Array:
@@ -40,11 +43,20 @@ def boxed(compute: Callable[..., Any], signs: str) -> type:
     def reflected(sign: str) -> Callable[[Any, Any], Any]:
         return lambda x, y: Array(compute(f"x {sign} y", getattr(y, "value", y), x.value))
 
+    def in_place(sign: str) -> Callable[[Any, Any], Any]:
+        def changed(x: Any, y: Any) -> Any:
+            if assign is None or not getattr(x.value, "ndim", 0):
+                return Array(compute(f"x {sign} y", x.value, getattr(y, "value", y)))
+            return Array(assign(f"x {sign}= y", x.value, getattr(y, "value", y)))
+
+        return changed
+
     known = signs.split()
     for name, sign in SIGNS.items():
         if sign in known:
             setattr(Array, f"__{name}__", binary(sign))
             setattr(Array, f"__r{name}__", reflected(sign))
+            setattr(Array, f"__i{name}__", in_place(sign))
     for name, sign in UNARY.items():
         if sign in known:
             setattr(Array, f"__{name}__", lambda x, sign=sign: Array(compute(f"{sign}x", x.value)))

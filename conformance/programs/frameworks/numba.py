@@ -49,12 +49,27 @@ def compute(text: str, *values: Any) -> Any:
     return np.dtype(str(made)).type(result)
 
 
-Array = boxed(compute, "+ - * / // % ** & | ^ << >> == != < <= > >= ~")
+@cache
+def _assigning(text: str) -> Any:
+    names: dict[str, Any] = {}
+    exec(f"def assigned(x, y):\n    {text}\n    return x", names)
+    return numba.njit(names["assigned"])
+
+
+def assign(text: str, x: Any, y: Any) -> Any:
+    """Compile an assignment in place for these values, and run it."""
+    return _assigning(text)(x, y)
+
+
+Array = boxed(compute, "+ - * / // % ** & | ^ << >> == != < <= > >= ~", assign)
 
 
 def _function(text: str) -> Any:
-    def called(x: Any, *more: Any, axis: None = None) -> Any:
-        return Array(compute(text, getattr(x, "value", x), *(getattr(y, "value", y) for y in more)))
+    def called(x: Any, *more: Any, axis: Any = None) -> Any:
+        values = [getattr(each, "value", each) for each in (x, *more)]
+        if axis is not None and (getattr(values[0], "ndim", 0) > 1 or axis not in (0, -1)):
+            raise NotImplementedError("asked of all elements")
+        return Array(compute(text, *values))
 
     return called
 

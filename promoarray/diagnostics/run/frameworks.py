@@ -244,6 +244,9 @@ TARGETS = {
 """By framework, the policies that its programs are likely to meet, in the order of the report; JAX
 as it is installed. Of a program written with promoarray, of no framework, all are asked."""
 
+COMPILED = ("numba@0.68", "numpy@2")
+"""What a program of NumPy's is compared with that Numba compiles."""
+
 _X64 = "jax_enable_x64"
 
 
@@ -253,7 +256,9 @@ def policies_for(framework: str, script: str | None) -> tuple[Policy, ...]:
     if framework not in TARGETS:
         return tuple(map(as_policy, DEFAULT))
     jax = JAX_X64 if _enables_x64(script) else JAX
-    return tuple(as_policy(jax if name == JAX else name) for name in TARGETS[framework])
+    compiled = framework == "numpy" and script and "numba" in _imported_beside(Path(script))
+    names = COMPILED if compiled else TARGETS[framework]
+    return tuple(as_policy(jax if name == JAX else name) for name in names)
 
 
 def other_editions() -> tuple[Policy, ...]:

@@ -84,7 +84,10 @@ class Task:
         Path(folder, "task").write_bytes(pickle.dumps(self))
         Path(folder, "hooks").write_text(" ".join(self.recorded_libraries))
         paths = filter(None, (STARTUP, os.environ.get("PYTHONPATH")))
-        return {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
+        environment = {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
+        # What Numba compiles is asked of its policy as Python runs it, line by line.
+        in_python = any(name.partition("@")[0] == "numba" for name in self.policies)
+        return environment | {"NUMBA_DISABLE_JIT": "1"} if in_python else environment
 
     @staticmethod
     def read(folder: str) -> Task | None:

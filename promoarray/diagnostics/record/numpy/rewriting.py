@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import builtins
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -103,7 +104,9 @@ def hooked(tree: Any, path: str, flags: int = 0, *, whole: bool = True) -> Any:
     calls = _left_alone(tree, nodes) if whole else LOOK_AROUND
     rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
     rewriter.annotated &= not flags & __future__.annotations.compiler_flag
-    rewriter.numba = _imports_numba(nodes)
+    if _imports_numba(nodes):
+        in_python = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+        rewriter.compilers = _COMPILERS - ({"jit", "njit"} if in_python else set())
     return rewriter.visit(tree)
 
 
@@ -139,7 +142,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(self, left_alone: frozenset[str], annotated: bool, in_library: bool) -> None:
         self._left_alone, self.annotated = left_alone, annotated
-        self.numba = False  # whether decorators may be Numba's
+        self.compilers = frozenset[str]()  # decorators of Numba's that compile
         self._sign = -1 if in_library else 1
         self._tested: set[ast.AST] = set()
         self._kept: set[ast.AST] = set()
@@ -271,7 +274,7 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements -------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        if self.numba and any(_compiles(each) for each in node.decorator_list):
+        if any(_compiler(each) in self.compilers for each in node.decorator_list):
             return node
         returns = node.returns
         node.returns = returns if self.annotated else None
@@ -442,16 +445,16 @@ def _imports_numba(nodes: Sequence[ast.AST]) -> bool:
     return any((name or "").partition(".")[0] == "numba" for name in names)
 
 
-def _compiles(decorator: ast.expr) -> bool:
-    """Whether a decorator compiles the instructions of its function, which have to be its own."""
+def _compiler(decorator: ast.expr) -> str:
+    """The name of a decorator that may be Numba's; "" of one of NumPy's."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     if isinstance(called, ast.Attribute):
-        return called.attr in _COMPILERS and ast.unparse(called.value) not in ("np", "numpy")
-    return isinstance(called, ast.Name) and called.id in _COMPILERS
+        return called.attr if ast.unparse(called.value) not in ("np", "numpy") else ""
+    return called.id if isinstance(called, ast.Name) else ""
 
 
 _COMPILERS = frozenset({"jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc"})
-"""Numba's decorators."""
+"""Numba's decorators that compile the instructions of a function, which have to be its own."""
 
 
 def _searches(op: ast.cmpop) -> bool:
