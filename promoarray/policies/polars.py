@@ -22,7 +22,7 @@ from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRu
 from promoarray.promotion.default_rules import operations
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import WIDE, Scalars, bounds, in_range
+from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
 from promoarray.promotion.type_steps import always, exact_to, rows, supported_types
@@ -182,7 +182,7 @@ POLARS = Policy(
     operations=OPERATIONS,
     operand_types=supported_types,
     by_value=by_value,
-    scalars=Scalars(fit=in_range),
+    scalars=Scalars(fit=in_range, fit_compared=exactly),
     defaults=DEFAULTS,
     cast=CASTS,
     refusal="Int64 with UInt64 is Int128 in Polars, which promoarray has not; complex is no dtype",
