@@ -262,7 +262,7 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
         (f"cast {10**400} --from f32 --to f16", "does not fit float32"),
         ("cast 1 --from f32 --to f99", "'f99' is not a dtype"),
         ("cast 1 --from f32 --to f16 --policy torch --saturate 1", "has saturate"),
-        ("compare x.py --policies torch --html .", "Is a directory"),
+        ("compare x.py --policies torch --html .", "is a folder"),
     ],
 )
 def test_a_wrong_question_is_one_line_on_stderr(

@@ -35,7 +35,15 @@ def report(values: Any, target: Any, policy: str = "numpy", **settings: Any) -> 
 
 def counts(found: CastReport) -> dict[str, int]:
     """What is not zero, but size and errors."""
-    left_out = ("size", "policy", "source", "target", "largest_error", "mean_error")
+    left_out = (
+        "size",
+        "policy",
+        "source",
+        "target",
+        "largest_error",
+        "mean_error",
+        "largest_relative_error",
+    )
     return {k: v for k, v in found.to_dict().items() if v and k not in left_out}
 
 
