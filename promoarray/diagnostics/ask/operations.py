@@ -392,7 +392,7 @@ def _signatures(decided: Decided) -> Iterator[tuple[str, str]]:
         if own and event.form is Form.FUNCTION:
             refusal = policy.signature_refusal(event.name, seen)
             if refusal is not None:
-                yield policy.name, refusal.reason
+                yield policy.name, f"{refusal.reason}; pass an array"
 
 
 def _is_left_lazy(x: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.console import listed
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import Site, recorded_at, sites
 from promoarray.core.events import (
@@ -32,6 +33,7 @@ from promoarray.diagnostics.calls.examined import (
     defined_otherwise,
     doubtful,
     examined,
+    keywords_lacking,
     refused,
 )
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
@@ -371,7 +373,11 @@ def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: An
             return f"its kernels for the CPU have no {dtype.name}, and no GPU was asked"
         if not each.options["ruled"] and (why := doubtful(each.name, dtype, policy)):
             return why
-    return defined_otherwise(each.name, home, policy, each.options["keywords"], dtypes)
+    keywords = each.options["keywords"]
+    why = defined_otherwise(each.name, home, policy, keywords, dtypes)
+    if not why and (lacking := keywords_lacking(each.name, home, policy, keywords)):
+        why = f"the function there takes no {listed(f'{name}=' for name in lacking)}"
+    return why
 
 
 def _lacking(policy: Policy, name: str, x: AbstractArray) -> Answer | None:

@@ -20,7 +20,15 @@ from promoarray.diagnostics.calls.common import (
     plain,
     words,
 )
-from promoarray.diagnostics.calls.tables import names, synonyms, text_of
+from promoarray.diagnostics.calls.tables import (
+    KEYWORDS,
+    names,
+    names_of,
+    rows_of,
+    sections_of,
+    synonyms,
+    text_of,
+)
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.answers import Answers, Grade
@@ -121,6 +129,54 @@ def defined_otherwise(
         return ""
     about = f"{name} {definition.about}".rstrip()
     return f"{about}: {here} in {home.title}, {there} in {policy.title}"
+
+
+def keywords_lacking(
+    name: str, home: Policy, policy: Policy, given: Collection[str]
+) -> tuple[str, ...]:
+    """The keywords of a call that the function of another framework does not take.
+
+    Spellings of one parameter, such as ``dim`` and ``axis``, are the same; where an array is kept,
+    as ``device`` says, is not asked.
+
+    Parameters
+    ----------
+    name : str
+    home, policy : Policy
+        That of the recorded program's framework, and another.
+    given : collection of str
+        The keywords of the call.
+    """
+    meant = _meant(name.removesuffix(MADE_OF_DTYPE))
+    here, there = (_keywords(each.framework).get(meant) for each in (home, policy))
+    if here is None or there is None:
+        return ()
+    named = {each: keyword(home.framework, each) for each in given}
+    return tuple(each for each, known in named.items() if known in here and known not in there)
+
+
+def keyword(framework: str, name: str) -> str:
+    """A framework's keyword in the words of the tables; "" of one that is not compared."""
+    known = _renamed(framework).get(name, name)
+    return "" if {name, known} & _placement() else known
+
+
+@cache
+def _renamed(framework: str) -> dict[str, str]:
+    return synonyms(text_of(framework, "parameters")) | synonyms(text_of("any", "parameters"))
+
+
+@cache
+def _placement() -> frozenset[str]:
+    return names_of("any", "placement")
+
+
+@cache
+def _keywords(framework: str) -> dict[str, frozenset[str]]:
+    """From functions of a framework, as what they mean in any, to the keywords that they take."""
+    sections = dict((head[0], body) for head, body in sections_of(KEYWORDS))
+    rows = (row.split() for row in rows_of(sections.get(framework, "")))
+    return {row[0]: frozenset(row[1:]) for row in rows if row}
 
 
 def made_dtype(name: str, number: Any, policy: Policy) -> DType:

@@ -57,6 +57,9 @@ def sections_of(name: str) -> Iterator[tuple[list[str], str]]:
 SWEPT = "swept.txt"
 """The functions that ``conformance/understood.py`` has seen what they do with dtypes."""
 
+KEYWORDS = "keywords.txt"
+"""The keywords that functions take, as ``conformance/keywords.py`` has found them."""
+
 
 @cache
 def computed(framework: str) -> frozenset[str]:
@@ -81,7 +84,7 @@ def synonyms(text: str) -> dict[str, str]:
     After ``prefix*`` stand operations whose names are their own behind the prefix.
     """
     found: dict[str, str] = {}
-    for row in _ROW.split(text.strip()):
+    for row in rows_of(text):
         name, *others = row.split() or [""]
         prefix = name[:-1] if name.endswith("*") else ""
         found |= {prefix + each: each if prefix else name for each in others}
@@ -91,7 +94,7 @@ def synonyms(text: str) -> dict[str, str]:
 def expansions_in(text: str) -> dict[str, Expansion]:
     """Read lines ``names (parameters): steps``; what is indented goes on with the line before."""
     found: dict[str, Expansion] = {}
-    for row in _ROW.split(text.strip()):
+    for row in rows_of(text):
         head, ends, body = " ".join(row.split()).partition("): ")
         if not ends:
             continue
@@ -99,6 +102,11 @@ def expansions_in(text: str) -> dict[str, Expansion]:
         steps = tuple(Step(name, _listed(given)) for name, given in _STEP.findall(body))
         found |= dict.fromkeys(named.split(), Expansion(_listed(parameters), steps))
     return found
+
+
+def rows_of(text: str) -> list[str]:
+    """Read lines; what is indented goes on with the line before."""
+    return _ROW.split(text.strip())
 
 
 _ROW = re.compile(r"\n(?! )")

@@ -82,8 +82,9 @@ ANY, NONE = "any", "none"
 SELECTORS = (*NAMES, INCOMPLETE, ANY, NONE)
 """What ``--fail-on`` takes."""
 
-DEFAULT = (ROOT, "bits")
-"""What fails if nothing else is said: the policies differ there, in dtype or in bits."""
+DEFAULT = (ROOT, "bits", "signature")
+"""What fails if nothing else is said: the policies differ there, in dtype or in bits, or a
+framework does not take the call."""
 
 
 def selected(names: Collection[str]) -> frozenset[str]:

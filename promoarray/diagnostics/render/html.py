@@ -47,7 +47,7 @@ def report_page(report: Results, extra: str = "", command: str = "") -> str:
         How the report was made; "" if it was not by a command.
     """
     lines = _with_stop(report, lines_of(report, everything=True))
-    words = [*legend(report.divergences, inherited=True), *([_ESCAPES] if report.escapes else [])]
+    words = [*legend(report, inherited=True), *([_ESCAPES] if report.escapes else [])]
     foot = "".join(map(_paragraph, [*words, _KEYS])) if lines else ""
     body = (
         f"{_facts(command)}{_head(report, lines_of(report), page=True)}{_filters(lines)}"
@@ -64,7 +64,7 @@ def report_part(report: Results) -> str:
     rest = [each for each in every if each.at not in known]
     more = f"{counted(len(rest), 'more line')}: what only inherits, or shares a cause"
     folded = f"<details><summary>{more}</summary>{_table(rest)}</details>" if rest else ""
-    words = "".join(map(_paragraph, legend(report.divergences, inherited=False)))
+    words = "".join(map(_paragraph, legend(report, inherited=False)))
     return f"{_head(report, shown, page=False)}{_table(shown)}{folded}{words}"
 
 

@@ -237,5 +237,5 @@ def _end(report: Results, page: Page) -> Iterator[Text]:
     unseen = open_in_words(every, most=len(every) if report.inherited else 0)
     if unseen:
         yield from page.folded(visible(unseen), "")
-    for words in legend(report.divergences, inherited=report.inherited):
+    for words in legend(report, inherited=report.inherited):
         yield from page.folded(words, "dim")

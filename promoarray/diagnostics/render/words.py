@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from promoarray.console import ZERO_D, counted, listed, visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.library import distribution_of, package_of
-from promoarray.diagnostics.findings.causes import first_of
+from promoarray.diagnostics.findings.causes import first_of, shared_causes
 from promoarray.diagnostics.findings.results import Finding, Results, edits_in
 from promoarray.diagnostics.findings.verdict import (
     DIFFERS,
@@ -17,7 +17,7 @@ from promoarray.diagnostics.findings.verdict import (
     root_causes,
     verdicts,
 )
-from promoarray.diagnostics.model.divergence import DEFAULT_DTYPE, Divergence
+from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.model.lost import CHECKS
 from promoarray.diagnostics.model.noted import Stopped, summary_of
@@ -69,14 +69,15 @@ def title(place: Place) -> str:
 # -- all of a report ------------------------------------------------------------------------------
 
 
-def legend(divergences: Sequence[Divergence], *, inherited: bool) -> Iterator[str]:
+def legend(report: Results, *, inherited: bool) -> Iterator[str]:
     """Explain the words and signs that are used where policies differ, a line each; ``inherited``
     where those are shown that only inherit, too."""
+    divergences, shared = report.divergences, shared_causes(report)
     if divergences:
         yield _ROOT
         yield _INHERITED if inherited else _HIDDEN
-    others = [each for each in divergences if each.name != DEFAULT_DTYPE]
-    yield from whom_to_tell((each.site, each.program, _has_edit(each)) for each in others)
+    roots = [each for each in divergences if shared.leaves_root(each)]
+    yield from whom_to_tell((each.site, each.program, _has_edit(each)) for each in roots)
     if any(operand.endswith("[]") for d in divergences for operand in d.operands):
         yield ZERO_D
 

@@ -107,7 +107,7 @@ def _carried_out(
         if OPEN.probes is not None and not frame.f_code.co_filename.startswith(_JAX):
             return OPEN.probes.call(name, bare, args, kwargs, frame)
         return bare(*args, **kwargs)
-    handler, given = handler_of(name), (args, kwargs)
+    frame, handler, given = _calling(frame), handler_of(name), (args, kwargs)
     recorders = [watcher.recorder for watcher in watchers]
     if any(recorder.checks is not None for recorder in recorders):
         bare = partial(_as_ever, bare)
@@ -123,6 +123,19 @@ def _carried_out(
     for recorder in narrowing:
         recorder.guarded(_after, recorder, given, made, frame)
     return made
+
+
+def _calling(frame: FrameType) -> FrameType:
+    """The frame that calls a function; where JAX calls what it was given, ``vmap(jnp.exp)(x)``, that
+    of the caller of JAX."""
+    if of_promoarray(frame):
+        while frame.f_back and (of_promoarray(frame) or _is_jax(frame)):
+            frame = frame.f_back
+    return frame
+
+
+def _is_jax(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_JAX)
 
 
 def _as_ever(bare: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -104,7 +104,7 @@ class Call(AnyCall):
         self.recorder.count(kind, self.name)
         between = self.name in BETWEEN
         name = f"{self.name}{MADE_OF_DTYPE}" if between and self.named else self.name
-        if is_defined(name):
+        if is_defined(name) or not _OF_ALL.issuperset(self.kwargs):
             given = self.result if between else [*self.args]
             arrays = (operand_of(self.recorder, x) for x in flat([given]))
             first = next((x for x in arrays if isinstance(x, AbstractArray)), None)
@@ -427,6 +427,7 @@ def _is_lone(x: Any) -> bool:
 _DEFAULTS = frozenset(map(np.dtype, (np.int64, np.float64, np.complex128)))
 """Dtypes of which both editions of NumPy make the same beside Python's numbers."""
 
+_OF_ALL = frozenset(("axis", "dtype", "out", "keepdims"))
 _PARAMETERS = ("x", "a", "b", "x1", "x2", "v", "array", "arr", "exponent")
 _ORDER = {bool: 0, int: 1, float: 2, complex: 3}
 
