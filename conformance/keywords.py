@@ -41,7 +41,12 @@ def functions(framework: str) -> Iterator[tuple[str, Callable[..., Any]]]:
         holder = import_module(module)
         for name in dir(getattr(holder, owner) if owner else holder):
             found = getattr(getattr(holder, owner) if owner else holder, name, None)
-            if name[0].islower() and name[-1] != "_" and callable(found) and not isinstance(found, type):
+            if (
+                name[0].islower()
+                and name[-1] != "_"
+                and callable(found)
+                and not isinstance(found, type)
+            ):
                 yield name, found
 
 
@@ -53,7 +58,9 @@ def taken(framework: str, name: str, function: Any) -> tuple[set[str], set[str]]
         like.append(import_module("torch.overrides").get_testing_overrides().get(function))
         for operator in (name, getattr(function, "__name__", name)):
             with suppress(RuntimeError):
-                schemas = import_module("torch")._C._jit_get_schemas_for_operator(f"aten::{operator}")
+                schemas = import_module("torch")._C._jit_get_schemas_for_operator(
+                    f"aten::{operator}"
+                )
                 found |= {a.name: a.has_default_value() for each in schemas for a in each.arguments}
     for each in like:
         with suppress(TypeError, ValueError):

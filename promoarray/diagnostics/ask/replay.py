@@ -307,7 +307,8 @@ class _Observer(ShadowObserver):
 
     def made(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an array of a dtype that the program named."""
-        self.on_made(MadeEvent(home, made[0], None))
+        if not each.options.get("inner"):
+            self.on_made(MadeEvent(home, made[0], None))
 
     def entry(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of data that the framework narrows."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from operator import attrgetter
 from types import FrameType
 from typing import Any, ClassVar
@@ -304,10 +306,13 @@ class Call:
 
     @property
     def given(self) -> list[str]:
-        """The parameters that it names, with what definitions ask of others' values."""
+        """The parameters that it names and that have not their default, as where PyTorch's own
+        function names all; with what definitions ask of others' values."""
         power = self.plain == "pow" and [*self.args[1:2], *self.kwargs.values()]
         positive = power and all(type(x) in (bool, int, float) and x >= 0 for x in power)
-        return [*self.kwargs, *(["positive_power"] if positive else [])]
+        usual = _defaults(self.func) if self.kwargs else {}
+        named = [key for key, x in self.kwargs.items() if x is not usual.get(key)]
+        return [*named, *(["positive_power"] if positive else [])]
 
     def _first_array(self) -> AbstractArray | None:
         """The array that it takes first."""
@@ -365,6 +370,16 @@ class Call:
                 self.recorder.named(result, self.frame)
             else:
                 self.recorder.made(result)
+
+
+@lru_cache(maxsize=512)
+def _defaults(function: Any) -> dict[str, Any]:
+    """The defaults of a function's parameters; none of one that is not written in Python."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
 
 
 NAMED = frozenset({OPERATION, APPROXIMATE, MOVE, MAKE})

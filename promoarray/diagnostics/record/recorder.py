@@ -345,12 +345,13 @@ class Recorder:
         """Record values that were moved: the result carries what the array does."""
         self._put(result.array, self.carried.get(array, result.dtype))
 
-    def made(self, result: Result) -> None:
-        """Record an array whose dtype the program named, or that it has from elsewhere."""
+    def made(self, result: Result, *, inner: bool = False) -> None:
+        """Record an array whose dtype the program named, or that it has from elsewhere; of one that
+        the framework makes for itself (``inner``) no policy is asked."""
         call = self.heard.call
         if self.origins is None or call is None:
             return self._put(result.array, result.dtype)
-        options = {"named": call.named, "kind": call.kind}
+        options = {"named": call.named, "kind": call.kind, "inner": inner}
         what: Any = MADE, call.name, self.home, call.looked_at, (result.dtype,), not result.ndim
         with notify_lock, standing_at(call.frame):
             (slot,) = self.flow.record(*what, options=options)
@@ -363,12 +364,14 @@ class Recorder:
 
     def named(self, result: Result, frame: FrameType) -> None:
         """Record an array that is made in a dtype the program names, which some policies narrow."""
-        self.made(result)
-        if self._of_keras(frame):
+        inner = self._of_the_framework(frame)
+        self.made(result, inner=inner)
+        if inner:
             return
         if any(result.dtype in policy.canonical for policy in self.report.policies):
             self.asked(result.dtype, (result,), frame)
-            self._held(result, frame)
+            if self.heard.call is None or "empty" not in self.heard.call.name:  # what memory holds
+                self._held(result, frame)
 
     def _held(self, result: Result, frame: FrameType) -> None:
         """Compare the values of a result with those in the dtypes that policies have instead."""
@@ -613,8 +616,8 @@ class Recorder:
             The framework's function that made it.
         """
         slot: Any = result.dtype
-        if (slot is float32 and self._of_a_module(frame)) or self._of_keras(frame):
-            return self.made(result)
+        if (slot is float32 and self._of_a_module(frame)) or self._of_the_framework(frame):
+            return self.made(result, inner=True)
         how, target = DefaultMade(WEAK[type(number)], lone, function), cast_at_once(frame)
         every = (how.dtype(p) for p in (self.home, *self.report.policies))
         if target is None or not (of_any or ends_alike(how.weak, target, every)):
@@ -626,10 +629,11 @@ class Recorder:
                 self._held(result, frame)
         return self._put(result.array, slot)
 
-    def _of_keras(self, frame: FrameType) -> bool:
-        """Whether Keras makes an array of its own, in a dtype that it gives it with each of the
-        frameworks that it can be run with."""
-        return self.framework == "tensorflow" and _stands_in(frame, "/keras/src/")
+    def _of_the_framework(self, frame: FrameType) -> bool:
+        """Whether a framework makes an array of its own there, of which nothing is compared: Keras,
+        in a dtype that it gives it with each of the frameworks that it can be run with; a loader of
+        data, which seeds itself and draws the order."""
+        return any(_stands_in(frame, folder) for folder in _INNER.get(self.framework, ()))
 
     def _of_a_module(self, frame: FrameType) -> bool:
         """Whether a framework's module makes its parameters there, which those of other frameworks
@@ -684,6 +688,12 @@ class Recorder:
 def _stands_in(frame: FrameType, folder: str) -> bool:
     return folder in frame.f_code.co_filename.replace("\\", "/")
 
+
+_INNER = {
+    "tensorflow": ("/keras/src/",),
+    "torch": ("/torch/utils/data/dataloader.py", "/torch/utils/data/sampler.py"),
+}
+"""From a framework to where it makes arrays that are no part of what a program computes."""
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""

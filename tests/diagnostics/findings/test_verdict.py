@@ -16,6 +16,7 @@ from promoarray.diagnostics.run.frameworks import TARGETS, named, policies_for
 
 AGREE = START + "y = x + x\n"
 LEFT = START + "import numpy as np\ny = np.asarray(x)\nz = x + x\n"
+NOT_TAKEN = START + "y = xp.maximum(x, 1)\n"
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -60,14 +61,15 @@ def test_what_is_not_compared_leaves_it_open_for_those_that_it_is_about() -> Non
 
 
 @pytest.mark.parametrize(
-    ("program", "plain", "incomplete"), [(AGREE, 0, 0), (LEFT, 0, 4), (HALF, 1, 1)]
+    ("program", "plain", "incomplete"),
+    [(AGREE, 0, 0), (LEFT, 0, 4), (HALF, 1, 1), (NOT_TAKEN, 1, 1)],
 )
 def test_incomplete_exits_with_4_where_that_is_asked_for(
     compare: Command, tmp_path: Path, program: str, plain: int, incomplete: int
 ) -> None:
     script = write(tmp_path, program)
     assert compare(script).status == plain
-    ran = compare(script, "--fail-on", "root,bits,incomplete", "--json")
+    ran = compare(script, "--fail-on", "root,bits,signature,incomplete", "--json")
     assert ran.status == ran.data["exit_code"] == incomplete
     (verdict,) = ran.data["verdicts"]
     assert verdict["verdict"] == {0: "agrees", 1: "differs", 4: "incomplete"}[incomplete]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 import promoarray as pa
+from promoarray.diagnostics.calls.examined import keywords_lacking
 from promoarray.diagnostics.findings.results import spelled
 from promoarray.diagnostics.render.json import place_data as as_data
+from promoarray.policies import as_policy
 
 
 def test_a_step_names_the_function_that_it_is_in() -> None:
@@ -80,3 +82,56 @@ def test_a_default_type_that_is_set_is_named_by_the_program() -> None:
     finally:
         torch.set_default_dtype(torch.float32)
     assert not report.divergences
+
+
+KEYWORDS = [  # a function, its keywords, the policy that is asked, and those that its function lacks
+    ("softmax", "dim dtype", "jax@x32", "dtype"),
+    ("sum", "dim keepdim dtype", "jax@x32", ""),
+    ("sum", "dim keepdim dtype", "paddle@3.3", ""),
+    ("sum", "dim keepdim dtype", "numpy@2", ""),
+    ("std", "dim unbiased", "numpy@2", "unbiased"),
+    ("std", "dim unbiased", "paddle@3.3", ""),
+    ("div", "rounding_mode", "jax@x64", "rounding_mode"),
+    ("smooth_l1_loss", "beta", "paddle@3.3", "beta"),
+    ("zeros", "device requires_grad", "numpy@2", ""),
+    ("nobody_has_it", "dim", "jax@x32", ""),
+    ("sum", "dim", "aclnn@8.5", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "policy", "lacking"), KEYWORDS)
+def test_keywords_that_another_framework_lacks(
+    name: str, given: str, policy: str, lacking: str
+) -> None:
+    asked = as_policy("torch"), as_policy(policy), given.split()
+    assert keywords_lacking(name, *asked) == tuple(lacking.split())
+
+
+def test_defaults_that_a_function_hands_on_are_no_keywords_of_the_program() -> None:
+    torch = pytest.importorskip("torch")
+    functional = torch.nn.functional
+    with pa.record("torch", "jax@x32") as report:
+        x = torch.ones(2)
+        functional.softmax(x, dim=0)
+        functional.softmax(x, dim=0, dtype=torch.float32)
+    found = [each for each in report.unanswered if each.what == "softmax"]
+    assert [each.why for each in found] == ["the function there takes no dtype="]
+
+
+def test_the_numbers_that_memory_holds_and_a_loader_draws_are_not_compared() -> None:
+    torch = pytest.importorskip("torch")
+    with pa.record("torch", "jax@x32") as report:
+        for _ in torch.utils.data.DataLoader(torch.ones(4), shuffle=True):
+            pass
+        assert not report.divergences
+        torch.empty(1, dtype=torch.int64)
+    assert len(report.divergences) == 1
+    assert not report.value_changes
+
+
+def test_what_jax_calls_itself_is_told_where_the_program_calls_jax() -> None:
+    jax = pytest.importorskip("jax")
+    with pa.record("jax", "numpy@2") as report:
+        jax.vmap(jax.numpy.exp)(jax.numpy.arange(3))
+    (place,) = (each for each in report.divergences if each.name == "exp")
+    assert place.site.file == place.program.file == __file__
