@@ -174,7 +174,7 @@ def _placement() -> frozenset[str]:
 @cache
 def _keywords(framework: str) -> dict[str, frozenset[str]]:
     """From functions of a framework, as what they mean in any, to the keywords that they take."""
-    sections = dict((head[0], body) for head, body in sections_of(KEYWORDS))
+    sections = {head[0]: body for head, body in sections_of(KEYWORDS)}
     rows = (row.split() for row in rows_of(sections.get(framework, "")))
     return {row[0]: frozenset(row[1:]) for row in rows if row}
 

@@ -84,7 +84,7 @@ def test_a_default_type_that_is_set_is_named_by_the_program() -> None:
     assert not report.divergences
 
 
-KEYWORDS = [  # a function, its keywords, the policy that is asked, and those that its function lacks
+KEYWORDS = [  # a function, keywords of a call, the policy asked, what its function lacks
     ("softmax", "dim dtype", "jax@x32", "dtype"),
     ("sum", "dim keepdim dtype", "jax@x32", ""),
     ("sum", "dim keepdim dtype", "paddle@3.3", ""),

@@ -126,8 +126,8 @@ def _carried_out(
 
 
 def _calling(frame: FrameType) -> FrameType:
-    """The frame that calls a function; where JAX calls what it was given, ``vmap(jnp.exp)(x)``, that
-    of the caller of JAX."""
+    """The frame that calls a function; of ``vmap(jnp.exp)(x)``, where JAX calls it, that
+    which calls JAX."""
     if of_promoarray(frame):
         while frame.f_back and (of_promoarray(frame) or _is_jax(frame)):
             frame = frame.f_back
