@@ -4,7 +4,8 @@ python conformance/oracles/c.py [--out conformance/golden]
 
 Asked with gcc 12.2.0 for x86-64, and with its cross compiler for ARM64, run under qemu-aarch64 7.2.
 Python's numbers are the literals ``1``, ``1.0`` and ``1.0i``, a bool is ``(_Bool)1``. Functions are
-those of <tgmath.h>.
+those of <tgmath.h>. Comparisons and logical operators, which are ints in C, are asked as the bools
+that they are converted to.
 """
 
 from __future__ import annotations
@@ -44,10 +45,12 @@ OPERATORS = {
         strict=True,
     )
 }
+COMPARED = _ask._names("equal not_equal less less_equal greater greater_equal")
+OPERATORS |= {name: f"(_Bool){OPERATORS[name]}" for name in COMPARED}
 FUNCTIONS = {
     "where": "(1 ? {x} : {y})",
-    "logical_and": "({x} && {y})",
-    "logical_or": "({x} || {y})",
+    "logical_and": "(_Bool)({x} && {y})",
+    "logical_or": "(_Bool)({x} || {y})",
     **{
         name: f"{theirs}({{x}}, {{y}})"
         for name, theirs in zip(
@@ -67,7 +70,7 @@ UNARY = {
         ),
         _ask._names(
             "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 log log1p log2"
-            " log10 sqrt floor ceil trunc round conj creal cimag - + ~ !"
+            " log10 sqrt floor ceil trunc round conj creal cimag - + ~ (_Bool)!"
         ),
         strict=True,
     )

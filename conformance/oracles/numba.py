@@ -25,6 +25,16 @@ UFUNCS |= {"bitwise_invert": "invert"}
 METHODS = {"cumulative_sum": "cumsum", "cumulative_prod": "cumprod"}
 
 
+def _really(inferred: Callable[..., Any], compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what is of complex numbers, whose order has types and no code."""
+
+    def answer(x: Any, y: Any) -> Any:
+        is_complex = "complex" in f"{x} {y}"
+        return (compiled if is_complex else inferred)(x, y)
+
+    return answer
+
+
 def edition() -> _ask.Oracle:
     """Ask the installed Numba."""
     import numba
@@ -69,12 +79,15 @@ def edition() -> _ask.Oracle:
         if hasattr(np, UFUNCS.get(name, name))
     }
     signs = {name: inferred(sign) for name, sign in _ask.OPERATORS.items()}
+    orders = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
+    for name, sign in orders.items():
+        signs[name] = _really(signs[name], compiled(f"lambda x, y: x {sign} y"))
     where = {"where": compiled("lambda x, y: np.where(x == x, x, y)")}
     joins = {
         "concat": compiled("lambda x, y: np.concatenate((x, y))"),
         "stack": compiled("lambda x, y: np.stack((x, y))"),
     }
-    zero_d = {name: signs[name] for name in _ask.OPERATORS}
+    zero_d = dict(signs)
     unary = {
         **{
             name: inferred(getattr(np, UFUNCS.get(name, name)))

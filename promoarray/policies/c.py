@@ -11,17 +11,17 @@ conformance/golden/c_x86_64.txt and c_arm64.txt (gcc 12.2.0; the latter run unde
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, DType, Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
-from promoarray.operations import Family
+from promoarray.operations import Family, Form
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, case
 from promoarray.promotion.cast_transforms import Through
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import WIDE, Scalars, in_range
+from promoarray.promotion.scalars import WIDE, Scalars, of_int64, passing, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
@@ -52,6 +52,18 @@ def promote(a: DType, b: DType) -> DType:
     return part.complexified or part if is_complex else part
 
 
+def literals(
+    policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
+) -> tuple[Operand, ...]:
+    """Let an int be a literal: an int, or a long where that does not hold it (6.4.4.1)."""
+    return tuple(
+        Operand(dt.int64, o.rank)
+        if o.type is dt.weak_int and not -(1 << 31) <= o.value < 1 << 31
+        else Operand(o.type, o.rank)
+        for o in operands
+    )
+
+
 def strong_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Let a Python number be a literal of its value."""
     types = supported_types(policy, operands)
@@ -74,6 +86,12 @@ def shifted(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, .
     return (
         tuple(integer_promoted(t) for t in types[:1]) if {t.kind for t in types} <= BITS else types
     )
+
+
+@passing()
+def converted(value: Any, dtype: DType) -> Any:
+    """Convert a literal of at most 64 bits: integers keep its low ones."""
+    return wrap(of_int64(value), dtype)
 
 
 _NO = "C has no "
@@ -182,7 +200,8 @@ X86_64 = Policy(
     dtypes=DTYPES,
     operations=OPERATIONS,
     operand_types=strong_types,
-    scalars=Scalars(fit=in_range),
+    by_value=literals,
+    scalars=Scalars(fit=converted),
     defaults=DEFAULTS,
     inplace=always_in_place,
     assigns=any_array,
@@ -194,7 +213,7 @@ X86_64 = Policy(
     cast=CASTS,
     sources=(Source("ISO/IEC 9899:2018", "6.3.1.8 Usual arithmetic conversions"),),
     notes=(
-        "A Python int is an int, which 32 bits hold; a longer literal is a long in C.",
+        "A Python int is an int, and a long where 32 bits do not hold it.",
         "Integers wrap; of signed ones C leaves that undefined.",
         "Division by zero raises; C leaves it undefined.",
         "gcc 12 has __bf16 to store only; char is int8 on x86-64, uint8 on ARM64.",

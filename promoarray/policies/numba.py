@@ -4,7 +4,8 @@ Arrays, and functions of NumPy's whatever their operands, take the first loop of
 fits: NumPy's dtypes, but a Python number is an int64, float64 or complex128, integers beside
 float32 stay float32, and no float is narrower. Operators on scalars (``x[0] + y[0]``, a loop's
 counter) go by another table: integers are at least of 64 bits, and one that is signed makes all of
-them int64.
+them int64. Operators on arrays compute each element as those on scalars do, and have the dtype of
+the function: uint64 with int64 wraps as an int64 before it is a float64.
 
 Sources: numba/core/typing/builtins.py (``integer_binop_cases``), numba/core/typeconv/rules.py,
 numba/np/ufunc_db.py, 0.68.1. Recorded: conformance/golden/numba.txt (0.68.1 with NumPy 2.4.6).
@@ -76,10 +77,10 @@ def are_scalars(operands: tuple[Operand, ...]) -> bool:
     return all(operand.rank is not Rank.ARRAY for operand in operands)
 
 
-def by_rank(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+def of_scalars(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Promote scalars among themselves by their own table."""
     types = strong_types(policy, operands)
-    if isinstance(types, Refusal) or not are_scalars(operands):
+    if isinstance(types, Refusal):
         return types
     joined = fold(promote_scalars, types if len(types) > 1 else types * 2)
     return Refusal(policy.refusal) if joined is None else (joined,)
@@ -95,9 +96,7 @@ def float_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DTyp
 
 def divided(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Divide scalars that are integers in float64."""
-    if not are_scalars(operands):
-        return float_types(policy, operands)
-    types = by_rank(policy, operands)
+    types = of_scalars(policy, operands)
     if isinstance(types, Refusal):
         return types
     return tuple(dt.float64 if t.kind in BITS else t for t in types)
@@ -106,20 +105,20 @@ def divided(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, .
 def raised(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Raise scalars: float32 to an integer stays float32."""
     types = strong_types(policy, operands)
-    if isinstance(types, Refusal) or not are_scalars(operands):
+    if isinstance(types, Refusal):
         return types
     base, exponent = types
     if exponent.kind in BITS and base is dt.float32:
         return (base,)
     if (base, exponent) == (dt.bool, dt.int32):  # the first signature both convert to
         return (dt.float32,)
-    return by_rank(policy, operands)
+    return of_scalars(policy, operands)
 
 
 def shifted(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Shift a scalar in the widest integer of its own kind."""
     types = strong_types(policy, operands)
-    if isinstance(types, Refusal) or not are_scalars(operands):
+    if isinstance(types, Refusal):
         return types
     if not {t.kind for t in types} <= BITS:
         return (dt.float64,)
@@ -130,7 +129,7 @@ def anded(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...
     """Leave bools that are scalars bools."""
     types = strong_types(policy, operands)
     bools = not isinstance(types, Refusal) and set(types) == {dt.bool}
-    return types if bools else by_rank(policy, operands)
+    return types if bools else of_scalars(policy, operands)
 
 
 def floating(dtype: DType) -> DType:
@@ -167,7 +166,11 @@ _order = TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER)
 _clipped = TypeRule(admit=ORDERED, why=NO_ORDER)
 _as_int8 = TypeRule(compute=_no_bool, note="bools compute in int8")
 _no_fft = refuse("Numba has no np.fft")
-_scalar_note = "scalars are at least int64, one that is signed makes int64 of them"
+_of_scalars = TypeRule(
+    operand_types=of_scalars,
+    compute=_no_bool,
+    note="scalars, and each element, are at least int64; one that is signed makes int64 of them",
+)
 _FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _promoting,
     "subtract": _as_int8,
@@ -176,28 +179,48 @@ _FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.POW: _as_int8,
     Family.BITWISE: TypeRule(admit=BITS),
     Family.SHIFT: TypeRule(admit=BITS, compute=_no_bool),
-    Family.ORDER: numpy_2.exactly_compared(_order),
+    Family.EQUALITY: numpy_2.OPERATIONS[Family.EQUALITY],
+    Family.ORDER: numpy_2.OPERATIONS[Family.ORDER],
     "negative": _as_int8,
     "positive": _as_int8,
 }
 """Rules of functions, and of operators beside an array."""
 
-OPERATIONS: dict[str | Family, OperationRule] = {
-    **numpy_2.OPERATIONS,
-    Family.ARITHMETIC: TypeRule(operand_types=by_rank, note=_scalar_note),
-    "subtract": TypeRule(operand_types=by_rank, compute=_no_bool, note=_scalar_note),
+
+def operator(scalars: OperationRule, arrays: OperationRule) -> OperationRule:
+    """Compute each element as the operator on scalars does, with the result that arrays have."""
+
+    def lowered(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = scalars(policy, name, operands)
+        if isinstance(plan, Refusal) or are_scalars(operands):
+            return plan
+        whole = arrays(policy, name, operands)
+        return whole if isinstance(whole, Refusal) else plan._replace(result=whole.result)
+
+    return lowered
+
+
+_ELEMENTS: dict[str | Family, OperationRule] = {
+    Family.ARITHMETIC: _of_scalars,
+    "subtract": _of_scalars,
+    "negative": _of_scalars,
+    "positive": _of_scalars,
     Family.DIVIDE: TypeRule(
         operand_types=divided,
-        note="arrays of bools and integers of 16 bits and fewer divide in float32, else float64",
+        note="16 bits and fewer divide in float32, wider integers in float64",
     ),
-    Family.FLOOR_DIVIDE: TypeRule(
-        operand_types=by_rank, admit=ORDERED, compute=_no_bool, note=_scalar_note
-    ),
-    Family.POW: TypeRule(operand_types=raised, compute=_no_bool, note=_scalar_note),
-    Family.BITWISE: TypeRule(operand_types=anded, admit=BITS, note=_scalar_note),
-    Family.SHIFT: TypeRule(operand_types=shifted, admit=BITS, compute=_no_bool),
-    Family.EQUALITY: numpy_2.exactly_compared(TypeRule(operand_types=by_rank, result=to_bool)),
-    Family.ORDER: numpy_2.exactly_compared(replace(_order, operand_types=by_rank)),
+    Family.FLOOR_DIVIDE: replace(_of_scalars, admit=ORDERED),
+    Family.POW: replace(_of_scalars, operand_types=raised),
+    Family.BITWISE: TypeRule(operand_types=anded, admit=BITS),
+    Family.SHIFT: replace(_of_scalars, operand_types=shifted, admit=BITS),
+    Family.EQUALITY: numpy_2.exactly_compared(replace(_of_scalars, result=to_bool)),
+    Family.ORDER: numpy_2.exactly_compared(replace(_order, operand_types=of_scalars)),
+}
+"""Rules of operators on scalars, and on the elements of arrays."""
+
+OPERATIONS: dict[str | Family, OperationRule] = {
+    **numpy_2.OPERATIONS,
+    **{family: operator(rule, _FUNCTIONS[family]) for family, rule in _ELEMENTS.items()},
     Family.EXTREMUM: _promoting,
     Family.FLOAT_BINARY: TypeRule(operand_types=float_types, admit=frozenset({Kind.FLOAT})),
     Family.WHERE: TypeRule(promote=numpy_2.promote_types),
@@ -212,8 +235,6 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     ),
     "reciprocal": _as_int8,
     Family.SIGN: _as_int8,
-    "negative": TypeRule(operand_types=by_rank, compute=_no_bool, note=_scalar_note),
-    "positive": TypeRule(operand_types=by_rank, compute=_no_bool, note=_scalar_note),
     "abs": TypeRule(result=component),
     Family.ROUND: TypeRule(admit=ORDERED),
     "round": TypeRule(admit=NUMBERS),
@@ -244,6 +265,7 @@ NUMBA = numpy_2.NUMPY_2.derive(
     squares=frozenset(),
     scalars=Scalars(fit=int64_or_refused),
     refuses={},
+    kernels={**numpy_2.NUMPY_2.kernels, "pow": ("reciprocal_pow",)},
     answers=None,
     cast=replace(
         numpy_2.CASTS,
@@ -267,6 +289,11 @@ NUMBA = numpy_2.NUMPY_2.derive(
     notes=(
         Note("A Python number is an int64, float64 or complex128.", ranks=[Rank.SCALAR]),
         Note("uint64 with a signed scalar is int64, which wraps; arrays are float64.", [dt.uint64]),
+        Note(
+            "uint64 with int64 is float64, but x + y of two arrays computes each element in int64"
+            " first, which wraps; np.add(x, y) does not.",
+            rows("u64 i64"),
+        ),
         "float16 has no arithmetic on the CPU. NumPy's random and linear algebra were not asked.",
     ),
 )

@@ -98,8 +98,8 @@ def power(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     if isinstance(types, Refusal):
         return types
     x, y = map(policy.strong, types)
-    if Kind.BOOL in (x.kind, y.kind):
-        return Refusal("Polars raises no bools")
+    if {Kind.BOOL, Kind.COMPLEX} & {x.kind, y.kind}:
+        return Refusal("Polars raises no bools, and has no complex numbers")
     number = types[1] is dt.weak_float and x.kind in INTEGERS
     common = dt.float64 if number else y if x.kind in INTEGERS and y.kind is Kind.FLOAT else x
     return policy.make_plan(name, common, common, 2)
@@ -139,6 +139,7 @@ OPERATIONS: dict[str | Family, OperationRule] = {
     **dict.fromkeys(("exp", "log1p", "sqrt", "log", "log10"), _double),
     Family.ROUND: _no_bool,
     Family.SIGN: _no_bool,
+    "positive": TypeRule(),
     "negative": TypeRule(
         admit=frozenset({Kind.INT, Kind.FLOAT}), why="Polars negates neither bools nor UInts"
     ),
@@ -184,6 +185,7 @@ POLARS = Policy(
     by_value=by_value,
     scalars=Scalars(fit=in_range, fit_compared=exactly),
     defaults=DEFAULTS,
+    kernels={"floor_divide": ("floor_of_quotient",), "remainder": ("remainder_of_quotient",)},
     cast=CASTS,
     refusal="Int64 with UInt64 is Int128 in Polars, which promoarray has not; complex is no dtype",
     sources=(Source("polars-core/src/utils/supertype.rs", "get_supertype", "2.1.0"),),

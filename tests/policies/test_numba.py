@@ -49,3 +49,13 @@ def test_complex_numbers_have_no_order_and_are_not_cast_to_real_ones() -> None:
 
 def test_signed_and_unsigned_scalars_compare_as_numbers() -> None:
     assert (pa.asarray(-1, dtype=pa.int64) < pa.asarray(0, dtype=pa.uint64)).item()
+
+
+def test_operators_on_arrays_compute_as_those_on_scalars_do() -> None:
+    wide, two = pa.asarray([2**63], dtype=pa.uint64), pa.asarray([2], dtype=pa.int64)
+    assert (wide + two).dtype == pa.add(wide, two).dtype == "float64"
+    assert (wide + two).tolist() == [-float(2**63)]
+    assert pa.add(wide, two).tolist() == [float(2**63)]
+    single, odd = pa.asarray([2.0**24], dtype=pa.float32), pa.asarray([2**24 + 1])
+    assert (single - odd).tolist() == [-1.0]
+    assert pa.subtract(single, odd).tolist() == [0.0]

@@ -20,12 +20,16 @@ UNARY = {"neg": "-", "pos": "+", "invert": "~"}
 
 
 def boxed(
-    compute: Callable[..., Any], signs: str, assign: Callable[..., Any] | None = None
+    compute: Callable[..., Any],
+    signs: str,
+    assign: Callable[..., Any] | None = None,
+    *,
+    of_scalars: bool = False,
 ) -> type:
     """Make the class of arrays whose operators are ``compute(sign, *values)``.
 
     A number stays a Python number and an array of no axes is a scalar of NumPy's. ``assign(sign,
-    x, y)`` writes into an array; without it, and of scalars, names are bound anew.
+    x, y)`` writes into an array, and into a scalar ``of_scalars``; else names are bound anew.
     """
 
     class Array:
@@ -45,7 +49,7 @@ def boxed(
 
     def in_place(sign: str) -> Callable[[Any, Any], Any]:
         def changed(x: Any, y: Any) -> Any:
-            if assign is None or not getattr(x.value, "ndim", 0):
+            if assign is None or not (of_scalars or np.ndim(x.value)):
                 return Array(compute(f"x {sign} y", x.value, getattr(y, "value", y)))
             return Array(assign(f"x {sign}= y", x.value, getattr(y, "value", y)))
 

@@ -71,19 +71,24 @@ def _compiled(text: str, *types: str) -> tuple[Any, str]:
 
 def _entered(value: Any) -> Any:
     if type(value) is int:
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError("no literal")
         return np.asarray(value, np.int32 if -(2**31) <= value < 2**31 else np.int64)
     return np.asarray(value)
 
 
 def compute(text: str, *values: Any) -> Any:
     """Compile an expression of ``x`` and ``y`` for these values, and run it over them."""
-    text = text.replace("//", "/").replace("x ** y", "pow(x, y)")
     arrays = [_entered(value) for value in values]
+    if "//" in text and any(each.dtype.kind not in "biu" for each in arrays):
+        raise TypeError("C divides no floats without a remainder")
+    text = text.replace("//", "/").replace("x ** y", "pow(x, y)")
     if len(arrays) > 1:
         _defined(text, *arrays)
-    arrays = [np.ascontiguousarray(each) for each in np.broadcast_arrays(*arrays)]
+    shape = np.broadcast_shapes(*(each.shape for each in arrays))
+    arrays = [np.array(np.broadcast_to(each, shape), order="C") for each in arrays]
     library, name = _compiled(text, *(each.dtype.name for each in arrays))
-    out = np.empty(arrays[0].shape, name)
+    out = np.empty(shape, name)
     pointers = [ctypes.c_void_p(each.ctypes.data) for each in (*arrays, out)]
     library.run(ctypes.c_long(out.size), *pointers)
     return out.astype(bool) if COMPARED & {*text.split()} else out
@@ -108,7 +113,7 @@ def _assigned(text: str, x: Any, y: Any) -> Any:
     return compute(f"({TYPES[name]})x", out)
 
 
-Array = boxed(compute, "+ - * / // % ** & | ^ << >> == != < <= > >= ~", _assigned)
+Array = boxed(compute, "+ - * / // % ** & | ^ << >> == != < <= > >= ~", _assigned, of_scalars=True)
 
 
 def _function(text: str) -> Any:

@@ -67,8 +67,9 @@ Array = boxed(compute, "+ - * / // % ** & | ^ << >> == != < <= > >= ~", assign)
 def _function(text: str) -> Any:
     def called(x: Any, *more: Any, axis: Any = None) -> Any:
         values = [getattr(each, "value", each) for each in (x, *more)]
-        if axis is not None and (getattr(values[0], "ndim", 0) > 1 or axis not in (0, -1)):
-            raise NotImplementedError("asked of all elements")
+        reduced = text in REDUCED.values()
+        if reduced and (np.ndim(values[0]) != 1 or axis not in (None, 0, -1)):
+            raise NotImplementedError("asked of one axis")
         return Array(compute(text, *values))
 
     return called
@@ -82,6 +83,8 @@ def _astype(x: Any, dtype: Any) -> Any:
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
     values = [getattr(each, "value", each) for each in (condition, x, y)]
+    if values[0].dtype != bool:
+        raise TypeError("where needs a bool condition")
     if not all(getattr(value, "ndim", 0) for value in values):
         raise NotImplementedError("asked of arrays")
     return Array(compute("np.where(x, y, z)", *values))

@@ -19,7 +19,7 @@ DTYPES = {"bool": pl.Boolean, **{name: getattr(pl, theirs) for name, theirs in N
 DTYPES |= {"float32": pl.Float32, "float64": pl.Float64}
 UNARY = {name: f"x.{name}()" for name in words("sin cos tan exp log sqrt floor ceil abs sign")}
 UNARY |= {"negative": "x.neg()", "isnan": "x.is_nan()", "isfinite": "x.is_finite()"}
-UNARY |= {"cumulative_sum": "x.cum_sum()", "cumulative_prod": "x.cum_prod()", "sort": "x.sort()"}
+UNARY |= {"cumulative_sum": "x.cum_sum()", "cumulative_prod": "x.cum_prod()"}
 REDUCED = {name: f"x.{name}()" for name in words("sum mean max min")} | {"prod": "x.product()"}
 
 
