@@ -131,6 +131,8 @@ xla_floor_divide | integers | the floor of XLA's division, which makes -1, all b
     the floor of that is -2 for a signed x but 0
 saturating_floor_divide | integers | divided by zero an integer is the largest of its dtype, a
     negative one the smallest, and 0 is 0
+saturating_add saturating_subtract saturating_multiply saturating_negative saturating_abs | integers
+    | integers of 8 bits saturate
 nan_remainder | integers | an integer modulo zero is what x86 makes of NaN: the smallest int32 or
     int64, in narrower dtypes 0
 standard_floor_divide | floats | an infinity divided by a finite number is infinite, a finite number

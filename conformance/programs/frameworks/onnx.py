@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx_sessions
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
@@ -29,6 +31,9 @@ CODES = {
     "float8_e4m3fn": "FLOAT8E4M3FN",
     "float8_e5m2": "FLOAT8E5M2",
 }
+
+CODES_OF = onnx_sessions.CODES
+NARROW = words("float8_e4m3fn float8_e5m2")
 
 BINARY = {
     "add": "Add",
@@ -70,6 +75,7 @@ REDUCTIONS = {
     "max": "ReduceMax",
     "min": "ReduceMin",
 }
+WITH_AXES = frozenset({*REDUCTIONS.values(), "CumSum"})
 OPERATORS = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -92,6 +98,10 @@ class NotAskedError(Exception):
     """What ONNX has no word for."""
 
 
+class RefusedError(Exception):
+    """What a runtime does not load: it has no kernel."""
+
+
 class Tensor:
     """Values and their type, with Python's operators as operators of ONNX."""
 
@@ -105,35 +115,53 @@ class Tensor:
 
 
 def run(name: str, inputs: tuple[Any, ...], opset: int, **attributes: Any) -> Tensor:
-    """Check one node and compute it."""
+    """Check one node and compute it; axes, the last of inputs, are a constant of the model."""
+    constants = inputs[-1:] if name in WITH_AXES and not isinstance(inputs[-1], Tensor) else ()
+    inputs = inputs[: len(inputs) - len(constants)]
     if not all(isinstance(x, Tensor) for x in inputs):
         raise NotAskedError("a Python scalar is no tensor")
-    signature = tuple((x.dtype, x.values.ndim) for x in inputs)
-    evaluator, dtype = _prepared(name, signature, opset, tuple(sorted(attributes.items())))
-    feeds = {f"x{i}": x.values for i, x in enumerate(inputs)}
-    (values,) = evaluator.run(None, feeds)
+    signature = tuple((x.dtype, x.values.shape) for x in inputs)
+    said = tuple(sorted(attributes.items()))
+    evaluate, dtype = _prepared(name, signature, constants, opset, said)
+    values = evaluate({f"x{i}": x.values for i, x in enumerate(inputs)})
     return Tensor(dtype, np.asarray(values), opset)
+
+
+def _reference(model: Any, types: dict[str, str], made: str) -> Callable[[dict[str, Any]], Any]:
+    evaluator = ReferenceEvaluator(model)
+    return lambda feeds: evaluator.run(None, feeds)[0]
+
+
+started: list[Callable[[Any, dict[str, str], str], Callable[[dict[str, Any]], Any]]] = [_reference]
+"""What computes models, the last: from a model, the types of its inputs and that of its result to
+what computes values."""
 
 
 @lru_cache(maxsize=4096)
 def _prepared(
     name: str,
-    signature: tuple[tuple[str, int], ...],
+    signature: tuple[tuple[str, tuple[int, ...]], ...],
+    constants: tuple[Any, ...],
     opset: int,
     attributes: tuple[tuple[str, Any], ...],
-) -> tuple[ReferenceEvaluator, str]:
-    """The evaluator of a node whose types the checker admits, and the type of its result."""
+) -> tuple[Callable[[dict[str, Any]], Any], str]:
+    """What computes a node whose types the checker admits, and the type of its result."""
     names = [f"x{i}" for i in range(len(signature))]
     inputs = [
-        helper.make_tensor_value_info(x, _code(dtype), [None] * ndim)
-        for x, (dtype, ndim) in zip(names, signature, strict=True)
+        helper.make_tensor_value_info(x, _code(dtype), shape)
+        for x, (dtype, shape) in zip(names, signature, strict=True)
     ]
-    node = helper.make_node(name, names, ["y"], **dict(attributes))
-    graph = helper.make_graph([node], "program", inputs, [onnx.ValueInfoProto(name="y")])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    fixed = [onnx.numpy_helper.from_array(np.array(each, np.int64), "axes") for each in constants]
+    given = [*names, *(each.name for each in fixed)]
+    node = helper.make_node(name, given, ["y"], **dict(attributes))
+    made = [onnx.ValueInfoProto(name="y")]
+    graph = helper.make_graph([node], "program", inputs, made, fixed)
+    opsets = [helper.make_opsetid("", opset)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=11)
     inferred = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
     code = inferred.graph.output[0].type.tensor_type.elem_type
-    return ReferenceEvaluator(inferred), _name(code)
+    types = {x: dtype for x, (dtype, _) in zip(names, signature, strict=True)}
+    return started[-1](inferred, types, _name(code)), _name(code)
 
 
 def _code(dtype: str) -> int:
@@ -153,14 +181,21 @@ def framework(edition: str) -> Framework:
 
     def reduction(name: str) -> Callable[..., Tensor]:
         def reduce(x: Tensor, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-            axes = [] if axis is None else [Tensor("int64", np.array([axis]), opset)]
+            listed = np.array(() if axis is None else axis).ravel().tolist()
+            if (
+                axis == ()
+                or len({*listed}) < len(listed)
+                or not all(type(n) is int for n in listed)
+            ):
+                raise NotAskedError("axes are different integers, and none are all")
+            axes = () if axis is None else (tuple(listed),)
             return run(name, (x, *axes), opset, keepdims=int(keepdims))
 
         return reduce
 
     def position(name: str) -> Callable[..., Tensor]:
         def search(x: Tensor, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-            if axis is None:
+            if type(axis) is not int:
                 raise NotAskedError(f"{name} needs an axis")
             return run(name, (x,), opset, axis=axis, keepdims=int(keepdims))
 
@@ -183,9 +218,11 @@ def framework(edition: str) -> Framework:
         return run("Concat", tuple(arrays), opset, axis=axis)
 
     def cumulative(x: Tensor, *, axis: int | None = None) -> Tensor:
-        if axis is None:
+        if type(axis) is not int:
             raise NotAskedError("CumSum needs an axis")
-        return run("CumSum", (x, Tensor("int64", np.array(axis), opset)), opset)
+        if not x.values.ndim:
+            raise NotAskedError("no tensor of no axes has one")
+        return run("CumSum", (x, axis), opset)
 
     functions: dict[str, Any] = {
         **{name: operation(theirs) for name, theirs in {**BINARY, **UNARY}.items()},
@@ -237,9 +274,35 @@ def framework(edition: str) -> Framework:
     )
 
 
+def of_runtime(name: str, edition: str, opset: int) -> Framework:
+    """A runtime in place of onnx.reference."""
+    version, opened = getattr(onnx_sessions, name)()
+
+    def start(model: Any, types: dict[str, str], made: str) -> Callable[[dict[str, Any]], Any]:
+        try:
+            infer = opened(model.SerializeToString())
+        except Exception as error:
+            raise RefusedError(str(error)) from None
+        codes = {x: CODES_OF[dtype] for x, dtype in types.items()}
+        result = CODES_OF[made]
+        return lambda feeds: infer({x: (codes[x], v) for x, v in feeds.items()}, result)
+
+    started.append(start)
+    fields = {"version": version, "policy": f"{name}@{edition}", "cast_only": frozenset(NARROW)}
+    made = replace(framework(str(opset)), **fields)
+    four_bits = ("int4", "uint4")  # which a runtime takes none of from outside
+    return replace(made, dtypes={n: n for n in DTYPES if n not in four_bits})
+
+
 def missing(error: Exception) -> bool:
     """Whether a line means no operator, or one that onnx.reference has not for these types."""
-    said = "operand type", "unexpected keyword", "Issues with types"
+    said = (
+        "operand type",
+        "unexpected keyword",
+        "Issues with types",
+        "'axis' must be",
+        "axis must be",
+    )
     return isinstance(error, (NotAskedError, NotImplementedError)) or any(
         words in str(error) for words in said
     )

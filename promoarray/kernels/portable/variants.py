@@ -206,6 +206,24 @@ def saturating_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.where(y == 0, by_zero, xp.floor_divide(x, or_one(xp, y)))
 
 
+def _saturating(name: str) -> Any:
+    def computed(xp: Any, *given: Buffer) -> Buffer:
+        dtype = given[0].dtype
+        if dtype.itemsize > 1:
+            return getattr(xp, name)(*given)
+        ends = np.iinfo(dtype)
+        wide = getattr(xp, name)(*(x.astype("int32") for x in given))
+        low, high = xp.full_like(wide, ends.min), xp.full_like(wide, ends.max)
+        return xp.minimum(xp.maximum(wide, low), high).astype(dtype)
+
+    return computed
+
+
+saturating_add, saturating_subtract = _saturating("add"), _saturating("subtract")
+saturating_multiply, saturating_negative = _saturating("multiply"), _saturating("negative")
+saturating_abs = _saturating("absolute")
+
+
 def nan_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     nan = xp.full_like(x, beyond(x.dtype))
     return xp.where(y == 0, nan, xp.remainder(x, or_one(xp, y)))
