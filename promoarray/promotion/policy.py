@@ -142,7 +142,7 @@ class Policy:
         dtypes of their arrays to why the framework takes no such arrays, or None where it does.
         ``getitem`` is asked of an array and each of its index arrays, ``setitem`` of an array and
         the values put at index arrays, or more than one where a mask is true, ``clip`` of an array
-        that no bound clips.
+        that no bound clips. ``divide=`` is asked of the operands of ``x /= y``.
     masks : frozenset of DType
         Dtypes of which an index array is a mask, true where an element is not 0.
     copies : frozenset of str
@@ -287,6 +287,9 @@ class Policy:
     def plan_inplace(self, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         """Decide what ``target op= x`` does; the result's dtype is the target's afterwards."""
         plan, target = self.plan(name, operands), operands[0].type
+        refuses = self.refuses.get(f"{name}=")
+        if refuses and (said := refuses(tuple([operand.type for operand in operands]))):
+            return Refusal(said)
         if isinstance(plan, Refusal) or (self.inplace is None and name not in self.keeps):
             return plan
         if self.needs_kernels and (why := self.kernel_refusal(name, operands, plan, Form.INPLACE)):

@@ -1,0 +1,74 @@
+"""MLX: what conformance/golden/mlx.txt does not say. Recorded with mlx 0.32.4, CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import promoarray as pa
+
+STORED = [
+    ("full((2,), 2**31)", "i64", [2**31, 2**31]),
+    ("full((2,), 0.5)", "f32", [0.5, 0.5]),
+    ("asarray(300, dtype=int8)", "i8", 44),
+    ("asarray(-1, dtype=uint8)", "u8", 255),
+    ("asarray([2**40])", "i64", [2**40]),
+    ("asarray([1, 2.5])", "f32", [1, 2.5]),
+    ("asarray(1j, dtype=float32)", "f32", 0.0),
+    ("asarray(1e39)", "f32", np.inf),
+    ("arange(3)", "i32", [0, 1, 2]),
+    ("arange(-2, 2, dtype=uint8)", "u8", [254, 255, 0, 1]),
+    ("asarray([1j, 2 + 1j]) // asarray([2, 2])", "c64", [0.5j, 1 + 0.5j]),
+    ("asarray([5.0, -5.0]) // float('inf')", "f32", [0.0, -0.0]),
+]
+
+
+@pytest.mark.parametrize(("program", "code", "values"), STORED)
+def test_numbers_are_stored_and_divided_as_mlx_does(program, code, values):
+    with pa.policy("mlx"), np.errstate(all="ignore"):
+        made = eval(program, {**{name: getattr(pa, name) for name in pa.__all__}, "float": float})
+    assert made.dtype.code == code
+    np.testing.assert_array_equal(np.asarray(made), values)
+
+
+def test_assignment_refuses_an_int_that_does_not_fit_and_casts_a_float():
+    with pa.policy("mlx"):
+        x = pa.asarray([1, 2, 3], dtype=pa.int8)
+        x[0], x[1] = -1.7, pa.asarray(300)
+        assert np.asarray(x).tolist() == [-1, 44, 3]
+        with pytest.raises(OverflowError):
+            x[0] = 300
+        with pytest.raises(OverflowError):
+            pa.full((2,), 300, dtype=pa.int8)
+
+
+def test_integers_are_not_divided_in_place_but_multiplied_by_floats():
+    with pa.policy("mlx"):
+        x = pa.asarray([4, 6], dtype=pa.int8)
+        with pytest.raises(pa.PromotionError, match="write x = x / y"):
+            x /= 2
+        x *= 1.5
+        assert x.dtype is pa.float32
+        x /= 2
+        assert np.asarray(x).tolist() == [3.0, 4.5]
+
+
+def test_an_int_enters_an_integer_array_before_they_divide():
+    with pa.policy("mlx"), pytest.raises(OverflowError):
+        pa.asarray([1], dtype=pa.uint8) / 300
+
+
+def test_folding_leaves_the_weak_types_at_once():
+    """uint64 with int8 is float32 before float16 has a say."""
+    with pa.policy("mlx"):
+        arrays = [pa.ones(2, dtype=d) for d in (pa.uint64, pa.int8, pa.float16)]
+        assert pa.stack(arrays).dtype is pa.float32
+        assert pa.stack(arrays[1:]).dtype is pa.float16
+
+
+def test_on_metal_casts_saturate_and_there_is_no_float64():
+    with pa.policy("mlx@0.32-metal"):
+        cast = pa.asarray([300.0, -300.0, float("nan")]).astype(pa.int8)
+        assert np.asarray(cast).tolist() == [127, -128, 0]
+        with pytest.raises(pa.PromotionError, match="no float64"):
+            pa.ones(1, dtype=pa.float64) + 1
