@@ -175,6 +175,8 @@ def read(path: str) -> Model:
             proto.ParseFromString(file.read())
         if not proto.graph.node or not proto.opset_import:
             raise NotReadable(f"{path} is no ONNX model: it has no nodes, or names no opset")
+        if not all(type(text) is str for text in _texts(proto.graph)):  # proto2 lets bytes pass
+            raise NotReadable(f"{path} is a damaged ONNX model: a name in it is no UTF-8")
         library.checker.check_model(_without_external(proto))
     except NotReadable:
         raise
@@ -208,6 +210,20 @@ def model_of(proto: Any, path: str) -> Model:
     given = {each.name for each in whole.graph.initializer}
     inputs = {each.name: _value(each.type) for each in whole.graph.input if each.name not in given}
     return Model(path, proto, opset, nodes, inputs, versions)
+
+
+def _texts(graph: Any) -> Iterator[Any]:
+    """Yield the names that are read of a graph, and of the bodies in it."""
+    for each in (*graph.initializer, *graph.input, *graph.output, *graph.value_info):
+        yield each.name
+    for node in graph.node:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for entry in node.metadata_props:
+            yield from (entry.key, entry.value)
+        for attribute in node.attribute:
+            yield attribute.name
+            for body in bodies(attribute):
+                yield from _texts(body)
 
 
 # -- parts ----------------------------------------------------------------------------------------
@@ -245,7 +261,7 @@ def _without_external(proto: Any) -> Any:
         if tensor.data_location:
             tensor.ClearField("data_location")
             tensor.ClearField("external_data")
-            tensor.raw_data = b"\0"
+            tensor.dims[:] = [0]
     return copy
 
 

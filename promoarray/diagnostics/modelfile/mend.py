@@ -11,6 +11,7 @@ from promoarray.diagnostics.modelfile.formats import NotReadable
 from promoarray.diagnostics.modelfile.graph import (
     Model,
     Node,
+    bodies,
     dtype_of,
     model_of,
     onnx,
@@ -18,7 +19,7 @@ from promoarray.diagnostics.modelfile.graph import (
     schema_of,
     tensors,
 )
-from promoarray.diagnostics.modelfile.values import Evaluation, made_inputs
+from promoarray.diagnostics.modelfile.values import Evaluation, given_inputs, made_inputs
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType, Kind
 from promoarray.errors import clipped
@@ -105,8 +106,15 @@ def _is_one(node: Node, which: int) -> bool:
 # -- the mended model -----------------------------------------------------------------------------
 
 
-def write_mended(model: Model, target: str) -> list[str]:
+def write_mended(model: Model, target: str, inputs: str = "") -> list[str]:
     """Write a model with the casts that it lacks, once it was checked and has run.
+
+    Parameters
+    ----------
+    model : Model
+    target : str
+    inputs : str
+        A file of inputs to run it with; "" for random ones.
 
     Returns
     -------
@@ -133,17 +141,17 @@ def write_mended(model: Model, target: str) -> list[str]:
         first = [each for each in edges if each.node.number == edges[0].node.number]
         said += map(str, first)
         _insert(proto.graph, first)
-    said += [*_declare(proto.graph, now)]
+    made = {x: dtype for node in now.nodes for x, dtype in _made(node)}
+    said += [*_declare(proto.graph, made, _names(proto.graph))]
     if not said:
         raise NotReadable(f"{model.path} lacks no cast between float dtypes: nothing is written")
-    _prove(proto, model)
+    _prove(proto, model, inputs)
     write_whole(Path(target), proto.SerializeToString())
     return said
 
 
-def _declare(graph: Any, model: Model) -> Iterator[str]:
+def _declare(graph: Any, made: dict[str, DType | None], taken: set[str]) -> Iterator[str]:
     """Take out what is declared otherwise than it is made, and cast outputs to what is declared."""
-    made = {x: dtype for n in model.nodes for x, dtype in _made(n)}
     wrong = [
         each
         for each in graph.value_info
@@ -154,19 +162,28 @@ def _declare(graph: Any, model: Model) -> Iterator[str]:
     if wrong:
         more = f" and {len(wrong) - 1} more" if wrong[1:] else ""
         yield f"the declared dtype of {wrong[0].name}{more} was not what is made, and is taken out"
-    taken = _names(graph)
+    for node in graph.node:
+        for attribute in node.attribute:
+            for body in bodies(attribute):
+                yield from _declare(body, made, taken)
     for each in graph.output:
         number = each.type.tensor_type.elem_type
         dtype, wanted = made.get(each.name), dtype_of(number)
         if dtype in (None, wanted) or wanted is None or wanted.kind is not Kind.FLOAT:
             continue
         inner = _free(f"{each.name}_{dtype.name}", taken)
-        for node in graph.node:
-            for names in (node.input, node.output):
-                names[:] = [inner if name == each.name else name for name in names]
-        cast = onnx().helper.make_node("Cast", [inner], [each.name], to=number)
-        graph.node.append(cast)
+        _rename(graph, each.name, inner)
+        graph.node.append(onnx().helper.make_node("Cast", [inner], [each.name], to=number))
         yield f"the output {each.name} is made as {dtype.name} and lacks Cast(to={_name(number)})"
+
+
+def _rename(graph: Any, name: str, other: str) -> None:
+    for node in graph.node:
+        for names in (node.input, node.output):
+            names[:] = [other if each == name else each for each in names]
+        for attribute in node.attribute:
+            for body in bodies(attribute):
+                _rename(body, name, other)
 
 
 def _made(node: Node) -> Iterator[tuple[str, DType | None]]:
@@ -202,7 +219,7 @@ def _find(graph: Any, node: Node) -> tuple[Any, int] | None:
         if each.op_type == node.op and [*each.output] == node.outputs:
             return graph, n
         for attribute in each.attribute:
-            for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+            for body in bodies(attribute):
                 if (found := _find(body, node)) is not None:
                     return found
     return None
@@ -213,7 +230,7 @@ def _names(graph: Any) -> set[str]:
     found |= {each.name for each in (*graph.input, *graph.output, *graph.initializer)}
     for node in graph.node:
         for attribute in node.attribute:
-            for body in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+            for body in bodies(attribute):
                 found |= _names(body)
     return found
 
@@ -226,20 +243,25 @@ def _free(name: str, taken: set[str]) -> str:
     return made
 
 
-def _prove(proto: Any, model: Model) -> None:
-    """Have a model checked in full, and run it; the values themselves nobody judges."""
+def _prove(proto: Any, model: Model, inputs: str) -> None:
+    """Have a model checked in full, and run it; the values themselves nobody judges.
+
+    Raises
+    ------
+    NotReadable
+        If it does not pass, or a node is not computed.
+    """
     try:
         onnx().checker.check_model(proto, full_check=True)
     except Exception as error:
         said = clipped(f"{type(error).__name__}: {error}")
         raise NotReadable(f"with the casts it does not pass onnx's checker: {said}") from error
-    mended = model_of(proto, model.path)
-    why = "its inputs cannot be made"
-    for size in (2, 1):
-        feeds = made_inputs(mended, size)
+    mended, why = model_of(proto, model.path), "its inputs cannot be made"
+    tries = [given_inputs(mended, inputs)] if inputs else [made_inputs(mended, n) for n in (2, 1)]
+    for feeds in tries:
         if feeds is None:
-            break
-        run = Evaluation(mended, lambda *_: None, _SECONDS)
+            continue
+        run = Evaluation(mended, lambda *_: None, SECONDS)
         try:
             run.run(feeds)
         except Exception as error:
@@ -249,7 +271,8 @@ def _prove(proto: Any, model: Model) -> None:
             return
         number, why = next(iter(run.failed.items()))
         why = f"{mended.nodes[number - 1].place.site}: {why}"
-    raise NotReadable(f"with the casts it does not run in onnx's reference evaluator: {why}")
+    hint = "" if inputs else "; --inputs FILE has others, if it is those"
+    raise NotReadable(f"with the casts it does not run in onnx's evaluator: {why}{hint}")
 
 
-_SECONDS = 300.0
+SECONDS = 300.0

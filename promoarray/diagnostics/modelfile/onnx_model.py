@@ -42,7 +42,9 @@ def recorded(question: Question) -> Read:
     names = question.policies or tuple(dict.fromkeys((own, f"onnx@{NEWEST}")))
     edges, mended = missing(model), []
     if question.fix:
-        mended = [f"Mended: {each}." for each in _some(write_mended(model, question.fix))]
+        mended = [
+            f"Mended: {each}." for each in _some(write_mended(model, question.fix, question.inputs))
+        ]
         mended.append(f"Written: {question.fix}, checked by onnx.checker and run.")
     elif edges or any(node.contradicted for node in model.nodes):
         mended = [f"{each}." for each in _some([*map(str, edges)])]
