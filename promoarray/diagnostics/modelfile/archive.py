@@ -11,11 +11,13 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from promoarray.core.call_site import Site, is_library, shortened
-from promoarray.diagnostics.calls.common import Words, plain, words
+from promoarray.diagnostics.calls.common import STRUCTURE, Words, plain, words
 from promoarray.diagnostics.model.flow import (
+    CALL,
     CAST,
     OPERATION,
     Flow,
@@ -76,8 +78,7 @@ def recorded(question: Question) -> Read:
         raise NotReadable(f"{question.path}: its graph has no operation that is known")
     found.notes.append("Values were not looked at: an archive of torch.export has none.")
     names = question.policies or tuple(p.name for p in policies_for("torch", None))
-    home = "torch@2.11" if version.startswith(("2.9", "2.10", "2.11")) else HOME
-    return Read(found, home, names, f"torch {version}".rstrip())
+    return Read(found, HOME, names, f"torch {version}".rstrip())
 
 
 def _graph(path: str) -> dict[str, Any]:
@@ -155,13 +156,14 @@ class Archive:
         known, called = self._words, plain(name, self._words.operations)
         dtypes = [self._types.get(each) for each in outputs]
         arguments = {each["name"]: each["arg"] for each in node["inputs"]}
+        self._keywords = [each["name"] for each in node["inputs"] if each.get("kind") == 2]
         if not target.startswith("torch.ops.aten.") or None in dtypes:
             return self._unknown(target, place)
         operands = [x for arg in arguments.values() for x in _operands(arg)]
         if name in known.casts or name == "_to_copy":
             return self._cast(name, operands, outputs, dtypes, place)
-        if name in known.moves:
-            self._count(MOVE, name)
+        if name in known.moves or name in STRUCTURE:
+            self._call(MOVE, name, operands, place)
             first = operands[known.argument.get(name, 0)] if operands else None
             if isinstance(first, str) and first in self._sources:
                 alike = (n for n, d in zip(outputs, dtypes, strict=True) if d is self._types[first])
@@ -172,7 +174,7 @@ class Archive:
             or name in known.defaults
             or ("dtype" in arguments and _given(arguments["dtype"]))
         ):
-            return self._count(MAKE, name)
+            return self._call(MAKE, name, operands, place)
         if called in known.operations:
             operation = known.operations[called]
             if operation == "divide" and _given(arguments.get("rounding_mode", {})):
@@ -193,7 +195,7 @@ class Archive:
         given = operands[: arity or None]
         if not given or not any(isinstance(x, str) for x in given) or not self._all_known(given):
             return self._unknown(name, place)
-        self._count(CALLS, name)
+        self._call(CALLS, name, operands, place)
         self._add(OPERATION, operation, given, outputs, dtypes, place, Form.OPERATOR)
         return None
 
@@ -211,7 +213,7 @@ class Archive:
         ]
         if not steps or "_" in steps[0].operands:
             return self._unknown(name, place)
-        self._count(APPROXIMATE, name)
+        self._call(APPROXIMATE, name, [*values.values()], place)
         place, before = place._replace(part_of=name), ""
         for number, step in enumerate(steps, 1):
             given = [before if x == "_" else values[x] for x in step.operands]
@@ -255,26 +257,15 @@ class Archive:
 
     def _add(
         self, kind: str, name: str, given: list[Any], outputs: list[str], dtypes: list[Any],
-        place: Place, form: Form,
+        place: Place, form: Form, options: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         flow = self.found.flow
         number, codes = len(flow.operations), tuple(d.code for d in dtypes if d is not None)
         entered = tuple(map(self._entered, given))
         sources = [{self._sources[x]} if x in self._sources else set() for x in given]
-        what: Any = (
-            kind,
-            name,
-            form,
-            HOME,
-            entered,
-            codes,
-            outputs[0] in self._flat,
-            {},
-            place,
-            1,
-            sources,
-            number,
-        )
+        flat = not outputs or outputs[0] in self._flat
+        what: Any = kind, name, form, HOME, entered, codes, flat, options or {}, place
+        what += 1, sources, number
         flow.operations.append(RecordedOperation(*what))
         flow.makers[number] = flow.operations[-1]
         self._sources |= {x: (number, n) for n, x in enumerate(outputs)}
@@ -287,6 +278,15 @@ class Archive:
         self._count(UNKNOWN, name)
         why = "the call is not understood"
         self.found.unexamined[NotExamined(name, why, place.site, place.program)] += 1
+
+    def _call(self, kind: str, name: str, operands: list[Any], place: Place) -> None:
+        """Record a call by its name, for what else than promotion frameworks do otherwise."""
+        self._count(kind, name)
+        arrays = (x for x in operands if isinstance(x, str) and self._types.get(x) is not None)
+        given = [*islice(arrays, 1)]
+        options = {"keywords": sorted(self._keywords), "ruled": kind == CALLS}
+        if name not in STRUCTURE:
+            self._add(CALL, name, given, [], [], place, Form.FUNCTION, options)
 
     def _count(self, kind: str, name: str) -> None:
         self.found.calls[kind, name] += 1

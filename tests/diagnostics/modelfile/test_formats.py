@@ -77,6 +77,20 @@ def test_an_archive_of_torch_export(tmp_path: Path, capsys: Any) -> None:
     assert any("has none" in note for note in report["notes"])
 
 
+def test_functions_that_a_framework_was_not_asked_for(tmp_path: Path, capsys: Any) -> None:
+    node: Any = {"target": "torch.ops.aten.batch_norm.default", "metadata": {}}
+    node |= {"inputs": [{"name": "input", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}]}
+    node |= {"outputs": [{"as_tensor": {"name": "y"}}]}
+    kind = {"dtype": 7, "sizes": [{"as_int": 4}]}
+    graph = {"nodes": [node], "tensor_values": {"x": kind, "y": kind}}
+    text = json.dumps(ARCHIVE | {"graph_module": {"graph": graph}})
+    path = archive(tmp_path / "m.pt2", text)
+    assert main(["compare", "--json", path, "--policies", "jax@x64"]) == 0
+    (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
+    assert verdict["verdict"] == "incomplete"
+    assert verdict["not_examined"][0]["what"] == "batch_norm"
+
+
 @pytest.mark.parametrize(
     ("said", "text"),
     [
