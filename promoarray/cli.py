@@ -30,6 +30,7 @@ from promoarray.diagnostics.command_line import (
     check_arguments,
     compare_arguments,
     diff_arguments,
+    ignored,
     port_arguments,
     script,
     why_arguments,
@@ -223,6 +224,23 @@ def _cast_arguments(command: argparse.ArgumentParser) -> None:
     add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
 
 
+def _lsp_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add(
+        "recordings",
+        metavar="RUN.zip",
+        nargs="*",
+        help="recordings that --save wrote, or patterns such as runs/*.zip, from the workspace "
+        "on; default: .promoarray/*.zip",
+    )
+    add("--policies", "--policy", metavar="A,B,C", help="default: those of compare")
+    ignored(command)
+    command.description = (
+        "A language server: findings of saved recordings as diagnostics at their lines, edits as "
+        "quick fixes, and the dtypes that the run saw on hover. It runs no program."
+    )
+
+
 def _completion_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("shell", choices=SHELLS)
     command.description = 'Print it; in bash, write eval "$(promoarray completion bash)".'
@@ -339,6 +357,15 @@ def _in_room(args: argparse.Namespace) -> int:
     return int(room.main(args))
 
 
+def _lsp(args: argparse.Namespace) -> int:
+    try:
+        return _in_room(args)
+    except ModuleNotFoundError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        raise UsageError(f"this needs pygls: {to_install('lsp')}") from None
+
+
 def _doctor(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.doctor import examine
 
@@ -367,6 +394,7 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "why": (_in_room, why_arguments, "say where a dtype came from at which a program stops"),
     "bisect": (_in_room, bisect_arguments, "find what changes a program's final value"),
     "port": (_in_room, port_arguments, "write the casts that make a program agree everywhere"),
+    "lsp": (_lsp, _lsp_arguments, "serve findings of saved recordings to an editor"),
     "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),
     "completion": (_completion, _completion_arguments, "print a shell's completion script"),
 }

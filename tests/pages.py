@@ -40,6 +40,7 @@ def differences(page: Path, folder: Path, *, commands: bool = True) -> Iterator[
         for part in _PARTS.finditer(text):
             line = text.count("\n", 0, part.start()) + 1
             if part["file"]:
+                Path(part["file"]).parent.mkdir(parents=True, exist_ok=True)
                 Path(part["file"]).write_text(part["text"], encoding="utf-8")
             elif part["commands"] and commands:
                 yield from _commands(part["commands"], f"{page.name}:{line}")

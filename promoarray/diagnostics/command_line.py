@@ -200,14 +200,7 @@ def _for_ci(command: argparse.ArgumentParser, **fail_on: Any) -> None:
     """Add what a job of CI needs; ``fail_on`` says what ``--fail-on`` takes."""
     add = command.add_argument_group("for CI").add_argument
     add("--fail-on", **fail_on)
-    add(
-        "--ignore",
-        metavar="NAMES",
-        type=_ignored,
-        default=(),
-        help="findings that are left out, by kind or policy, as a comment names them",
-    )
-    command.set_defaults(ignore_in={})
+    ignored(command)
     add("--baseline", metavar="FILE", help="the findings that are known, which do not fail")
     add(
         "--update-baseline",
@@ -239,6 +232,18 @@ def _count(text: str) -> int:
     if not number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
     return number
+
+
+def ignored(command: argparse.ArgumentParser) -> None:
+    """Add what leaves findings out."""
+    command.add_argument(
+        "--ignore",
+        metavar="NAMES",
+        type=_ignored,
+        default=(),
+        help="findings that are left out, by kind or policy, as a comment names them",
+    )
+    command.set_defaults(ignore_in={})
 
 
 def _ignored(text: str) -> tuple[str, ...]:

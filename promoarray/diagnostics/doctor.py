@@ -41,6 +41,7 @@ EXTRAS = {  # what each is known by and adds; the others are for our own tests
     "completion": ("shtab", "promoarray completion: the commands, completed by a shell"),
     "cupy": ("cupy", "arrays on an NVIDIA GPU"),
     "dask": ("dask", "lazy arrays: larger than memory, on all cores and on a cluster"),
+    "lsp": ("pygls", "promoarray lsp: findings in an editor, at their lines"),
     "onnx": ("onnx", "pa.from_onnx and pa.to_onnx: ONNX's TensorProto"),
 }
 

@@ -1,0 +1,1 @@
+"""``promoarray lsp``: findings of saved recordings in an editor, at their lines."""

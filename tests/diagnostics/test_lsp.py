@@ -1,0 +1,159 @@
+"""``promoarray lsp``, asked by a client as an editor asks it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Command
+
+pytest.importorskip("pygls", reason="needs pygls: pip install 'promoarray[lsp]'")
+
+from lsprotocol import types as lsp
+from pygls.lsp.client import LanguageClient
+
+PROGRAM = """import promoarray as xp
+
+pixels = xp.asarray([[10, 200], [250, 30]], dtype=xp.uint8)
+name, scaled = "𝄞", pixels / 255
+total = xp.sum(pixels, axis=0)
+"""
+
+
+class Editor:
+    """A client, and what the server has told it."""
+
+    def __init__(self) -> None:
+        self.client = LanguageClient("test", "1")
+        self.diagnostics: dict[str, list[lsp.Diagnostic]] = {}
+        self.messages: list[str] = []
+        self._heard = asyncio.Event()
+
+        @self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def published(params: lsp.PublishDiagnosticsParams) -> None:
+            self.diagnostics[params.uri] = list(params.diagnostics)
+            self._heard.set()
+
+        @self.client.feature(lsp.WINDOW_SHOW_MESSAGE)
+        def shown(params: lsp.ShowMessageParams) -> None:
+            self.messages.append(params.message)
+            self._heard.set()
+
+    async def begin(self, root: Path, *options: str) -> None:
+        await self.client.start_io(sys.executable, "-m", "promoarray", "lsp", *options)
+        asked = lsp.InitializeParams(
+            capabilities=lsp.ClientCapabilities(), root_uri=root.as_uri(), process_id=None
+        )
+        await self.client.initialize_async(asked)
+        self.client.initialized(lsp.InitializedParams())
+
+    async def heard(self) -> None:
+        await asyncio.wait_for(self._heard.wait(), 60)
+        self._heard.clear()
+
+    def open(self, file: Path, text: str) -> str:
+        document = lsp.TextDocumentItem(file.as_uri(), "python", 1, text)
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(document))
+        return file.as_uri()
+
+    async def end(self) -> None:
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        await self.client.stop()
+
+
+def edit(root: Path, *options: str, asked: Callable[[Editor], Awaitable[Any]]) -> Any:
+    async def session() -> Any:
+        editor = Editor()
+        await editor.begin(root, *options)
+        try:
+            return await asked(editor)
+        finally:
+            await editor.end()
+
+    return asyncio.run(asyncio.wait_for(session(), 120))
+
+
+@pytest.fixture
+def root(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / ".promoarray").mkdir()
+    command("compare model.py --policies torch --save .promoarray/model.zip", status=1)
+    return tmp_path
+
+
+def test_findings_are_at_their_lines_with_edits_that_apply(root: Path) -> None:
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        uri = editor.open(root / "model.py", PROGRAM)
+        first, _ = editor.diagnostics[uri]
+        start, end = first.range.start, first.range.end
+        assert (start.line, start.character) == (3, 21)  # of UTF-16: the clef has two
+        assert (first.code, first.source) == ("dtype", "promoarray")
+        assert "float32 under torch@2.13" in first.message
+        document = lsp.TextDocumentIdentifier(uri)
+        params = lsp.CodeActionParams(document, first.range, lsp.CodeActionContext([first]))
+        (action,) = await editor.client.text_document_code_action_async(params)
+        (change,) = action.edit.changes[uri]
+        assert (change.range.start, change.range.end) == (start, end)
+        assert change.new_text == "xp.astype(pixels, xp.float64) / 255"
+        at = lsp.HoverParams(document, lsp.Position(3, 0))
+        hover = await editor.client.text_document_hover_async(at)
+        assert "divide(uint8, Python int) is float64 under numpy@2, 1 time" in hover.contents.value
+        at = lsp.HoverParams(document, lsp.Position(1, 0))
+        assert await editor.client.text_document_hover_async(at) is None
+
+    edit(root, "--policies", "torch", asked=asked)
+
+
+def test_a_text_that_was_not_run_shows_nothing(root: Path) -> None:
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        uri = editor.open(root / "model.py", PROGRAM.replace("255", "256"))
+        await editor.heard()
+        assert editor.diagnostics[uri] == []
+        at = lsp.HoverParams(lsp.TextDocumentIdentifier(uri), lsp.Position(3, 0))
+        assert await editor.client.text_document_hover_async(at) is None
+
+    edit(root, asked=asked)
+
+
+def test_a_program_that_has_changed_since_is_told(root: Path) -> None:
+    (root / "model.py").write_text(PROGRAM + "more = 1\n", encoding="utf-8")
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        (said,) = editor.messages
+        assert "model.py" in said
+
+    edit(root, asked=asked)
+
+
+def test_losses_of_check(root: Path, command: Command) -> None:
+    program = "import numpy as np\nx = np.array([200], np.uint8)\ny = x + x\n"
+    (root / "wrap.py").write_text(program)
+    command("check wrap.py --save wrap.zip --no-edit", status=1)
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        (found,) = editor.diagnostics[(root / "wrap.py").as_uri()]
+        assert (found.code, found.range.start.line) == ("integer-wrap", 2)
+        assert "200 + 200 is 400" in found.message
+
+    edit(root, "*.zip", asked=asked)
+
+
+def test_damaged_recordings_are_told(root: Path) -> None:
+    whole = (root / ".promoarray" / "model.zip").read_bytes()
+    (root / ".promoarray" / "model.zip").write_bytes(whole[: len(whole) // 2])
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        assert "model.zip" in editor.messages[0]
+
+    edit(root, asked=asked)
