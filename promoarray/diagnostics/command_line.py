@@ -160,6 +160,12 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         help="of an ONNX model: write it with the casts that it lacks between float dtypes, once "
         "onnx has checked and run it",
     )
+    add(
+        "--types",
+        metavar="NAME=DTYPE,...",
+        help="of a file with kernels of Triton: the dtypes of their arguments, of pointers what "
+        "they point to; the kernels are read, and neither Triton nor a GPU is needed",
+    )
     add("--all", action="store_true", help="show the places that only inherit, too")
     _save(command)
     add("--html", metavar="FILE", help="also write the report as one page")

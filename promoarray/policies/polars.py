@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INTEGERS, NUMBERS, DType, Kind
-from promoarray.operations import Family, Form
+from promoarray.operations import Family, Form, operation
 from promoarray.policies.numpy import numpy_2
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule
 from promoarray.promotion.default_rules import operations
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import WIDE, Scalars, bounds, exactly, in_range
+from promoarray.promotion.scalars import COMPARED, WIDE, Scalars, bounds, exactly, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
 from promoarray.promotion.type_steps import always, exact_to, rows, supported_types
@@ -65,7 +65,10 @@ def by_value(
     if dt.uint64 in (o.type for o in operands) and any(
         o.rank is Rank.SCALAR and o.type is dt.weak_int and o.value < 0 for o in operands
     ):
-        return tuple(Operand(dt.int64) for _ in operands)
+        compared = operation(name).family in COMPARED
+        return tuple(
+            Operand(o.type if compared and not o.type.weak else dt.int64) for o in operands
+        )
     return tuple(entered)
 
 
@@ -185,7 +188,11 @@ POLARS = Policy(
     by_value=by_value,
     scalars=Scalars(fit=in_range, fit_compared=exactly),
     defaults=DEFAULTS,
-    kernels={"floor_divide": ("floor_of_quotient",), "remainder": ("remainder_of_quotient",)},
+    kernels={
+        "floor_divide": ("floor_of_quotient",),
+        "remainder": ("remainder_of_quotient",),
+        "sign": ("sign_keeping_zero",),
+    },
     cast=CASTS,
     refusal="Int64 with UInt64 is Int128 in Polars, which promoarray has not; complex is no dtype",
     sources=(Source("polars-core/src/utils/supertype.rs", "get_supertype", "2.1.0"),),
