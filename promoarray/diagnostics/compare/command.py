@@ -55,7 +55,6 @@ from promoarray.diagnostics.record.saved import NotSaved, is_saved, require_no_o
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.render.formats import require_places
 from promoarray.diagnostics.report import Report
-from promoarray.diagnostics.run import kernels
 from promoarray.diagnostics.run.ending import Shown
 from promoarray.diagnostics.run.frameworks import (
     ALL,
@@ -94,6 +93,8 @@ def main(args: argparse.Namespace) -> int:
         return NOTHING
     try:
         if args.types is not None:
+            from promoarray.diagnostics.run import kernels
+
             return kernels.main(args)
         comparison = _comparison(args)
     except (UsageError, NotSaved, NotReadable, FileNotFoundError) as error:

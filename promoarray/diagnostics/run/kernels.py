@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import promoarray as pa
+from promoarray import dtypes as dt
 from promoarray.core.call_site import keep_source
 from promoarray.diagnostics.ask.observer import shadow
 from promoarray.diagnostics.exit_codes import FINDINGS, INCOMPLETE, NOTHING, UsageError
@@ -23,13 +23,17 @@ from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.frameworks import named
 from promoarray.diagnostics.run.program import say
 from promoarray.dtypes import DType
+from promoarray.namespaces import namespace
+from promoarray.promotion.in_force import policy
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.registry import as_policy
 
+pa: Any = namespace("triton")
 BLOCK = 4
 """The elements of a block, and the value of a ``tl.constexpr`` of which nothing is known."""
 
-NAMES = {"int1": pa.bool, "float8e4nv": pa.float8_e4m3fn, "float8e5": pa.float8_e5m2}
-NAMES |= {d.name: d for d in pa.policies.as_policy("triton").dtypes}
+NAMES = {"int1": dt.bool, "float8e4nv": dt.float8_e4m3fn, "float8e5": dt.float8_e5m2}
+NAMES |= {d.name: d for d in as_policy("triton").dtypes}
 
 
 class Pointer:
@@ -67,12 +71,12 @@ LANGUAGE = SimpleNamespace(
     constexpr=type("constexpr", (), {}),
     load=load,
     store=store,
-    program_id=lambda axis=0: pa.asarray(0, dtype=pa.int32),
-    num_programs=lambda axis=0: pa.asarray(1, dtype=pa.int32),
-    arange=lambda start, end: _block(BLOCK, pa.int32),
+    program_id=lambda axis=0: pa.asarray(0, dtype=dt.int32),
+    num_programs=lambda axis=0: pa.asarray(1, dtype=dt.int32),
+    arange=lambda start, end: _block(BLOCK, dt.int32),
     zeros=lambda shape, dtype: _block(shape, dtype),
     full=lambda shape, value, dtype: _block(shape, dtype),
-    tensor_of=lambda value: pa.asarray(value, dtype=pa.float32 if value % 1 else pa.int32),
+    tensor_of=lambda value: pa.asarray(value, dtype=dt.float32 if value % 1 else dt.int32),
     dot=lambda x, y, *more, **options: pa.matmul(x, y),
     cdiv=lambda x, y: -(-x // y),
     static_range=range,
@@ -143,7 +147,7 @@ def compared(
     tree.body = [_Rewriter().visit(n) if isinstance(n, ast.FunctionDef) else n for n in kept]
     exec(compile(tree, path, "exec"), names)
     unread: list[str] = []
-    with pa.policy("triton"), shadow(*policies) as report:
+    with policy("triton"), shadow(*policies) as report:
         for kernel in kernels:
             if kernel.name not in called:
                 unread += _ran(names[kernel.name], kernel, types)
@@ -175,7 +179,7 @@ def _ran(
         elif note.endswith("constexpr"):
             given.append(types.get(name, BLOCK))
         else:
-            given.append(pa.asarray(1, dtype=types.get(name, pa.int32)))
+            given.append(pa.asarray(1, dtype=types.get(name, dt.int32)))
     try:
         function(*given)
     except Exception as error:  # whatever the stand-in has not
