@@ -142,11 +142,18 @@ def _imported(source: str, *, within: bool = False) -> Iterator[str]:
 
 
 def _by_name(node: ast.AST) -> Iterator[str]:
-    """Yield the module that ``import_module("name")`` or ``__import__("name")`` imports."""
+    """Yield the module that ``import_module("name")`` or ``__import__("name")`` imports, or a text
+    that may be run."""
+    if isinstance(node, ast.Constant) and type(node.value) is str:
+        yield from _IN_TEXT.findall(node.value)
     if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
         function = ast.unparse(node.func).rpartition(".")[2]
         if function in ("import_module", "__import__") and type(node.args[0].value) is str:
             yield node.args[0].value
+
+
+_IN_TEXT = re.compile(rf"(?:^|[\n;])\s*(?:import|from)\s[^\n;]*?\b({'|'.join(REWRITTEN)})\b")
+"""An import in a text, of what has to be known before."""
 
 
 def _imported_beside(path: Path | None) -> set[str]:

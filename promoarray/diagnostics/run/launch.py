@@ -33,7 +33,8 @@ def main(framework: str) -> None:
     if sys.flags.ignore_environment or sys.flags.no_site:  # else sitecustomize has done it
         _prepare(framework)
     names = vars(sys.modules["__main__"])
-    del names["main"], sys.argv[0]
+    at = sys.orig_argv.index("-c")
+    del names["main"], sys.argv[0], sys.orig_argv[at : at + 2]
     what = sys.argv[0]
     compiled = _rewritten if framework else notebook.compiled
     of_cells = notebook.is_notebook(what)
@@ -41,6 +42,10 @@ def main(framework: str) -> None:
         if what == "-m":
             _put_first(os.getcwd())
             _run_as_main(sys.argv.pop(1))
+        elif what == "-c":
+            exec(compiled(sys.argv.pop(1), "<string>"), names)
+        elif what in ("", "-"):
+            exec(compiled(sys.stdin.buffer.read(), "<stdin>"), names)
         elif of_cells:
             notebook.run(what, names, compiled)
         elif os.path.isdir(what) or is_zipfile(what):

@@ -28,7 +28,14 @@ from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run import launch, notebook
-from promoarray.diagnostics.run.task import Findings, Task, found, imported, texts_in
+from promoarray.diagnostics.run.task import (
+    Findings,
+    Task,
+    found,
+    imported,
+    tell_unseen,
+    texts_in,
+)
 from promoarray.errors import UnknownPolicyError
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -80,6 +87,8 @@ class Program:
             ignore_cleanup_errors=True,  # a process may still write there
         ) as folder:
             environment = task.write(folder)
+            if rewritten:
+                Path(folder, "start").write_text(start[1])
             if texts:
                 kept = {os.path.realpath(file): text for file, text in texts.items()}
                 Path(texts_in(folder)).write_bytes(pickle.dumps(kept))
@@ -99,7 +108,9 @@ class Program:
                 output = printed.read().decode(errors="replace")
             own = (rewritten,) if rewritten else ()  # which we import first
             libraries = dict.fromkeys((*own, *imported(folder)))
-            return Ended(status, tuple(found(folder, program.pid)), output, tuple(libraries))
+            findings = tuple(found(folder, program.pid))
+            tell_unseen(folder, findings)
+            return Ended(status, findings, output, tuple(libraries))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ libraries fill one report.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +16,6 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Any
 
-from promoarray.core.call_site import Site, is_library
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, failed_in, recording
@@ -46,14 +44,7 @@ def begin(library: str) -> None:
         before.attach(library)
 
 
-def _is_rewritten(space: dict[str, Any]) -> bool:
-    """Whether a module was loaded by what rewrites modules."""
-    return type(space.get("__loader__")).__module__.startswith("promoarray.")
-
-
-_NOT_REWRITTEN = "no source tells that the program has it: write --framework torch,numpy"
 _STARTED_BEFORE = "it was started before another thread imported {0}: import it first"
-_LOADED_OTHERWISE = "its module was loaded otherwise than by Python: pytest takes --assert=plain"
 
 
 class RecordingWatch(Watch):
@@ -67,7 +58,6 @@ class RecordingWatch(Watch):
 
     def __init__(self, task: Task, folder: str, library: str) -> None:
         self._ending = False
-        self._script = getattr(sys.modules["__main__"], "__file__", None)
         self._origins = Origins() if task.origins else None
         self._checks = None if task.checks is None else Checks(task.checks)
         self._policies = tuple(as_policy(name) for name in task.policies)
@@ -155,26 +145,7 @@ class RecordingWatch(Watch):
         self._ending = True
         for each in self.recorders:
             each.forget_calls()  # those that are known are counted without being heard
-        self._guarded(self._say_unrewritten)
         return super()._ended()
-
-    def _say_unrewritten(self) -> None:
-        """Note the modules of the program that have NumPy and were not rewritten, if all of what
-        the run imports is recorded."""
-        numpy, report = sys.modules.get("numpy"), self.recorders[0].report
-        if numpy is None or self.task.libraries[1:] == ():
-            return
-        rewriting = any(each.of_numpy for each in self.recorders)
-        why = _LOADED_OTHERWISE if rewriting else _NOT_REWRITTEN
-        for name, module in tuple(sys.modules.items()):
-            space = getattr(module, "__dict__", {})
-            main = name in ("__main__", "__mp_main__")
-            file = space.get("__file__") or (main and self._script)  # that a script has no more
-            if type(file) is not str or is_library(file) or (rewriting and main):
-                continue
-            if any(x is numpy for x in space.values()) and not _is_rewritten(space):
-                at = Site(os.path.abspath(file), 1, -1, "", "")
-                report.unexamined[NotExamined("what NumPy computes", why, at, at)] = 1
 
     def _tell_finals(self, names: dict[str, Any]) -> None:
         self._leading.ended(names)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from promoarray.core.call_site import Site
 from promoarray.core.events import Observer
 from promoarray.diagnostics.findings.results import MAX_SITES
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.report import Report
 
 VARIABLE = "PROMOARRAY_COMPARE"
@@ -158,3 +160,18 @@ def imported(folder: str) -> tuple[str, ...]:
     """Return the array libraries that the program itself has imported, in that order."""
     path = Path(folder, "imported")
     return tuple(dict.fromkeys(path.read_text().split())) if path.exists() else ()
+
+
+def tell_unseen(folder: str, findings: Sequence[Findings]) -> None:
+    """Note in the first report what NumPy may have computed in code that was not rewritten."""
+    path = Path(folder, "unseen")
+    report = next((each.report for each in findings if each.report is not None), None)
+    for line in dict.fromkeys(path.read_text("utf-8").splitlines() if path.exists() else ()):
+        file, number, rewriting = ast.literal_eval(line)
+        why, at = _LOADED_OTHERWISE if rewriting else _NOT_REWRITTEN, Site(file, number, -1, "", "")
+        if report is not None:
+            report.unexamined[NotExamined("what NumPy computes", why, at, at)] += 1
+
+
+_NOT_REWRITTEN = "no source tells that the program has it: write --framework torch,numpy"
+_LOADED_OTHERWISE = "this code was loaded otherwise than Python loads files, -c and standard input"

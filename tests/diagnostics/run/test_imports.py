@@ -246,6 +246,54 @@ def test_a_script_that_a_program_starts_is_rewritten(files: Files, command: Comm
     assert lines(command(*LINE, script, status=1).data) == [("part.py", 2)]
 
 
+STARTS = {
+    "-c": "subprocess.run([sys.executable, '-W', 'ignore', '-c', text, 'a'], check=True)",
+    "stdin": "subprocess.run([sys.executable, '-u', '-', 'a'], input=text, text=True, check=True)",
+    "a shell": "open('low.py', 'w').write(text)\n"
+    "assert not os.system(f'{sys.executable} low.py a')",
+    "exec": "sys.argv[:] = ['', 'a']\nexec(text, {})",
+}
+
+
+@pytest.mark.parametrize("how", STARTS)
+def test_a_text_that_a_program_runs_is_recorded(
+    how: str, files: Files, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "import sys, numpy as np\n"
+        "assert sys.argv[1:] == ['a'] and not any('promo' 'array' in x for x in sys.orig_argv)\n"
+        "y = np.ones(2, np.float32) * np.float64(2)\n"
+    )
+    started = f"import os, subprocess, sys\ntext = {text!r}\n{STARTS[how]}\n"
+    data = command(*LINE, files({"main.py": started}), status=1).data
+    assert [line for _, line in lines(data)] == [3]
+    assert not data["unexamined"]
+
+
+def test_tests_of_pytest_are_recorded(files: Files, command: Command) -> None:
+    test = "def test_half():\n    assert (np.float32(3) * 0.5).dtype == np.float32\n"
+    files({"test_half.py": f"import numpy as np\n{test}"})
+    data = command(*LINE, "-m", "pytest", "--", "-q", "test_half.py", status=1).data
+    assert lines(data) == [("test_half.py", 3)]
+    assert not data["unexamined"]
+
+
+def test_threads_that_compute_when_a_program_ends_do_not_crash_it(files: Files) -> None:
+    script = files(
+        {
+            "main.py": "import threading, time, numpy as np\n"
+            "def work():\n    x = np.arange(50, dtype=np.float32)\n"
+            "    while True:\n        y = np.sum(x * 2.5 + np.float64(1)) + np.add(x, 1)\n"
+            "        y[2] = 4\n"
+            "for _ in range(8):\n    threading.Thread(target=work, daemon=True).start()\n"
+            "time.sleep(0.1)\n"
+        }
+    )
+    for _ in range(3):  # one run in three was killed by SIGSEGV
+        assert not ran(script, Task(framework="numpy")).status
+
+
 def test_what_is_loaded_otherwise_is_not_examined(files: Files, command: Command) -> None:
     script = files(
         {

@@ -13,7 +13,12 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from promoarray.core.call_site import is_library
-from promoarray.diagnostics.record.numpy.rewriting import rewritten, warned_already
+from promoarray.diagnostics.record.numpy.rewriting import (
+    hooked,
+    marked,
+    rewritten,
+    warned_already,
+)
 
 _NEVER = frozenset({"numpy", "ml_dtypes", "promoarray"})
 """What is recorded, and who records."""
@@ -25,6 +30,27 @@ class Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
         return rewritten(self.get_data(path), path)
+
+
+class _OfPytest(SourceFileLoader):
+    """Loads what rewrites the assertions of tests, which are rewritten for NumPy besides."""
+
+    def exec_module(self, module: Any) -> None:
+        super().exec_module(module)
+        asserting, plain = module.rewrite_asserts, module._rewrite_test
+
+        def rewrite_asserts(tree: Any, source: bytes, *given: Any) -> None:
+            asserting(tree, source, *given)
+            if not is_library(str(given[0])):
+                with warned_already():
+                    hooked(tree, str(given[0]))
+
+        def rewrite_test(file: Any, *given: Any) -> Any:
+            stat, code = plain(file, *given)
+            return stat, code if is_library(str(file)) else marked(code)
+
+        module.rewrite_asserts, module._rewrite_test = rewrite_asserts, rewrite_test
+        module._read_pyc = module._write_pyc = lambda *given: None  # as is of Python's own
 
 
 class Finder(MetaPathFinder):
@@ -56,6 +82,9 @@ class Finder(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader or not spec.origin:
             return None
+        if fullname == "_pytest.assertion.rewrite":
+            spec.loader = _OfPytest(fullname, spec.origin)
+            return spec
         if root not in self._packages and is_library(os.path.abspath(spec.origin)):
             return None
         spec.loader = Loader(fullname, spec.origin)

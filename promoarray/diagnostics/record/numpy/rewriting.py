@@ -95,7 +95,12 @@ def rewritten(
             code: CodeType = compile(tree, path, mode, flags, dont_inherit=True)
     except RecursionError:  # of an expression with hundreds of terms
         return plain
-    return code
+    return marked(code)
+
+
+def marked(code: CodeType) -> CodeType:
+    """Code that says that it is rewritten (``startup/sitecustomize.py`` asks)."""
+    return code.replace(co_names=(*code.co_names, RESERVED))
 
 
 def hooked(tree: Any, path: str, flags: int = 0, *, whole: bool = True) -> Any:

@@ -16,6 +16,7 @@ import os
 import sys
 import traceback
 from importlib.machinery import ModuleSpec
+from types import CodeType
 from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -24,6 +25,9 @@ _FOLDER = "PROMOARRAY_COMPARE"
 _PATH = "PYTHONPATH"
 _REWRITTEN = {"numpy"}
 """Frameworks of which a program's modules are rewritten, whatever they import first."""
+
+_RESERVED = "__promoarray__"
+"""A name that all code has which is rewritten."""
 
 _LIBRARIES = {"promoarray", "numpy", "torch", "paddle", "jax", "tensorflow", "cupy", "mlx"}
 
@@ -96,31 +100,64 @@ def _heard(event: str, given: Any) -> None:
         library = given[0] if event == "import" else _package(given[0])
         if library in _LIBRARIES and _by_program():
             _note(library)
+        if event == "exec" and _is_unseen(given[0]):
+            _tell_unseen(given[0])
     elif event == "subprocess.Popen":
-        _, command, _, environment = given
+        environment = given[3]
         if type(environment) is dict and _FOLDER in environment:
             paths = [_HERE, *filter(None, environment.get(_PATH, "").split(os.pathsep))]
             environment[_PATH] = os.pathsep.join(dict.fromkeys(paths))
-        if type(command) is list and (environment is None or _FOLDER in environment):
-            _have_rewritten(command)
 
 
-def _have_rewritten(command: list[Any]) -> None:
-    """Have the script of a Python that the program starts rewritten, if programs are: as the
-    command starts the program itself."""
-    rewritten = _REWRITTEN.intersection(_hooks())
-    if not rewritten or not command or command[0] != sys.executable:
+def _is_unseen(code: Any) -> bool:
+    """Whether code of the program names NumPy, and none of its operations is heard of."""
+    if not isinstance(code, CodeType) or _RESERVED in code.co_names:
+        return False
+    if (len(_named) < 2 and not _rewrites) or _is_library(code.co_filename):
+        return False
+    of_text = code.co_filename.startswith("<")
+    return _names_numpy(code) and (not of_text or _by_program())
+
+
+def _names_numpy(code: CodeType) -> bool:
+    names = {name.partition(".")[0] for name in code.co_names}
+    if "numpy" in names or ("np" in names and _rewrites):
+        return True
+    if not names.isdisjoint(("import_module", "__import__")) and "numpy" in code.co_consts:
+        return True
+    return any(_names_numpy(each) for each in code.co_consts if isinstance(each, CodeType))
+
+
+def _tell_unseen(code: CodeType) -> None:
+    """Write down where NumPy may compute unheard."""
+    file = os.path.abspath(code.co_filename) if code.co_filename[0] != "<" else code.co_filename
+    _append("unseen", repr((file, code.co_firstlineno, bool(_rewrites))))
+
+
+def _start_rewritten() -> None:
+    """Have what this Python runs, a script, ``-c`` or standard input, run rewritten: it is started
+    anew, as the command starts the program itself."""
+    given, at, start = sys.orig_argv, 1, _read("start")
+    while at < len(given) and given[at][:1] == "-" and given[at] != "-":
+        letter = next((each for each in given[at][1:] if each in "cmWX"), "")
+        if letter in ("c", "m"):
+            break
+        at += 2 if letter and given[at][-1] == letter else 1
+    what = given[at] if at < len(given) else ""
+    code = given[at + 1] if what == "-c" and at + 1 < len(given) else ""
+    if what[:1] == "-" and what not in ("-", "-c"):  # of modules the loaders see to it
         return
-    at = 1
-    while at < len(command) and str(command[at]).startswith("-"):
-        option = str(command[at])
-        if option == "-" or option[1] in "cm":  # of modules the loaders see to it
+    if not start or code == start or code.startswith("from multiprocessing."):
+        return
+    if what in ("", "-"):
+        if sys.stdin is None or sys.stdin.isatty():
             return
-        at += 2 if option in ("-W", "-X") else 1
-    if at < len(command) and str(command[at]).endswith(".py"):
-        from promoarray.diagnostics.run.launch import COMMAND
-
-        command[at:at] = ["-c", COMMAND.format(*rewritten)]
+    elif what != "-c":
+        file = os.path.abspath(what)
+        own = os.path.dirname(file) == os.path.dirname(sys.executable)
+        if own or _is_library(file) or not os.path.exists(file):
+            return
+    os.execv(sys.executable, [sys.executable, *given[1:at], "-c", start, what, *given[at + 1 :]])
 
 
 def _package(code: Any) -> str:
@@ -134,7 +171,7 @@ def _by_program() -> bool:
     frame = sys._getframe(2)
     while frame is not None and _imports(frame.f_code.co_filename):
         frame = frame.f_back  # type: ignore[assignment]
-    return frame is not None and not _is_library(frame.f_code.co_filename)
+    return frame is None or not _is_library(frame.f_code.co_filename)
 
 
 def _imports(file: str) -> bool:
@@ -148,9 +185,13 @@ def _is_library(file: str) -> bool:
 
 def _note(library: str) -> None:
     """Write down that the program imports a library."""
+    _append("imported", library)
+
+
+def _append(name: str, line: str) -> None:
     try:
-        with open(os.path.join(_folder, "imported"), "a", encoding="utf-8") as file:
-            file.write(f"{library}\n")
+        with open(os.path.join(_folder, name), "a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
     except OSError:  # the command has ended
         pass
 
@@ -170,13 +211,13 @@ def _leave() -> None:
         seen["_data"].pop(key, None)
 
 
-def _hooks() -> list[str]:
-    """What is recorded once it is imported; nothing if the command has ended."""
+def _read(name: str) -> str:
+    """What the command has written into a file; "" if it has ended."""
     try:
-        with open(os.path.join(_folder, "hooks"), encoding="utf-8") as file:
-            return file.read().split()
+        with open(os.path.join(_folder, name), encoding="utf-8") as file:
+            return file.read()
     except OSError:
-        return []
+        return ""
 
 
 def _edit(texts: str) -> None:
@@ -190,14 +231,19 @@ def _edit(texts: str) -> None:
 
 _folder = os.environ.get(_FOLDER, "")
 _leave()
+_named = _read("hooks").split() if _folder and os.path.isdir(_folder) else []
+"""What is recorded once it is imported."""
+
+_rewrites = sorted(_REWRITTEN.intersection(_named))
+if _rewrites and os.name == "posix":
+    _start_rewritten()
 if os.path.exists(_texts := os.path.join(_folder, "texts")):
     _edit(_texts)
 if _folder and os.path.isdir(_folder):
     sys.addaudithook(_heard)
-    _named = _hooks()
     if _expected := [name for name in _named if name not in _REWRITTEN]:
         sys.meta_path.insert(0, _Imports(_expected))
-    for _name in _REWRITTEN.intersection(_named):
+    for _name in _rewrites:
         _begin(_name)
 sys.modules.pop(__name__, None)
 importlib.import_module("sitecustomize")  # the user's own; of none, site passes over the error
