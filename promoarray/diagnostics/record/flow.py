@@ -112,9 +112,12 @@ class Heard(threading.local):
         Between which all values of the array that is cast have to be for that.
     call : Call or None
         The call itself.
+    wrapped : tuple of (NotExamined, weakref.ref), optional
+        What was noted last of an operation of NumPy's that made a tensor, and that.
     """
 
     def __init__(self) -> None:
+        self.wrapped: tuple[NotExamined, Any] | None = None
         self.begin()
 
     def begin(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -331,16 +332,21 @@ def leave(call: Call) -> None:
 
 
 def wrapped(call: Call) -> None:
-    """What NumPy computed of a tensor, by an operator or a function, as a tensor again."""
+    """What NumPy computed of a tensor, by an operator or a function, as a tensor again.
+
+    Where that stands in the program itself NumPy's session is told of it next, and records it.
+    """
     recorder = call.recorder
     call.kind = MOVE
     recorder.count(MOVE, call.name)
-    recorder.unexamined("NumPy's operation on a tensor", _NUMPYS, call.frame, called=True)
+    left = recorder.unexamined("NumPy's operation on a tensor", _NUMPYS, call.frame)
+    recorder.heard.lasting = False
     for result in call.results():
         recorder.made(result)
+        recorder.heard.wrapped = left, weakref.ref(result.array)
 
 
-_NUMPYS = "NumPy computes it, and no policy is asked: write torch.from_numpy(array) there"
+_NUMPYS = "NumPy computes it where it is not recorded: write torch.from_numpy(array) there"
 LEFT = "its values leave for other code, whose operations are not recorded"
 _LEAVING = names("__array__ __dlpack__ numpy")
 

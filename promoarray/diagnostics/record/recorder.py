@@ -309,7 +309,7 @@ class Recorder:
         *,
         called: bool = False,
         policies: tuple[str, ...] = (),
-    ) -> None:
+    ) -> NotExamined:
         """Note what was computed, or may have been, and that no policy is asked about, or not some.
 
         If it is the call in hand (``called``), those that are like it count, too.
@@ -319,10 +319,23 @@ class Recorder:
         if called:
             self.heard.tells.append(partial(self._left_open, left))
         self._left_open(left)
+        return left
 
     def _left_open(self, left: NotExamined) -> None:
         with notify_lock:
             self.report.unexamined[left] += 1
+
+    def wrapped(self, made: Any) -> Result | None:
+        """Return a tensor that NumPy made last, of which was noted that no policy is asked."""
+        tensor = None if self.heard.wrapped is None else self.heard.wrapped[1]()
+        return None if tensor is None or tensor is not made else self.elsewhere(made)
+
+    def take_back(self) -> None:
+        """Take that note back, as the operation is recorded."""
+        left, self.heard.wrapped = self.heard.wrapped, None
+        if left is not None:
+            with notify_lock:
+                self.report.unexamined -= Counter(left[:1])
 
     def warned(self, text: str, frame: FrameType) -> None:
         """Note a warning of the framework's own; see ``unexamined``."""

@@ -136,11 +136,14 @@ def test_an_array_at_a_tensor_s_operator_is_an_operand(command: Command) -> None
     pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
     Path("program.py").write_text(
         "import warnings\nimport numpy as np\nimport torch\nwarnings.simplefilter('ignore')\n"
-        "x = torch.ones(2)\ny = x * np.ones(2)\nz = np.sin(x)\n"
+        "x = torch.ones(2, dtype=torch.float32)\ny = x * np.ones(2)\nz = np.sin(x)\n"
+        "for i in range(3):\n    w = np.add(x, np.float64(i))\n"
     )
-    asked = "paddle@3.3", "--json", "--fail-on", "root,incomplete"
-    data = command("compare", "program.py", "--policies", *asked, status=4).data
-    assert [each["line"] for each in data["unexamined"]] == [6, 7]  # NumPy computes them
+    asked = "paddle@3.3,numpy@1", "--json", "--fail-on", "root,incomplete"
+    data = command("compare", "program.py", "--policies", *asked, status=1).data
+    assert not data["unexamined"]  # NumPy computes all three, and is asked
+    found = [d for d in data["divergences"] if d["line"] == 9]
+    assert [(d["operation"], d["count"]) for d in found] == [("add", 3)]
     said = command("why", "program.py", "--value", "y", status=0).out
     assert "y  float64  x * np.ones(2), program.py:6" in said
 

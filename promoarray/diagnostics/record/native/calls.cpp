@@ -187,7 +187,10 @@ Ref operands_of(const Call &call) {
 bool tell_of(FastHook *self, const Call &call, Asked *asked, bool answered, PyObject *x) {
     PyObject *first = call.first();
     const bool may_store = x == Py_None && first != nullptr && is_array(self, first);
-    if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) return true;  // it only asks
+    if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) {  // it only asks
+        const Ref keywords = keywords_of(call), operands = operands_of(call);
+        return keywords && operands && tell_wrapped(self, call.callee.get(), operands.get(), keywords.get(), x);
+    }
     const Ref session = Ref::to(self->session);
     Ref asks = Ref::to(answered ? Py_True : Py_False);
     return asked->tell(self, call.place, first, x, std::move(asks), [&] {

@@ -254,15 +254,20 @@ bool is_carried(PyObject *object) {
     return PyType_GetSlot(Py_TYPE(object), Py_tp_new) == reinterpret_cast<void *>(carried_new);
 }
 
-PyObject *peek_slot(PyObject *carried, PyObject *array) { return found(*carried_of(carried)->tables, array); }
+// None stands there once another thread has ended the recording.
+PyObject *peek_slot(PyObject *carried, PyObject *array) {
+    return carried != Py_None ? found(*carried_of(carried)->tables, array) : nullptr;
+}
 
 Ref slot_of(PyObject *carried, PyObject *array) {
+    if (carried == Py_None) return Ref(nullptr);
     Tables &tables = *carried_of(carried)->tables;
     const Guard guard(tables.lock);
     return Ref(Py_XNewRef(found(tables, array)));
 }
 
 bool put_slot(PyObject *carried, PyObject *array, PyObject *given) {
+    if (carried == Py_None) return true;
     Tables &tables = *carried_of(carried)->tables;
     Ref slot = given != Py_None ? Ref::to(given) : Ref(nullptr), weak;
     Entry last;  // which is let go of once no lock is held, as are these and the former slot

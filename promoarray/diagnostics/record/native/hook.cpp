@@ -187,7 +187,11 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
         tell_failed(self, op.name(), given.get(), Py_None, op.in_place);
         return made;
     }
-    if (!is_array(self, made.get()) || self->session != session.get()) return made;
+    if (self->session != session.get()) return made;
+    if (!is_array(self, made.get())) {
+        const Ref given(op.b == nullptr ? Py_BuildValue("[O]", op.a) : Py_BuildValue("[OO]", op.a, op.b));
+        return given && tell_wrapped(self, op.name(), given.get(), Py_None, made.get()) ? std::move(made) : Ref(nullptr);
+    }
     const bool went_well = asked.tell(self, place, nullptr, made.get(), std::move(dtypes), [&] {
         const Ref operands(op.b == nullptr ? Py_BuildValue("[O]", op.a) : Py_BuildValue("[OO]", op.a, op.b));
         if (!operands) return Ref(nullptr);  // what `x += y` puts in the place of `x` is nothing in place
@@ -496,6 +500,12 @@ void tell_failed(const FastHook *self, PyObject *what, PyObject *given, PyObject
                                 in_place ? Py_True : Py_False));
     PyErr_Clear();
     PyErr_Restore(kind, value, traceback);
+}
+
+bool tell_wrapped(const FastHook *self, PyObject *what, PyObject *given, PyObject *keywords, PyObject *made) {
+    if (made == Py_None || class_of(self, made).sort != Sort::OTHER) return true;
+    return static_cast<bool>(
+        Ref(PyObject_CallMethod(self->session, "wrapped", "OOOOO", what, given, keywords, made, frame_here())));
 }
 
 bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place) {

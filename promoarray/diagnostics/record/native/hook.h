@@ -54,6 +54,10 @@ inline bool is_plain(Sort sort) { return sort < Sort::SCALAR; }
 // an operator, and what it was given. Nobody else is told of it.
 void tell_failed(const FastHook *self, PyObject *what, PyObject *given, PyObject *keywords, bool in_place = false);
 
+// Tell the session of what an operator or a function of NumPy's made that is no array, such as a tensor.
+// False with the error.
+bool tell_wrapped(const FastHook *self, PyObject *what, PyObject *given, PyObject *keywords, PyObject *made);
+
 // Read the number that methods are given first; false with the error.
 bool read_place(const char *method, PyObject *const *args, Py_ssize_t count, Py_ssize_t least, long *place);
 

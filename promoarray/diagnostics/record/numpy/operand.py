@@ -83,6 +83,8 @@ def array_of(recorder: Recorder, x: Any, least: int = 0) -> Any:
 
 def result_of(x: Any) -> Result | None:
     """An array that was made; None if it is none."""
+    if isinstance(x, Result):  # of another library's
+        return x
     if not isinstance(x, ARRAYS):
         return None
     dtype = dtype_of(x)
@@ -91,7 +93,8 @@ def result_of(x: Any) -> Result | None:
 
 def results_of(x: Any) -> list[Result]:
     """The arrays that a call made."""
-    found = (result_of(each) for each in (x if isinstance(x, (list, tuple)) else (x,)))
+    several = isinstance(x, (list, tuple)) and not isinstance(x, Result)
+    found = (result_of(each) for each in (x if several else (x,)))
     return [each for each in found if each is not None]
 
 

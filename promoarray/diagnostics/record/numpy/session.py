@@ -36,7 +36,7 @@ from promoarray.diagnostics.record.numpy.operand import (
     result_of,
     results_of,
 )
-from promoarray.diagnostics.record.recorder import Recorder
+from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN
 from promoarray.diagnostics.record.watcher import Known
 from promoarray.dtypes import Kind
@@ -218,15 +218,41 @@ class Session:
         if (result := result_of(x)) is not None:
             self.recorder.made(result)
 
+    @guarded
+    def wrapped(
+        self, what: Any, given: list[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
+    ) -> None:
+        """Record an operator, or a call, that made a tensor of another library's, if NumPy did."""
+        made = self.recorder.wrapped(x)
+        if made is None:
+            return
+        if isinstance(what, Callee):
+            kind = self._call(what, given, kwargs, made, frame)
+        else:
+            kind = self._operator(what, given, made, frame, in_place=False)
+        if kind:
+            self.recorder.take_back()
+
     @known
     def operator(
         self, name: str, given: list[Any], x: Any, frame: FrameType, in_place: bool
     ) -> tuple[str, str, Any]:
         """Record an operator's operands and result."""
-        recorder, result = self.recorder, result_of(x)
+        return self._operator(name, given, result_of(x), frame, in_place=in_place), name, x
+
+    def _operator(
+        self,
+        name: str,
+        given: list[Any],
+        result: Result | None,
+        frame: FrameType,
+        *,
+        in_place: bool,
+    ) -> str:
+        recorder = self.recorder
         operands = tuple(operand_of(recorder, x) for x in as_taken(given))
         if result is None or any(x is None for x in operands):
-            return "", name, x
+            return ""
         recorder.count(OPERATION, name)
         place = program_frame(frame)
         whole = place is frame  # or a part of what Python computes in C
@@ -234,23 +260,28 @@ class Session:
         recorder.saw(
             *(name, operands, result, place),
             form=form_of(name, given[0], Form.INPLACE if in_place else Form.OPERATOR),
-            edited=None if whole and not derived else False,
+            edited=None if whole and not derived and isinstance(result.array, ARRAYS) else False,
             part_of="" if whole else frame.f_code.co_name.replace("<lambda>", "operator"),
-            policy=None if self.past is None else self.past.took_over(x),
+            policy=None if self.past is None else self.past.took_over(result.array),
         )
-        return OPERATION, name, x
+        return OPERATION
 
     @known
     def call(
         self, callee: Callee, args: Sequence[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
     ) -> tuple[str, str, Any]:
         """Record a call's arguments, of a method the array first, and result."""
+        return self._call(callee, args, kwargs, x, frame), callee.name, x
+
+    def _call(
+        self, callee: Callee, args: Sequence[Any], kwargs: dict[str, Any], x: Any, frame: FrameType
+    ) -> str:
         place = program_frame(frame)
         call = Call(self.recorder, callee, args, kwargs, x, place)
         call.past = self.past
         if place is not frame:  # by what Python's own code calls
             call.edited, call.part_of = False, callee.name
-        if self._derived(args, place):
+        if self._derived(args, place) or isinstance(x, Result):  # a tensor is cast otherwise
             call.edited = False
         recorder = self.recorder
         recorder.heard.call = call if recorder.origins is not None else None
@@ -258,7 +289,7 @@ class Session:
             call.tell()
         finally:
             recorder.heard.call = None  # its arrays are the program's
-        return call.kind, callee.name, x
+        return call.kind
 
     @guarded
     def failed(
