@@ -374,9 +374,9 @@ def _unasked(each: RecordedOperation, home: Policy, policy: Policy, operands: An
             return f"its kernels for the CPU have no {dtype.name}, and no GPU was asked"
         if not each.options["ruled"] and (why := doubtful(each.name, dtype, policy)):
             return why
-    keywords = each.options["keywords"]
+    keywords, own = each.options["keywords"], each.place.site == each.place.program
     why = defined_otherwise(each.name, home, policy, keywords, dtypes)
-    if not why and (lacking := keywords_lacking(each.name, home, policy, keywords)):
+    if own and not why and (lacking := keywords_lacking(each.name, home, policy, keywords)):
         why = f"the function there takes no {listed(f'{name}=' for name in lacking)}"
     return why
 

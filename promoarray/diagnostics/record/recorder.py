@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from promoarray.core.array_base import type_of
-from promoarray.core.call_site import sites, standing_at
+from promoarray.core.call_site import of_promoarray, sites, standing_at
 from promoarray.core.events import CastEvent, RefusalEvent, SetitemEvent
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
@@ -444,6 +444,9 @@ class Recorder:
         policy : Policy, optional
             What it was done by, if not by the framework itself.
         """
+        if not more and self._counts(operands, result, frame):
+            self.made(result, inner=True)
+            return self._abstract_array.of(result.dtype, result.ndim)
         given, home = tuple(operands), policy or self.home
         name = name if more else _ALONE.get(name, name)
         seen = tuple(operand_of(x, home) for x in given)
@@ -564,6 +567,8 @@ class Recorder:
         made : bool
             Whether it makes an array elsewhere, as ``x.to(device, dtype)``.
         """
+        if self._counts((operand,), result, frame):
+            return self.made(result, inner=True)
         cast = self._abstract_array.of(result.dtype, result.ndim)
         given, source = self._with_values(operand, result.dtype, values), type_of(operand._type)
         event = CastEvent(self.home, given, cast, source, result.dtype, made=made)
@@ -646,7 +651,21 @@ class Recorder:
         """Whether a framework makes an array of its own there, of which nothing is compared: Keras,
         in a dtype that it gives it with each of the frameworks that it can be run with; a loader of
         data, which seeds itself and draws the order."""
-        return any(_stands_in(frame, folder) for folder in _INNER.get(self.framework, ()))
+        folders = _INNER.get(self.framework, ())
+        if self.framework == "tensorflow":  # what Keras calls is made of other functions
+            while frame.f_back and (_stands_in(frame, _TENSORFLOW) or of_promoarray(frame)):
+                if _stands_in(frame, folders[0]):
+                    return True
+                frame = frame.f_back
+        return any(_stands_in(frame, folder) for folder in folders)
+
+    def _counts(self, operands: Iterable[Any], result: Result, frame: FrameType) -> bool:
+        """Whether a framework computes with integers of its own: with shapes, counts and seeds."""
+        if result.dtype.kind not in INTEGERS or self.framework not in _INNER:
+            return False
+        types = (x._type for x in operands if isinstance(x, AbstractArray))
+        whole = all(type_of(x).kind in INTEGERS or type_of(x).name == "bool" for x in types)
+        return whole and self._of_the_framework(frame)
 
     def _of_a_module(self, frame: FrameType) -> bool:
         """Whether a framework's module makes its parameters there, which those of other frameworks
@@ -703,10 +722,12 @@ def _stands_in(frame: FrameType, folder: str) -> bool:
 
 
 _INNER = {
-    "tensorflow": ("/keras/src/",),
+    "tensorflow": ("/tensorflow/python/distribute/", "/keras/src/"),
     "torch": ("/torch/utils/data/dataloader.py", "/torch/utils/data/sampler.py"),
 }
 """From a framework to where it makes arrays that are no part of what a program computes."""
+
+_TENSORFLOW = "/tensorflow/python/"
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""

@@ -142,6 +142,26 @@ def test_what_stands_beside_a_tensor_becomes_one_of_its_dtype() -> None:
     assert report.understood == 1
 
 
+def test_a_number_of_numpys_that_is_chosen_has_the_dtype_of_the_other_choice() -> None:
+    with pa.record("tensorflow", "numpy@2") as report:
+        x = tf.constant([1.0, 0.0], tf.float32)
+        tf.where(x == 0, np.float32(2), x)
+    assert not report.divergences
+
+
+def test_what_keras_counts_for_itself_is_no_finding() -> None:
+    """Keras gives its counters, shapes and seeds the dtypes that they have on each framework."""
+    keras = pytest.importorskip("keras")
+    with pa.record("tensorflow", "jax@x32", "torch") as report:
+        layers = [keras.layers.Flatten(), keras.layers.Dropout(0.5), keras.layers.Dense(1)]
+        model = keras.Sequential(layers)
+        model.compile(optimizer="adam", loss="mse", metrics=["mae"])
+        model.fit(np.ones((8, 3), np.float32), np.ones((8, 1), np.float32), verbose=0)
+        assert not [each for each in report.divergences if "/keras/src/" in each.site.file]
+        tf.reduce_prod(tf.constant([1, 2], tf.int32))
+    assert [each.name for each in report.divergences if each.site.file == __file__] == ["prod"]
+
+
 def test_numbers_that_are_lost_are_told_within_functions_too() -> None:
     @tf.function
     def doubled(x: Any) -> Any:

@@ -200,7 +200,11 @@ class Call(call.Call):
 
     @property
     def _beside(self) -> Any:
-        every = call.flat((*self.args, *self.kwargs.values()))
+        given = [*self.args, *self.kwargs.values()]
+        if self.words.operations.get(self.name) == "where":  # whose condition is none of them
+            condition = self.kwargs.get("condition", given[0] if given else None)
+            given = [x for x in given if x is not condition]
+        every = call.flat(given)
         return next((x for x in every if isinstance(x, self.tensor)), None)
 
     @property
