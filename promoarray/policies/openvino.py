@@ -145,7 +145,8 @@ QUIRKS = (
     ),
     Quirk(
         "float64-is-float32",
-        "float64 has the values of float32, and Inf becomes the largest of them",
+        "float64 has the values of float32, and Inf becomes the largest of them"
+        " (openvinotoolkit/openvino#37968)",
         ASKED,
         (
             case("f64", "f32 bf16 f16 f8_e5m2", transform=Between(math.inf, LARGEST_FLOAT32)),
@@ -154,7 +155,8 @@ QUIRKS = (
     ),
     Quirk(
         "nan-is-false",
-        "NaN is false, and so is an int32 of -2**31 and a uint32 from 2**31 on",
+        "NaN is false (openvinotoolkit/openvino#35932), and so is an int32 of -2**31 and a uint32"
+        " from 2**31 on",
         ASKED,
         (
             case("b1", "f16 bf16 f32 f64", transform=NanIs(0, signed=False)),
@@ -197,7 +199,11 @@ def edition(edition: str) -> Policy:
         quirks=QUIRKS,
         narrow=narrow,
         no_cast=NO_CAST,
-        kernels={name: (f"saturating_{name}",) for name in eight_bits},
+        kernels={
+            **{name: (f"saturating_{name}",) for name in eight_bits},
+            "greater": ("not_less_equal",),
+            "greater_equal": ("not_less",),
+        },
         quantization=replace(
             of_opset(OPSET).quantization,
             roundings=(
@@ -216,6 +222,7 @@ def edition(edition: str) -> Policy:
             " here they are ONNX's.",
             "int8 and uint8 saturate in +, -, *, unary - and abs"
             " (openvinotoolkit/openvino#35647, #35639, #33518).",
+            "NaN is greater than every number (openvinotoolkit/openvino#31196, #35927).",
             "QuantizeLinear adds the zero point before it rounds, so halves go elsewhere"
             " (microsoft/onnxruntime#25045).",
         ),

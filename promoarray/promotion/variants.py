@@ -133,6 +133,7 @@ saturating_floor_divide | integers | divided by zero an integer is the largest o
     negative one the smallest, and 0 is 0
 saturating_add saturating_subtract saturating_multiply saturating_negative saturating_abs | integers
     | integers of 8 bits saturate
+not_less_equal not_less | floats | true beside NaN
 nan_remainder | integers | an integer modulo zero is what x86 makes of NaN: the smallest int32 or
     int64, in narrower dtypes 0
 standard_floor_divide | floats | an infinity divided by a finite number is infinite, a finite number

@@ -224,6 +224,14 @@ saturating_multiply, saturating_negative = _saturating("multiply"), _saturating(
 saturating_abs = _saturating("absolute")
 
 
+def not_less_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return ~xp.less_equal(x, y)
+
+
+def not_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return ~xp.less(x, y)
+
+
 def nan_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     nan = xp.full_like(x, beyond(x.dtype))
     return xp.where(y == 0, nan, xp.remainder(x, or_one(xp, y)))
