@@ -271,6 +271,18 @@ def test_a_text_that_a_program_runs_is_recorded(
     assert not data["unexamined"]
 
 
+def test_another_package_s_numpy_is_not_numpy(files: Files, command: Command) -> None:
+    script = files(
+        {
+            "mine/numpy.py": "x = 1",
+            "main.py": "import numpy\ny = numpy.ones(2)\n"
+            "exec(compile('import mine.numpy as mnp\\nfrom mine import numpy', 'a.py', 'exec'))\n",
+        }
+    )
+    data = command(*LINE, script, status=None).data
+    assert "what NumPy computes" not in {each["what"] for each in data["unexamined"]}
+
+
 def test_tests_of_pytest_are_recorded(files: Files, command: Command) -> None:
     test = "def test_half():\n    assert (np.float32(3) * 0.5).dtype == np.float32\n"
     files({"test_half.py": f"import numpy as np\n{test}"})

@@ -16,6 +16,7 @@ import os
 import sys
 import traceback
 from importlib.machinery import ModuleSpec
+from opcode import opmap
 from types import CodeType
 from typing import Any
 
@@ -28,6 +29,8 @@ _REWRITTEN = {"numpy"}
 
 _RESERVED = "__promoarray__"
 """A name that all code has which is rewritten."""
+
+_IMPORT, _EXTENDED = opmap["IMPORT_NAME"], opmap["EXTENDED_ARG"]
 
 _LIBRARIES = {"promoarray", "numpy", "torch", "paddle", "jax", "tensorflow", "cupy", "mlx"}
 
@@ -120,12 +123,24 @@ def _is_unseen(code: Any) -> bool:
 
 
 def _names_numpy(code: CodeType) -> bool:
-    names = {name.partition(".")[0] for name in code.co_names}
-    if "numpy" in names or ("np" in names and _rewrites):
+    if "np" in code.co_names and _rewrites:
         return True
-    if not names.isdisjoint(("import_module", "__import__")) and "numpy" in code.co_consts:
+    if any(name.partition(".")[0] == "numpy" for name in code.co_names) and _imports_numpy(code):
+        return True
+    if not {"import_module", "__import__"}.isdisjoint(code.co_names) and "numpy" in code.co_consts:
         return True
     return any(_names_numpy(each) for each in code.co_consts if isinstance(each, CodeType))
+
+
+def _imports_numpy(code: CodeType) -> bool:
+    """Whether code imports NumPy, and not another package's ``numpy``."""
+    raw, further = code.co_code, 0
+    for operation, argument in zip(raw[::2], raw[1::2]):  # noqa: B905  # of two bytes each
+        argument |= further
+        further = argument << 8 if operation == _EXTENDED else 0
+        if operation == _IMPORT and code.co_names[argument].partition(".")[0] == "numpy":
+            return True
+    return False
 
 
 def _tell_unseen(code: CodeType) -> None:
