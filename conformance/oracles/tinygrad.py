@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -58,7 +59,19 @@ def edition() -> _ask.Oracle:
         found = _ask.named(Tensor, names, NAMES | COMPARED)
         return found | {"where": lambda x, y: condition.where(x, y)}
 
-    functions = pairs(_ask.BINARY)
+    def of_bits(functions: dict[str, Any]) -> dict[str, Any]:
+        """Refuse floats in what works on bits: they have a dtype there, and fail when computed."""
+
+        def asked(*operands: Any, function: Any) -> Any:
+            made = function(*operands)
+            return _ask.REFUSED if dtypes.is_float(made.dtype) else made
+
+        return {
+            n: partial(asked, function=f) if n.startswith("bitwise") else f
+            for n, f in functions.items()
+        }
+
+    functions = of_bits(pairs(_ask.BINARY))
     functions["stack"] = lambda x, y: Tensor.stack(x, y)
     functions["concat"] = lambda x, y: Tensor.cat(x, y)
     reductions = _ask.named(Tensor, _ask.REDUCE, NAMES)
@@ -70,17 +83,17 @@ def edition() -> _ask.Oracle:
     sections = {
         **_ask.binary("function", plain, arrays, operands, both_scalars=False),
         **_ask.binary("function", {n: functions[n] for n in apart}, square, square),
-        **_ask.binary("operator", _ask.OPERATORS, operands, operands, both_scalars=False),
+        **_ask.binary("operator", of_bits(_ask.OPERATORS), operands, operands, both_scalars=False),
         **_ask.binary("array_0d", near, arrays, zero_d),
         **_ask.binary("0d_array", near, zero_d, arrays),
         **_ask.inplace(
             lambda c: Tensor.ones(2, dtype=have[c]).contiguous(),
             have,
             operands,
-            {name: f for name, f in _ask.INPLACE.items() if name != "remainder"},
+            of_bits({n: f for n, f in _ask.INPLACE.items() if n != "remainder"}),
         ),
         "clip": _ask.Section(lambda x, y: x.clip(y, y), arrays, {"int": 1, "float": 1.0}),
-        "unary": _ask.unary(_ask.named(Tensor, _ask.UNARY, NAMES), arrays),
+        "unary": _ask.unary(of_bits(_ask.named(Tensor, _ask.UNARY, NAMES)), arrays),
         "reduce": _ask.unary(reductions, arrays),
         **_ask.scalars({c: x for c, x in arrays.items() if "f8" not in c}, first),
     }

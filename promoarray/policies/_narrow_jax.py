@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, DType, Kind
-from promoarray.promotion.rules import Lattice
+from promoarray.promotion.rules import Lattice, PromotionRule
 
 # As `_type_promotion_lattice(strict=False)` of jax/_src/dtypes.py, but for what leads to c64.
-LATTICE = Lattice("""
+_LATTICE = """
 b1 -> i*
 i* -> u8 i8
 u8 -> i16 u16
@@ -27,11 +27,13 @@ i64 -> f*
 f* -> bf16 f16 c*
 bf16 -> f32
 f16 -> f32
-f32 -> f64
-f64 -> c64
+f32 -> f64 c64
+f64 -> {double}
 c* -> c64
-c64 ->
-""")
+c64 -> {pair}
+"""
+LATTICE = Lattice(_LATTICE.format(double="c64", pair=""))
+LATTICE_C128 = Lattice(_LATTICE.format(double="c128", pair="c128"))
 
 DTYPES = tuple(dtype for dtype in LATTICE.dtypes if not dtype.weak)
 
@@ -43,10 +45,29 @@ DEFAULTS = {
 }
 
 
-def promote(a: DType, b: DType) -> DType | None:
-    """Promote two dtypes; what the lattice leaves weak has 32 bits before it meets a third."""
-    common = LATTICE(a, b)
-    return common if common is None or (a.weak and b.weak) else DEFAULTS.get(common, common)
+def strongly(lattice: Lattice) -> PromotionRule:
+    """Make the rule whose result has 32 bits where the lattice leaves it weak, before a third."""
+
+    def promote(a: DType, b: DType) -> DType | None:
+        common = lattice(a, b)
+        return common if common is None or (a.weak and b.weak) else DEFAULTS.get(common, common)
+
+    return promote
+
+
+promote = strongly(LATTICE)
+
+_NARROWED = {
+    dt.int64: dt.int32,
+    dt.uint64: dt.uint32,
+    dt.float64: dt.float32,
+    dt.complex128: dt.complex64,
+}
+
+
+def narrowed(dtype: DType) -> DType:
+    """32 bits of 64 a part, as ``BIT64_TO_BIT32_DTYPE`` of Keras."""
+    return _NARROWED.get(dtype, dtype)
 
 
 PRINCIPLE = (

@@ -1,0 +1,157 @@
+"""Keras 3: ``keras.ops`` on PyTorch and on JAX.
+
+The operator is the back end's: Keras leaves its tensors as they are. A function of ``keras.ops``
+promotes by JAX's lattice with defaults of 32 bits, and many make 32 bits of 64 at the end
+(``BIT64_TO_BIT32_DTYPE``). On JAX without x64 both are JAX's own rule.
+
+Recorded: conformance/golden/keras_torch.txt, Keras 3.15.1 on torch 2.13.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from promoarray import dtypes as dt
+from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType
+from promoarray.operations import Family, Form
+from promoarray.policies._narrow_jax import DEFAULTS, LATTICE_C128, narrowed, strongly, summed
+from promoarray.policies.jax.jnp import POLICIES as JAX
+from promoarray.policies.torch.operators import POLICIES as TORCH
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.policy import Policy
+from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.source import Source
+from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
+from promoarray.promotion.type_steps import NO_ORDER, always, component, with_bools
+
+PROMOTE = strongly(LATTICE_C128)
+_TORCH = TORCH["2.13"]
+
+
+def _types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Count operands as their own types, and numbers that are alone as arrays of 32 bits."""
+    types = with_bools(policy, operands)
+    alone = all(operand.rank is Rank.SCALAR for operand in operands)
+    if isinstance(types, Refusal) or not alone:
+        return types
+    return tuple([DEFAULTS.get(dtype, dtype) for dtype in types])
+
+
+def _rule(compute: TypeMap = same, **fields: Any) -> TypeRule:
+    """A function of ``keras.ops``: it promotes by Keras' lattice."""
+    return TypeRule(operand_types=_types, promote=PROMOTE, compute=compute, **fields)
+
+
+def _of_torch(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Make tensors without axes of Python numbers, of 32 bits, and go by PyTorch's operator.
+
+    A difference is promoted as a sum, and a remainder of bools is of int32.
+    """
+    made = tuple(
+        Operand(DEFAULTS[o.type], Rank.ZERO_D) if o.rank is Rank.SCALAR else o for o in operands
+    )
+    if name == "remainder" and all(o.type is dt.bool for o in made):
+        made = tuple(o._replace(type=dt.int32) for o in made)
+    as_operator = "add" if name == "subtract" else name
+    plan = _TORCH.rule(as_operator, made, Form.OPERATOR)(policy, name, made)
+    if isinstance(plan, Refusal):
+        return plan
+    if plan.result is dt.complex32:
+        return Refusal("Keras has no complex32")
+    bools = name == "subtract" and plan.result is dt.bool
+    return Refusal("PyTorch does not subtract bools") if bools else plan
+
+
+def _float(dtype: DType) -> DType:
+    return dtype if dtype.kind in INEXACT else dt.float32
+
+
+def _narrow_float(dtype: DType) -> DType:
+    return narrowed(_float(dtype))
+
+
+def _no_bool(dtype: DType) -> DType:
+    return dt.int32 if dtype is dt.bool else dtype
+
+
+def _entering(rule: TypeRule) -> OperationRule:
+    """Make tensors of Python floats first, which are float32 then: bfloat16 becomes that, too."""
+
+    def entered(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        strong = {dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
+        made = (o._replace(type=strong.get(o.type, o.type)) for o in operands)
+        return rule(policy, name, tuple(made))
+
+    return entered
+
+
+_ARITHMETIC = ("add", "subtract", "multiply", "divide", "pow", "remainder", "where")
+_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
+_ordered: dict[str, Any] = {"admit": ORDERED, "why": NO_ORDER}
+_NUMBERS = _rule(admit=NUMBERS, why="PyTorch does not compute this of bools")
+_sum = _rule(lambda dtype: dt.int32 if dtype is dt.uint8 else summed(dtype))
+_running = _rule(lambda dtype: narrowed(_no_bool(dtype)))
+
+FUNCTIONS: dict[str | Family, OperationRule] = {
+    **dict.fromkeys((*_ARITHMETIC, *_BITWISE), _of_torch),
+    "floor_divide": _rule(narrowed, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER),
+    Family.EXTREMUM: _rule(narrowed, **_ordered),
+    "atan2": _entering(_rule(_narrow_float, **_ordered)),
+    "hypot": _entering(_rule(_narrow_float, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER)),
+    "nextafter": _entering(_rule(_narrow_float)),
+    "logaddexp": _entering(_rule(_narrow_float)),
+    Family.CONCAT: _rule(),
+    "matmul": _rule(narrowed),
+    Family.CLIP: _rule(_no_bool, **_ordered),
+    Family.FLOAT_UNARY: _rule(_float),
+    "square": _rule(_no_bool),
+    "abs": _rule(result=component),
+    "negative": _NUMBERS,
+    "sign": _rule(**_ordered),
+    "signbit": _rule(result=to_bool, **_ordered),
+    Family.ROUND: _rule(_narrow_float, **_ordered),
+    "trunc": _rule(**_ordered),
+    "round": _rule(admit=NUMBERS & ORDERED, why=NO_ORDER),
+    "sum": _sum,
+    "prod": _rule(lambda dtype: narrowed(dt.int32 if dtype is dt.uint8 else summed(dtype))),
+    Family.TRUTH: _rule(result=to_bool),
+    "cumulative_sum": _running,
+    "cumulative_prod": _running,
+    Family.MEAN: _rule(_float, result=component),
+    "mean": _rule(_float),
+    "var": _rule(_narrow_float),
+    Family.EXTREME: _rule(**_ordered),
+    Family.POSITION: _rule(result=always(dt.int32), **_ordered),
+}
+
+_KERAS = Source("keras-team/keras, keras/src/backend/common/dtypes.py", "result_type", "3.15.1")
+_OPERATORS = "Operators are the back end's own; functions are those of keras.ops."
+
+KERAS_TORCH = _TORCH.derive(
+    "keras@torch",
+    title="Keras 3.15 on PyTorch",
+    principle=(
+        "Functions of keras.ops promote by JAX's lattice with defaults of 32 bits, and many make "
+        "32 bits of 64; operators are PyTorch's."
+    ),
+    functions=FUNCTIONS,
+    signatures={},
+    answers=None,
+    sources=(_KERAS, *_TORCH.sources),
+    notes=(_OPERATORS, *_TORCH.notes),
+)
+
+KERAS_JAX = JAX["x32"].derive(
+    "keras@jax",
+    title="Keras 3.15 on JAX",
+    sources=(_KERAS, *JAX["x32"].sources),
+    notes=("keras.ops on JAX without x64 is jax.numpy's own rule.", *JAX["x32"].notes),
+)
+
+POLICIES = {"torch": KERAS_TORCH, "jax": KERAS_JAX}
+EDITIONS = tuple(POLICIES)
+
+
+def edition(edition: str) -> Policy:
+    """Keras on ``torch`` or ``jax``."""
+    return POLICIES[edition]
