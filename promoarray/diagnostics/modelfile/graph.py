@@ -245,6 +245,16 @@ def bodies(attribute: Any) -> list[Any]:
     return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
 
 
+def taken(graph: Any) -> Iterator[str]:
+    """Yield the values that a body takes, its own among them."""
+    yield from (each.name for each in graph.output)
+    for node in graph.node:
+        yield from node.input
+        for attribute in node.attribute:
+            for body in bodies(attribute):
+                yield from taken(body)
+
+
 def _require_sound(tensor: Any, path: str) -> None:
     """Read a tensor, which is held against its shape, and its data to the model's folder."""
     try:

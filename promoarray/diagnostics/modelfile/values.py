@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray.core import host
 from promoarray.diagnostics.exit_codes import UsageError
-from promoarray.diagnostics.modelfile.graph import Model, Node, Value, onnx
+from promoarray.diagnostics.modelfile.graph import Model, Node, Value, bodies, onnx, taken
 from promoarray.dtypes import INTEGERS, DType, Kind, string
 from promoarray.errors import clipped
 
@@ -66,6 +66,7 @@ class Evaluation:
 
     def graph(self, made: Any, results: dict[str, Any], *, top: bool = False) -> None:
         """Compute the nodes of a graph into ``results``; of the model itself all that can be."""
+        gone = _last_uses(made) if top else {}
         for each in made.rt_nodes_:
             node = self._nodes.get((each.onnx_node.op_type, *each.output))
             if time.monotonic() > self._until:
@@ -90,6 +91,21 @@ class Evaluation:
                 self._passes[node.number] += 1
                 if self._passes[node.number] <= PASSES:
                     self._tell(node, inputs, [*outputs])
+            for name in gone.get(id(each), ()):
+                results.pop(name, None)
+
+
+def _last_uses(made: Any) -> dict[int, list[str]]:
+    """From nodes to the values that no later one takes, nor a body in one: their memory is let go,
+    but for a node that was not computed."""
+    last: dict[str, int] = {}
+    for each in made.rt_nodes_:
+        within = (x for a in each.onnx_node.attribute for body in bodies(a) for x in taken(body))
+        last |= dict.fromkeys((*each.input, *within), id(each))
+    found: dict[int, list[str]] = {}
+    for name, node in last.items():
+        found.setdefault(node, []).append(name)
+    return found
 
 
 _watching: list[Evaluation] = []
