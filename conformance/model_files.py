@@ -24,6 +24,7 @@ from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.modelfile import graph
 from promoarray.diagnostics.modelfile.formats import ONNX, NotReadable
 from promoarray.diagnostics.modelfile.mend import missing, write_mended
+from promoarray.diagnostics.modelfile.onnx_model import SIZES
 from promoarray.diagnostics.modelfile.question import Question
 from promoarray.diagnostics.modelfile.reading import report_of
 from promoarray.diagnostics.modelfile.values import Evaluation, made_inputs
@@ -53,10 +54,13 @@ def values(path: str) -> tuple[str, str]:
         if node.depth == 0:
             seen.update(zip(node.outputs, outputs, strict=False))
 
-    feeds = made_inputs(model, 1)
-    if feeds is None:
-        return "", "no inputs"
-    Evaluation(model, tell, 120).run(feeds)
+    for size in SIZES:
+        feeds, run = made_inputs(model, size), Evaluation(model, tell, 120)
+        if feeds is None:
+            return "", "no inputs"
+        run.run(feeds)
+        if not (run.failed or run.empty):
+            break
     proto = onnx.ModelProto()
     proto.CopyFrom(model.proto)
     looked_at = (n for n in model.nodes if n.op in LOOKED_AT and not n.depth)
@@ -65,14 +69,14 @@ def values(path: str) -> tuple[str, str]:
     known = {each.name for each in proto.graph.output}
     wanted = [*known, *(x for x in dict.fromkeys(names) if x not in known and x in seen)]
     proto.graph.output.extend(onnx.ValueInfoProto(name=x) for x in wanted if x not in known)
-    run = session(proto)
-    if isinstance(run, Exception):
+    loaded = session(proto)
+    if isinstance(loaded, Exception):
         return "", "not loaded"
     wanted = [x for x in wanted if isinstance(seen.get(x), np.ndarray)]
     if not wanted:
         return "0 of 0", "0"
     try:
-        got = dict(zip(wanted, run.run(wanted, feeds), strict=True))
+        got = dict(zip(wanted, loaded.run(wanted, feeds), strict=True))
     except Exception:  # of inputs that do not fit together, which the evaluator stops at, too
         return "", "not run"
     equal = sum(np.array_equal(seen[x], got[x], equal_nan=True) for x in names if x in got)

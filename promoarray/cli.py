@@ -303,8 +303,9 @@ def _explain(args: argparse.Namespace) -> int:
 
 def _cast(args: argparse.Namespace) -> int:
     from promoarray.diagnostics import casts
+    from promoarray.diagnostics.modelfile.formats import names_format
 
-    if os.path.isfile(args.values[0]):
+    if os.path.isfile(args.values[0]) or names_format(args.values[0]):
         return _cast_file(args)
     if args.source is None:
         raise UsageError("write --from DTYPE: the dtype of the values; or name a file of weights")
@@ -320,6 +321,8 @@ def _cast_file(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.modelfile.survival import survival
 
     target = _read(partial(_real, args.target))
+    if not os.path.isfile(args.values[0]):
+        raise UsageError(f"no such file: {args.values[0]}")
     kind = _read(partial(format_of, args.values[0]))
     if not kind:
         raise UsageError(f"{args.values[0]} is a text, or a program; {READS}")

@@ -313,7 +313,7 @@ def _value(type_: Any) -> Value:
     dtype = dtype_of(tensor.elem_type)
     if not tensor.HasField("shape"):
         return Value(dtype)
-    sizes = (d.dim_value if d.HasField("dim_value") else None for d in tensor.shape.dim)
+    sizes = (d.dim_value if d.dim_value > 0 else None for d in tensor.shape.dim)  # -1 is none
     return Value(dtype, tuple(sizes))
 
 

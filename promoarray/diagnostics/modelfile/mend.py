@@ -257,7 +257,9 @@ def _prove(proto: Any, model: Model, inputs: str) -> None:
         said = clipped(f"{type(error).__name__}: {error}")
         raise NotReadable(f"with the casts it does not pass onnx's checker: {said}") from error
     mended, why = model_of(proto, model.path), "its inputs cannot be made"
-    tries = [given_inputs(mended, inputs)] if inputs else [made_inputs(mended, n) for n in (2, 1)]
+    tries = (
+        [given_inputs(mended, inputs)] if inputs else [made_inputs(mended, n) for n in (2, 1, 64)]
+    )
     for feeds in tries:
         if feeds is None:
             continue

@@ -26,6 +26,9 @@ NEWEST = 25
 """The opset that the bare name ``onnx`` stands for."""
 
 
+SIZES = (2, 1, 64)
+"""Where a size is not fixed: those that are tried, until every node gives values."""
+
 MOST_TOLD = 8
 """So many edges are named."""
 
@@ -69,7 +72,7 @@ def _best(model: Model, recorder: Any, question: Question) -> Recorder:
         return _run(model, recorder(), given, f"Values of the inputs in {question.inputs}.")[1]
     free = any(s is None for v in model.inputs.values() for s in v.shape or ())
     best: tuple[int, Recorder] | None = None
-    for size in (2, 1) if free else (1,):
+    for size in SIZES if free else (1,):
         feeds = made_inputs(model, size)
         if feeds is None:
             break
@@ -96,7 +99,7 @@ def _plain(recorder: Recorder, said: str) -> Recorder:
 def _run(
     model: Model, recorder: Recorder, feeds: Mapping[str, Any], said: str
 ) -> tuple[int, Recorder]:
-    """Look at the values of one run; return how many nodes were not computed, too."""
+    """Look at the values of one run; return how many nodes gave none, too."""
     run = Evaluation(model, recorder.saw, SECONDS)
     try:
         run.run(feeds)
@@ -106,4 +109,4 @@ def _run(
         said += f" The reference evaluator stopped: {clipped(f'{type(error).__name__}: {error}')}."
         run.failed |= dict.fromkeys((n.number for n in model.nodes), "the evaluator stopped")
     recorder.ended(run.failed)
-    return len(run.failed), _plain(recorder, said)
+    return len(run.failed) + run.empty, _plain(recorder, said)

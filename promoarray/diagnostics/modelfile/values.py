@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -38,11 +40,13 @@ class Evaluation:
     ----------
     failed : dict
         From the number of each node that was not computed to the reason.
+    empty : int
+        Nodes that gave arrays without elements, as inputs too small for the model make them.
     """
 
     def __init__(self, model: Model, tell: Tell, seconds: float) -> None:
         self._until = time.monotonic() + seconds
-        self._tell, self.failed = tell, dict[int, str]()
+        self._tell, self.failed, self.empty = tell, dict[int, str](), 0
         self._nodes = {(n.op, *n.outputs): n for n in model.nodes}
         self._passes = Counter[int]()
         self._model = model
@@ -86,13 +90,29 @@ class Evaluation:
                 if node is not None:
                     self.failed[node.number] = clipped(f"{type(error).__name__}: {error}")
                 continue
+            if top and node is not None and (why := _misshapen(node, outputs)):
+                self.failed[node.number] = why
+                continue
             results.update(zip(each.output, outputs, strict=False))
+            self.empty += any(isinstance(x, np.ndarray) and not x.size for x in outputs)
             if node is not None:
                 self._passes[node.number] += 1
                 if self._passes[node.number] <= PASSES:
                     self._tell(node, inputs, [*outputs])
             for name in gone.get(id(each), ()):
                 results.pop(name, None)
+
+
+def _misshapen(node: Node, outputs: Any) -> str:
+    """Say that the evaluator gives another shape than the operator has; "" if it does not."""
+    for name, x in zip(node.outputs, outputs, strict=False):
+        shape = node.values[name].shape if name in node.values else None
+        if shape is None or not isinstance(x, np.ndarray):
+            continue
+        pairs = zip(shape, x.shape, strict=False)
+        if len(shape) != x.ndim or any(n is not None and n != given for n, given in pairs):
+            return f"the reference evaluator gives the shape {x.shape}, and it is {shape}"
+    return ""
 
 
 def _last_uses(made: Any) -> dict[int, list[str]]:
@@ -127,13 +147,15 @@ class _watched:
 def _evaluator() -> Any:
     """The library's evaluator, which goes on at operators that it does not have, and whose bodies
     tell of their nodes."""
-    reference = __import__("onnx.reference", fromlist=["ReferenceEvaluator"])
-    function, gather = onnx().FunctionProto, _gather_elements()
+    reference: Any = import_module("onnx.reference")
+    function = onnx().FunctionProto
 
-    class Watching(reference.ReferenceEvaluator):  # type: ignore[misc, name-defined]
+    class Watching(reference.ReferenceEvaluator):  # type: ignore[misc]
         def _load_impl(self, node: Any, input_types: Any = None) -> Any:
-            if node.op_type == "GatherElements" and not node.domain:
-                return gather
+            trains = self.opsets.get("", 0) >= 14 or len(node.output) > 1
+            ours = None if node.domain else _mended().get(node.op_type)
+            if ours is not None and not (node.op_type == "BatchNormalization" and trains):
+                return ours
             try:
                 return super()._load_impl(node, input_types)
             except Exception as error:
@@ -153,12 +175,17 @@ def _evaluator() -> Any:
     return Watching
 
 
-def _gather_elements() -> Any:
-    """GatherElements, whose own implementation in onnx 1.23.2 fails where data are longer than
-    indices along the axis."""
-    op_run = __import__("onnx.reference.op_run", fromlist=["OpRun"])
+@cache
+def _mended() -> dict[str, Any]:
+    """Operators that onnx 1.23.2 computes otherwise than it defines them.
 
-    class GatherElements(op_run.OpRun):  # type: ignore[misc, name-defined]
+    GatherElements fails where data are longer than indices along the axis; GlobalMaxPool has
+    another shape, and other values, for data of other than two spatial axes; BatchNormalization
+    before opset 14 computes as in training where a momentum is told.
+    """
+    op_run: Any = import_module("onnx.reference.op_run")
+
+    class GatherElements(op_run.OpRun):  # type: ignore[misc]
         def _run(self, data: Any, indices: Any, axis: int = 0) -> Any:
             around = tuple(slice(0, n) for n in indices.shape)
             axis %= data.ndim
@@ -166,7 +193,19 @@ def _gather_elements() -> Any:
                 np.take_along_axis(data[*around[:axis], :, *around[axis + 1 :]], indices, axis),
             )
 
-    return GatherElements
+    class GlobalMaxPool(op_run.OpRun):  # type: ignore[misc]
+        def _run(self, x: Any) -> Any:
+            return (x.max(axis=tuple(range(2, x.ndim)), keepdims=True),)
+
+    class BatchNormalization(op_run.OpRun):  # type: ignore[misc]
+        def _run(self, x: Any, *given: Any, epsilon: float = 1e-5, **_: Any) -> Any:
+            shape = (1, -1, *[1] * (x.ndim - 2))
+            scale, bias, mean, variance = (each.reshape(shape) for each in given)
+            made = (x - mean) / np.sqrt(variance + x.dtype.type(epsilon)) * scale + bias
+            return (made.astype(x.dtype),)
+
+    every = GatherElements, GlobalMaxPool, BatchNormalization
+    return {each.__name__: each for each in every}
 
 
 def _unknown(error: Exception) -> Any:
@@ -240,12 +279,13 @@ def made_inputs(model: Model, size: int) -> dict[str, Any] | None:
     Parameters
     ----------
     size : int
-        Where a size is not fixed.
+        Where a size is not fixed; of several data at a time there are two at most.
     """
     random = np.random.default_rng(SEED)
     found = {}
     for name, value in model.inputs.items():
-        shape = tuple(size if s is None or s < 1 else s for s in value.shape or ())
+        free = (min(size, 2), *[size] * len(value.shape or ()))
+        shape = tuple(n if s is None else s for s, n in zip(value.shape or (), free, strict=False))
         if value.dtype is None or int(np.prod(shape, dtype=object)) > MOST_ELEMENTS:
             return None
         found[name] = _random(random, value.dtype, shape)

@@ -279,6 +279,35 @@ def test_inputs_that_do_not_fit(
     assert said in capsys.readouterr().err
 
 
+def test_operators_that_the_evaluator_computes_otherwise(tmp_path: Path) -> None:
+    """As onnxruntime computes them, and onnx 1.23.2 does not."""
+    from promoarray.diagnostics.modelfile import graph
+    from promoarray.diagnostics.modelfile.values import Evaluation
+
+    nodes = [
+        helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["n"], momentum=0.9),
+        helper.make_node("GlobalMaxPool", ["x"], ["p"]),
+        helper.make_node("GatherElements", ["x", "i"], ["g"], axis=2),
+    ]
+    numbers = {"s": 2.0, "b": 1.0, "m": 0.5, "v": 4.0}
+    fixed = [helper.make_tensor(name, T.FLOAT, [2], [n] * 2) for name, n in numbers.items()]
+    fixed.append(helper.make_tensor("i", T.INT64, [1, 2, 1], [2, -1]))
+    made = [
+        tensor("n", T.FLOAT, 1, 2, 3),
+        tensor("p", T.FLOAT, 1, 2, 1),
+        tensor("g", T.FLOAT, 1, 2, 1),
+    ]
+    path = written(tmp_path / "m.onnx", nodes, [tensor("x", T.FLOAT, 1, 2, 3)], made, fixed, 13)
+    seen: dict[str, Any] = {}
+    run = Evaluation(graph.read(path), lambda n, _, y: seen.update({n.outputs[0]: y[0]}), 60)
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+    run.run({"x": x})
+    assert not run.failed
+    np.testing.assert_allclose(seen["n"], (x - 0.5) + 1, rtol=1e-5)
+    assert seen["p"].tolist() == [[[2.0], [5.0]]]
+    assert seen["g"].tolist() == [[[2.0], [5.0]]]
+
+
 # -- every operator -------------------------------------------------------------------------------
 
 
