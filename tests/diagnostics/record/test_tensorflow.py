@@ -226,3 +226,17 @@ print(tf.constant([1.5]) * 2)
     said = capfd.readouterr().out
     assert f"int16       tensorflow@{mode} (the run)" in said
     assert "refuses     tensorflow" in said
+
+
+def test_ragged_and_sparse_tensors_are_named_as_not_examined() -> None:
+    with pa.record("tensorflow", "numpy@2") as report:
+        rows = tf.ragged.constant([[1, 2], [3]])
+        rows * 2
+        tf.reduce_mean(tf.cast(rows, tf.float32), axis=1)
+        few = tf.sparse.from_dense(tf.constant([[1.0, 0.0]]))
+        few * 2.0
+        tf.sparse.sparse_dense_matmul(few, tf.ones((2, 2)))
+    assert sorted(each.what for each in report.unexamined) == [
+        *("__mul__", "__mul__", "cast", "ragged.constant", "reduce_mean"),
+        *("sparse.from_dense", "sparse.sparse_dense_matmul"),
+    ]

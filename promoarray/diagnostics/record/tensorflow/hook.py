@@ -32,7 +32,7 @@ from promoarray.diagnostics.record import call
 from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.handlers import Handler, handler_in, leave, other
 from promoarray.diagnostics.record.replaced import Place, Watched, carry_out
-from promoarray.diagnostics.record.report import MAKE, OPERATION
+from promoarray.diagnostics.record.report import MAKE, MOVE, OPERATION
 from promoarray.diagnostics.record.tensorflow import functions
 from promoarray.diagnostics.record.tensorflow.call import Call
 from promoarray.diagnostics.record.watcher import Watcher
@@ -66,7 +66,13 @@ def _places() -> Iterator[Place]:
                 yield Place(
                     module, name, before, _replaced.in_place_of(before, prefix + name, handler)
                 )
-    for owner in (tf.Tensor, Variable, BaseResourceVariable, ResourceVariable, WeakTensor):
+    for owner in (tf.sparse, tf.ragged):
+        for name, before in tuple(vars(owner).items()):
+            if isinstance(before, FunctionType):
+                named = f"{owner.__name__.rpartition('.')[2]}.{name}"
+                yield Place(owner, name, before, _replaced.in_place_of(before, named, _composed))
+    own = tf.Tensor, Variable, BaseResourceVariable, ResourceVariable, WeakTensor
+    for owner in (*own, *_COMPOSITE):
         for name, before in tuple(vars(owner).items()):
             handler = _METHODS.get(name) or handler_in(Call.words, name)
             if isinstance(before, FunctionType) and handler is not None:
@@ -109,6 +115,21 @@ def _kernel(handler: Handler, call: call.Call) -> None:
     own = call.frame.f_globals.get("__name__", "").startswith("tensorflow.")
     shapes = own and [x.dtype for x in call.results()] == [int32]
     return call.made(MAKE) if shapes else handler(call)
+
+
+_COMPOSITE = tf.RaggedTensor, tf.SparseTensor
+
+
+def _composed(call: call.Call) -> None:
+    """What takes or makes a ragged or a sparse tensor, whose parts alone are tensors."""
+    call.kind = MOVE
+    call.recorder.count(MOVE, call.name)
+    call.recorder.unexamined(call.name, _PARTS, call.frame, called=True)
+    for result in call.results():
+        call.recorder.made(result)
+
+
+_PARTS = "ragged and sparse tensors are not recorded"
 
 
 def _assign(call: call.Call) -> None:
@@ -163,6 +184,11 @@ class Recording(Watcher):
         """The mode that TensorFlow is in."""
         mode: Hashable = ops.get_dtype_conversion_mode()
         return mode
+
+    def _record(self, call: call.Call, handler: Handler, *known: Any) -> None:
+        given = flat((call.args, call.kwargs, (call.result,)))
+        composed = any(isinstance(x, _COMPOSITE) for x in given)
+        super()._record(call, _composed if composed else handler, *known)
 
 
 def _of_variables(create: Any) -> Callable[..., Any]:
