@@ -32,6 +32,7 @@ def test_a_program_is_short_and_says_what_it_needs(finding: findings.Finding) ->
     lines = [line for line in finding.program.splitlines() if line.strip()]
     assert len(lines) <= findings.LONGEST
     assert finding.modules
+    assert finding.output.strip()
 
 
 def test_a_program_that_prints_something_else_is_told(

@@ -184,7 +184,7 @@ def framework(edition: str) -> Framework:
             listed = np.array(() if axis is None else axis).ravel().tolist()
             if (
                 axis == ()
-                or len({*listed}) < len(listed)
+                or len({n % max(x.values.ndim, 1) for n in listed}) < len(listed)
                 or not all(type(n) is int for n in listed)
             ):
                 raise NotAskedError("axes are different integers, and none are all")
