@@ -1,9 +1,10 @@
 """Ask a framework which dtypes its functions refuse, and whether ``why`` explains each refusal.
 
-``python -m conformance.refusals torch|paddle|jax`` calls the framework's public functions with
-samples that it takes, then with the dtype of one operand changed. Where it refuses that, and takes
-the same values in the dtype before, ``promoarray why`` has to name the call with its operands, and
-a change of dtypes with which it was run. The answers are written to ``golden/refusals``.
+``python -m conformance.refusals torch|paddle|jax|tensorflow`` calls the framework's public
+functions with samples that it takes, then with the dtype of one operand changed. Where it refuses
+that, and takes the same values in the dtype before, ``promoarray why`` has to name the call with
+its operands, and a change of dtypes with which it was run. The answers are written to
+``golden/refusals``.
 
 PyTorch's samples are those of its own tests (which need ``expecttest``); those of the others are
 drawn: each function is called with arrays of several kinds until it takes some.
@@ -17,6 +18,7 @@ import importlib
 import inspect
 import os
 import pickle
+import re
 import signal
 import warnings
 import zlib
@@ -35,6 +37,7 @@ CHANGES = {
     "torch": ("float64", "bfloat16", "int64", "int32", "bool", "complex64"),
     "paddle": ("float64", "float16", "int64", "int32", "bool", "complex64"),
     "jax": ("bfloat16", "float16", "int32", "int8", "bool", "complex64"),
+    "tensorflow": ("float64", "float16", "int64", "int32", "bool", "complex64"),
 }
 """The dtypes that an operand is changed to."""
 
@@ -173,6 +176,22 @@ _LEFT_OUT_JAX = frozenset(
 )
 
 
+def samples_of_tensorflow() -> Iterator[Group]:
+    """Yield what TensorFlow's functions take of arrays that are drawn."""
+    import tensorflow as tf
+
+    def array(values: Any, dtype: str) -> Any:
+        return tf.constant(values, dtype=dtype)
+
+    modules = {"tf": tf, "tf.math": tf.math, "tf.linalg": tf.linalg, "tf.nn": tf.nn}
+    return _drawn(modules, _kinds(array, "int32"), _LEFT_OUT_TENSORFLOW)
+
+
+_LEFT_OUT_TENSORFLOW = frozenset(
+    ["device", "function", "group", "init_scope", "no_op", "numpy_function", "print"]
+)
+
+
 def _kinds(array: Callable[[Any, str], Any], index: str) -> dict[str, Any]:
     values = [[0.9, 0.2, 0.1], [0.3, 0.8, 0.2], [0.1, 0.4, 0.7]]
     return {
@@ -236,7 +255,12 @@ def _later(module: Any, name: str) -> Callable[..., Any]:
     return called
 
 
-SAMPLES = {"torch": samples_of_torch, "paddle": samples_of_paddle, "jax": samples_of_jax}
+SAMPLES = {
+    "torch": samples_of_torch,
+    "paddle": samples_of_paddle,
+    "jax": samples_of_jax,
+    "tensorflow": samples_of_tensorflow,
+}
 
 
 # -- calls ----------------------------------------------------------------------------------------
@@ -333,21 +357,26 @@ class Asked:
     def _changed(self, x: Any, dtype: str) -> Any:
         from promoarray.dtypes import BY_NAME
 
-        if str(x.dtype).rpartition(".")[2] == dtype:
+        if _dtype_of(x) == dtype:
             return None
         try:
             made = self.kind.copy(x, BY_NAME[dtype])
         except Exception:
             return None
-        return made if str(made.dtype).rpartition(".")[2] == dtype else None
+        return made if _dtype_of(made) == dtype else None
 
     def _is_refused(self, sample: Sample, x: Any, changed: Any) -> bool:
         """Whether a dtype is refused, and not the values, as they are without fractions."""
         whole = (sample.args, sample.kwargs)
         if _runs(sample.function, *self.with_(whole, {id(x): changed})):
             return False
-        back = self._changed(changed, str(x.dtype).rpartition(".")[2])
+        back = self._changed(changed, _dtype_of(x))
         return back is not None and _runs(sample.function, *self.with_(whole, {id(x): back}))
+
+
+def _dtype_of(x: Any) -> str:
+    """The name of an array's dtype, of torch.float32 and <dtype: 'float32'>."""
+    return re.findall(r"\w+", str(x.dtype))[-1]
 
 
 def _apart(ask: Callable[[], Iterable[Refusal]]) -> list[Refusal]:
@@ -355,11 +384,13 @@ def _apart(ask: Callable[[], Iterable[Refusal]]) -> list[Refusal]:
     out, into = os.pipe()
     child = os.fork()
     if not child:
-        signal.alarm(60)
-        os.close(out)
-        with os.fdopen(into, "wb") as file:
-            pickle.dump(list(ask()), file)
-        os._exit(0)
+        try:
+            signal.alarm(60)
+            os.close(out)
+            with os.fdopen(into, "wb") as file:
+                pickle.dump(list(ask()), file)
+        finally:  # an error of its own is no reason to go on here
+            os._exit(0)
     os.close(into)
     with os.fdopen(out, "rb") as file:
         answer = file.read()

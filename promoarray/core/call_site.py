@@ -241,6 +241,7 @@ def _libraries() -> tuple[str, ...]:
 _INSTALLED = ("site-packages", "dist-packages")
 
 
+_FOR_ITER = opmap["FOR_ITER"]
 _ASSIGN = {opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opmap}
 """The instructions of ``x[i] = y``; Python 3.12 and later have another for ``x[i:j] = y``."""
 
@@ -317,7 +318,7 @@ def _site(code: CodeType, instruction: int, lineno: int) -> Site:
     if first is None or last is None or column is None or end is None:
         return Site(file, lineno, -1, text, text, (), stores)
     extent = first, column, last, end
-    if stores:  # the positions are the target's alone
+    if stores or code.co_code[instruction] == _FOR_ITER:  # the target's alone; the whole loop's
         return Site(file, lineno, -1, text, text, extent, stores)
     expression = shortened(_segment(file, first, last, column, end))
     return Site(file, first, column, text, expression or text, extent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from promoarray.diagnostics.model.lost import (
     WRAP,
     LostPlace,
 )
-from promoarray.diagnostics.why.origin import Step, expressions, lines, where
+from promoarray.diagnostics.why.origin import Step, expressions, is_constant, lines, where
 from promoarray.operations import OPERATIONS, Family
 
 
@@ -159,19 +158,11 @@ def _names(each: LostPlace) -> list[str]:
     names = [f"operand {n + 1}" for n in range(len(each.operands))]
     if len(written) == len(names):
         return written
-    written = [text for text in written if not _is_constant(text)]
+    written = [text for text in written if not is_constant(text)]
     if len(written) == len(arrays) or (written and len(arrays) == 1):
         for n, text in zip(arrays, written, strict=False):
             names[n] = text
     return names
-
-
-def _is_constant(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return False
-    return True
 
 
 def _formula(each: LostPlace) -> str:

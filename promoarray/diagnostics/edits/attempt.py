@@ -68,6 +68,8 @@ def dtype_given(call: ast.Call) -> Any:
             return each
         if isinstance(each, ast.Constant) and each.value in BY_NAME:
             return each
+    if call.args and isinstance(call.func, ast.Attribute) and call.func.attr in BY_NAME:
+        return call.func  # np.float32(0.5)
     return None
 
 

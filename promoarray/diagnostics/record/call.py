@@ -145,6 +145,11 @@ class Call:
     def gradients(cls, checks: Any, met: Any, args: Any, made: Sequence[Any]) -> None:
         """Have the gradients of what was made checked, where the framework tells of them."""
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether a function is being traced, in which it stands."""
+        return False
+
     @staticmethod
     def undisturbed() -> AbstractContextManager[Any]:
         """Carries out calls of which the program notices nothing."""

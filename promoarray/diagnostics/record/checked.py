@@ -61,21 +61,27 @@ _RUNNING = {
 """Functions of which the losses know what their results are made of, under the losses' names."""
 
 _AGAIN = names("""
-    addbmm addcmul addmm addmv addr baddbmm bilinear chain_matmul conv1d conv2d conv3d conv_general
+    accumulate_n add_n addbmm addcmul addmm addmv addr at.add at.mul at.multiply at.power
+    at.subtract baddbmm bilinear chain_matmul conv1d conv2d conv3d conv_general
     conv_transpose conv_transpose1d convolve correlate cross dist dot_general ediff1d einsum ger
-    index_add index_put index_reduce inner kron lcm linear matrix_power multi_dot polyval ptp put
-    scatter_add scatter_nd_add scatter_reduce segment_sum tensordot trace vander vdot
+    index_add index_put index_reduce inner integer_pow kron lax.cumprod lax.cumsum lax.dot lcm
+    linear matrix_power matvec multi_dot polyval ptp put reduce reduce_prod reduce_sum reduce_window
+    scatter_add scatter_nd_add scatter_reduce segment_prod segment_sum tensordot trace vander vdot
+    vecmat
 """)
 """Functions that add and multiply integers: these are carried out again, if they may wrap."""
 
 _PLACES = {
     **dict.fromkeys(names("index_add scatter_add scatter_reduce index_reduce"), 2),
-    **dict.fromkeys(names("put index_put scatter_nd_add segment_sum"), 1),
+    **dict.fromkeys(names("put index_put scatter_nd_add segment_prod segment_sum"), 1),
 }
 """Which argument of these tells where to add."""
 
-_SUBTRACT = names("cross dist ediff1d ptp")
-_HAVE_POWERS = names("matrix_power polyval scatter_reduce index_reduce vander addbmm")
+_SUBTRACT = names("at.subtract cross dist ediff1d ptp")
+_HAVE_POWERS = names("""
+    addbmm at.mul at.multiply at.power cumprod index_reduce integer_pow matrix_power polyval reduce
+    reduce_prod reduce_window scatter_reduce segment_prod vander
+""")
 """Functions of these that subtract, and that multiply elements of an array with each other."""
 
 _OF_VALUES = names("array asarray tensor as_tensor scalar_tensor to_tensor")
@@ -358,7 +364,7 @@ class Checked:
         met.number = self._checks.passed(met)
         if not all(map(is_whole, met.operands)):
             return
-        function, takes_ints = kind.once_more(name, function)
+        function, takes_ints = kind.once_more(met.name, function)
         places = _PLACES.get(name, -1)
 
         def changed(x: Any, change: Change) -> Any:
@@ -437,7 +443,7 @@ def _sort(name: str, words: Words) -> Sort:
     called = plain(name, words.operations)
     if name in ("__setitem__", "copy_"):
         return Sort(STORE, writes=True)
-    if _bare(name) in _AGAIN:
+    if name in _AGAIN or _bare(name) in _AGAIN:
         return Sort(AGAIN, writes=called != name)
     if name in words.casts:
         return Sort(CAST)
@@ -455,7 +461,7 @@ def _sort(name: str, words: Words) -> Sort:
 
 def _bare(name: str) -> str:
     """The name of a function without its module, and without what says that it is in place."""
-    return re.sub(r"^(linalg|lax)[._]|(?<!_)_$|^__|__$", "", name)
+    return re.sub(r"^(linalg|lax|math|ops)[._]|(?<!_)_$|^__|__$", "", name)
 
 
 _FUSED = "it updates all tensors at once: foreach=True in the place of fused=True is looked at"

@@ -66,8 +66,9 @@ class Origins:
         ]
         found = Failed(call.name, _first_line(error), site, program, operands)
         self._later = partial(self._try, found, _Again(call, function, args, kwargs, tensors))
-        # What the program gave is called once more by each try: not while the program may go on.
-        if not any(map(callable, (*args, *kwargs.values()))):
+        # What the program gave is called once more by each try: not while the program may go on,
+        # but for functions that are traced, whose tracers are nothing later.
+        if call.is_traced or not any(map(callable, (*args, *kwargs.values()))):
             self._try_now()
         self._error, self._failed = _known(error), found
 
@@ -355,10 +356,22 @@ def _named_by(frame: FrameType, tensors: Sequence[Any], kind: Any) -> dict[int, 
             continue
         if id(value) in wanted:
             found.setdefault(id(value), []).append(name)
-        for attribute, part in _parts(value, kind):
+        parts = _items(value) or ((f".{each}", part) for each, part in _parts(value, kind))
+        for part_of, part in parts:
             if id(part) in wanted:
-                found.setdefault(id(part), []).append(f"{name}.{attribute}")
+                found.setdefault(id(part), []).append(f"{name}{part_of}")
     return found
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    """What a short list, tuple or dict holds, by index or key."""
+    if type(value) not in (list, tuple, dict) or len(value) > _FEW_ITEMS:
+        return []
+    pairs = value.items() if type(value) is dict else enumerate(value)
+    return [(f"[{key!r}]", x) for key, x in tuple(pairs) if type(key) in (int, str)]
+
+
+_FEW_ITEMS = 64
 
 
 def _parts(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,7 @@ from os.path import realpath
 from pathlib import Path
 
 from promoarray.console import show
-from promoarray.core.call_site import Site
+from promoarray.core.call_site import Site, is_library
 from promoarray.diagnostics.edits.attempt import Edit
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.model.failed import Failed
@@ -150,8 +150,17 @@ def _mend(explained: Explained, program: Program, task: Task, given: StandardInp
             explained.tried += 1
             ended = program.run(task, given, quiet=True, texts=each.texts)
             if then := _gets_past(failed, each, ended):
-                explained.edit, explained.then = each, then
-                return
+                if explained.edit is None:
+                    explained.edit, explained.then = each, then
+                if not _stops_again(ended):
+                    explained.edit, explained.then = each, then
+                    return
+
+
+def _stops_again(ended: Ended) -> bool:
+    """Whether an edited program stops for a dtype, so that another edit may be the better one."""
+    found = next((r.failed for r in _reports(ended) if r.failed is not None), None)
+    return bool(ended.status) and found is not None and found.for_a_dtype
 
 
 def _gets_past(failed: Failed, edit: Edit, ended: Ended) -> str:
@@ -164,7 +173,13 @@ def _gets_past(failed: Failed, edit: Edit, ended: Ended) -> str:
     file, line = _at(failed.program)
     at = file, edit.moved(line) if realpath(edit.file) == file else line
     if again is not None and _at(again.program) == at:
-        return ""
+        if (again.name, _inside(again)) == (failed.name, _inside(failed)):
+            return ""
+        return f"with it, {failed.name} runs; the line then stops at {again.name}: {again.error}"
+    if again is not None and _at(again.program) in {
+        (realpath(edit.file), edit.moved(number)) for number, _ in edit.changes
+    }:
+        return ""  # the stop is elsewhere, and as it was
     passed = any(
         _at(each.place.program) == at and each.kind == CALL
         for report in _reports(ended)
@@ -177,6 +192,11 @@ def _gets_past(failed: Failed, edit: Edit, ended: Ended) -> str:
         if passed
         else ""
     )
+
+
+def _inside(failed: Failed) -> tuple[str, int] | None:
+    """The library's line at which a call failed, which an edit of the program does not move."""
+    return _at(failed.site) if is_library(failed.site.file) else None
 
 
 def _at(site: Site) -> tuple[str, int]:

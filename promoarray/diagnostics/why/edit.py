@@ -47,7 +47,8 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
     for remedy in remedies:
         # What keeps every value comes before a cast that may not.
         lossy = any(_loses(failed.operands[n], dtype) for n, dtype in remedy)
-        if remedy is not remedies[0] or lossy:
+        meant = any(failed.operands[n].written and _is_meant(ways[n]) for n, _ in remedy)
+        if remedy is not remedies[0] or lossy or meant:
             yield from _out_of_place(failed)
         yield from _edits_of(remedy, failed, ways, framework)
     if remedies:
@@ -173,9 +174,14 @@ def _edits_of(
 ) -> Iterator[Edit]:
     at_origin = _where_made(remedy, ways, framework)
     at_stop = _where_it_stopped(remedy, failed, ways, framework)
-    # Other lines may rely on a dtype that is meant.
-    meant = any(_is_meant(ways[n]) for n, _ in remedy)
-    yield from (*at_stop, *at_origin) if meant else (*at_origin, *at_stop)
+    # Other lines may rely on a dtype that is meant, or on the fractions that a cast gives up.
+    kept = any(_is_meant(ways[n]) or _passes_on(failed.operands[n], ways[n], d) for n, d in remedy)
+    yield from (*at_stop, *at_origin) if kept else (*at_origin, *at_stop)
+
+
+def _passes_on(operand: FailedOperand, way: list[Step], target: str) -> bool:
+    """Whether lines between read what a cast to another dtype gives up."""
+    return len(way) > 1 and bool(_loses(operand, target))
 
 
 def _where_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Iterator[Edit]:
@@ -258,6 +264,9 @@ def _at_stop(source: SourceText, failed: Failed, n: int) -> Any:
     extent: Any = failed.program.extent
     nodes = [each for each in source.at(extent) if isinstance(each, ast.expr)]
     names = failed.operands[n].names
+    if failed.program.stores and n == len(failed.operands) - 1:  # the extent is the target's
+        whole = (each for each in ast.walk(source.tree) if isinstance(each, ast.Assign))
+        return next((each.value for each in whole if each.targets == nodes[:1]), None)
     for node in nodes[:1]:
         inner = [each for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute))]
         found = next((each for each in inner if ast.unparse(each) in names), None)

@@ -12,7 +12,15 @@ from promoarray.console import Printable, folded, listed, visible
 from promoarray.diagnostics.edits.attempt import Edit
 from promoarray.diagnostics.model.failed import Failed, FailedOperand
 from promoarray.diagnostics.model.flow import Flow
-from promoarray.diagnostics.why.origin import Origins, Step, assigned, expressions, lines, where
+from promoarray.diagnostics.why.origin import (
+    Origins,
+    Step,
+    assigned,
+    expressions,
+    is_constant,
+    lines,
+    where,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -162,6 +170,7 @@ class Explained(Printable):
         if names:
             return min(names, key=len)
         given = expressions(failed.program.expression) if failed.site == failed.program else []
+        given = [text for text in given if not is_constant(text)]
         return given[n] if len(given) == len(failed.operands) else f"operand {n + 1}"
 
 

@@ -242,6 +242,15 @@ def _augmented(text: str) -> list[str]:
     return []
 
 
+def is_constant(text: str) -> bool:
+    """Return whether an expression is a number, a text or None as it stands there."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
 _NAMESPACES = frozenset(
     {"torch", "F", "paddle", "jnp", "np", "numpy", "jax", "nn", "pa", "promoarray", "tf", "xp"}
 )

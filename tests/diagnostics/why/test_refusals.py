@@ -18,7 +18,7 @@ def path_of(framework: str) -> Path:
 
 
 def test_there_is_a_file_of_each_framework() -> None:
-    assert FRAMEWORKS == ["jax", "paddle", "torch"]
+    assert FRAMEWORKS == ["jax", "paddle", "tensorflow", "torch"]
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

@@ -42,7 +42,7 @@ STOPS = {
         "torch",
         TORCH + "t = torch.rand(2).long()\ngain = torch.ones(6)\nt.clamp_(0, gain[3] - 1)\n",
         "float32  torch.ones(6), program.py:4: the default dtype of Python floats",
-        "gain = torch.ones(6, dtype=torch.int64)",
+        "t.clamp_(0, (gain[3] - 1).to(torch.int64))",  # others may read fractions of gain
     ),
     "a mean of integers": (
         "torch",
@@ -139,6 +139,34 @@ STOPS = {
         "300  does not fit uint8, whose range is 0 to 255",
         "out = img.astype(np.int64) + 300",
     ),
+    "a number that divides in place": (
+        "numpy",
+        NUMPY + "frames = np.zeros((2, 3), np.uint8)\nframes /= 255\n",
+        "frames  uint8 (2, 3)  np.zeros((2, 3), np.uint8), program.py:2: the dtype that it names",
+        "frames = frames / 255",
+    ),
+    "what is stored": (
+        "torch",
+        TORCH + "fc = torch.nn.Linear(4, 4)\nx = torch.ones(3, 4, dtype=torch.bfloat16)\n"
+        "out = torch.zeros_like(x)\nout[x[:, 0] > 0] = fc(x.float())\n",
+        "operand 3  float32 (3, 4)  fc(x.float()), program.py:6",
+        "out[x[:, 0] > 0] = fc(x.float()).to(torch.bfloat16)",
+    ),
+    "what a loop yields": (
+        "torch",
+        TORCH + "import numpy as np\nfrom torch.utils.data import DataLoader\n"
+        "net = torch.nn.Linear(4, 2)\nfor x in DataLoader([np.ones(4), np.ones(4)]):\n"
+        "    out = net(x)\n    loss = out.sum()\n",
+        "x  float64 (1, 4)  for x in DataLoader([np.ones(4), np.ones(4)]):, program.py:6, in",
+        "out = net(x.to(torch.float32))",
+    ),
+    "what a list holds": (
+        "jax",
+        JAX + "start = jnp.ones(3), jnp.zeros((), jnp.int32)\n"
+        "lax.scan(lambda s, _: ((s[0], s[1] + 1.0), None), start, None, length=2)\n",
+        "start[1]  int32 ()  jnp.zeros((), jnp.int32), program.py:4: the dtype that it names",
+        "start = jnp.ones(3), jnp.zeros((), jnp.float32)",
+    ),
     "bits of floats": (
         "numpy",
         NUMPY + "x = np.array([1.0, 2.0])\nx & 1\n",
@@ -180,6 +208,20 @@ STOPS = {
         NUMPY + "a = np.zeros(3, np.uint8)\na[0] = -1\n",
         "-1  does not fit uint8, whose range is 0 to 255",
         "a = np.zeros(3, np.int64)",
+    ),
+    "a scalar type, called": (
+        "jax",
+        JAX + "lax.fori_loop(0, 5, lambda i, s: s + jnp.sqrt(i), jnp.int32(0))\n",
+        "operand 1  int32 ()  jnp.int32(0), program.py:4: the dtype that it names",
+        "lax.fori_loop(0, 5, lambda i, s: s + jnp.sqrt(i), jnp.int32(0).astype(jnp.float32))",
+    ),
+    "a branch of a function that is traced": (
+        "jax",
+        JAX + "@jax.jit\ndef f(g):\n    n = jnp.sum(g)\n"
+        "    return lax.cond(n > 1, lambda g: g * jnp.float32(n), lambda g: g, g)\n"
+        "f(jnp.ones(3, jnp.bfloat16))\n",
+        "g  bfloat16 (3,)  jnp.ones(3, jnp.bfloat16), program.py:8: the dtype that it names",
+        "return lax.cond(n > 1, lambda g: g * jnp.float32(n), lambda g: g, g.astype(jnp.float32))",
     ),
     "lax, which promotes nothing": (
         "jax",
@@ -232,6 +274,14 @@ def test_lines_and_values_of_numpy(why):
     text = NUMPY + "x = np.float32(2)\ny = x * np.arange(3)\n"
     _, said = why(text, "--value", "y", "--line", "program.py:3")
     assert "y  float64  x * np.arange(3), program.py:3: float32 * int64 is float64" in said
+
+
+def test_a_line_that_stops_twice_is_mended_once(why):
+    text = NUMPY + "x, n = np.full(3, 2.0), np.arange(3)\nnp.bitwise_or(n[x.astype(float)], x)\n"
+    status, said = why(text)
+    assert status == 1
+    assert "write  program.py:3  np.bitwise_or(n[x.astype(np.int64)], x)" in said
+    assert "with it, __getitem__ runs; the line then stops at bitwise_or: ufunc" in said
 
 
 def test_values_that_containers_hold(why):

@@ -10,6 +10,8 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax import numpy as jnp
+from jax._src.core import trace_state_clean
 from jax.tree_util import tree_leaves
 
 from promoarray import dtypes as dt
@@ -92,6 +94,11 @@ class Call(call.Call):
         """The dtype of an array or tracer; None if promoarray has no such dtype."""
         return dtype_of(x, self.recorder.home)
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether a function is being traced, in which it stands."""
+        return not trace_state_clean()
+
     @staticmethod
     def kind_of(x: Any) -> Hashable:
         """What arrays that are alike have in common: tracers are told from arrays."""
@@ -106,9 +113,17 @@ class Call(call.Call):
 
     @staticmethod
     def once_more(name: str, function: Any) -> tuple[Any, bool]:
-        """What carries out a function of integers again: NumPy's, as JAX may have no 64 bits."""
+        """What carries out a function of integers again: NumPy's, or that itself with 64 bits."""
         found = getattr(np, name, None) or getattr(np.linalg, name, None)
-        return found or _refuse, True
+        if found is not None:
+            return found, True
+
+        def in_64_bits(*args: Any, **kwargs: Any) -> Any:
+            with jax.enable_x64(True):
+                given = [jnp.asarray(x) if isinstance(x, np.ndarray) else x for x in args]
+                return np.asarray(function(*given, **kwargs))
+
+        return in_64_bits, False
 
     @staticmethod
     def eager() -> AbstractContextManager[Any]:
@@ -146,11 +161,6 @@ class Call(call.Call):
         made = self.results()  # nothing, where JAX refuses
         whole = made and self.recorder.home.strong(made[0].dtype).kind not in INEXACT
         return "floor_divide" if whole else operation, given, True
-
-
-def _refuse(*args: Any, **kwargs: Any) -> Any:
-    """Stands for a function of JAX's alone."""
-    raise NotImplementedError
 
 
 @cache

@@ -185,6 +185,8 @@ def _places() -> Iterator[Place]:
     for name in ("array", "asarray"):  # which read an array's memory, and call none of its methods
         func = vars(np)[name]
         yield Place(np, name, func, _into_numpy(name, func))
+    scalars = type(jnp.float32)
+    yield Place(scalars, "__call__", scalars.__call__, _scalar(scalars.__call__))
     put = jax.device_put
     yield Place(jax, "device_put", put, Heard("device_put", put))
     for name, gives in TRANSFORMS.items():
@@ -207,6 +209,19 @@ def _places() -> Iterator[Place]:
         method = name.removeprefix("at.")
         if found := vars(_IndexUpdateRef).get(method):
             yield Place(_IndexUpdateRef, method, found, _update(name, found))
+
+
+def _scalar(func: Any) -> Callable[..., Any]:
+    """What stands in the place of ``jnp.float32(x)``, which is told as ``asarray`` is."""
+
+    @wraps(func)
+    def scalar(of: Any, x: Any) -> Any:
+        def bare(x: Any, *, dtype: Any) -> Any:
+            return func(of, x)
+
+        return _carried_out("asarray", bare, sys._getframe(1), (x,), {"dtype": of.dtype})
+
+    return scalar
 
 
 def _compiled_ahead(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -274,8 +289,9 @@ def _update(name: str, func: Any) -> Callable[..., Any]:
 
     @wraps(func)
     def method(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        def bare(_: Any, *args: Any, **kwargs: Any) -> Any:
-            return func(self, *args, **kwargs)
+        def bare(x: Any, *args: Any, **kwargs: Any) -> Any:
+            own = self if x is self.array else x.at[self.index]  # which may be tried again
+            return func(own, *args, **kwargs)
 
         frame = sys._getframe(1)
         return _carried_out(name, func, frame, (self.array, *args), kwargs, bare)
