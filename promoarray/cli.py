@@ -26,6 +26,7 @@ from promoarray.diagnostics.command_line import (
     OF_PROGRAMS,
     SHELLS,
     CommandParser,
+    align_arguments,
     bisect_arguments,
     check_arguments,
     compare_arguments,
@@ -369,6 +370,12 @@ def _lsp(args: argparse.Namespace) -> int:
         raise UsageError(f"this needs pygls: {to_install('lsp')}") from None
 
 
+def _align(args: argparse.Namespace) -> int:
+    from promoarray.diagnostics.align import command
+
+    return command.main(args)
+
+
 def _doctor(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.doctor import examine
 
@@ -395,6 +402,7 @@ _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], s
     "compare": (_in_room, compare_arguments, "run a program and show where the policies differ"),
     "diff": (_in_room, diff_arguments, "show what changes in a program between two policies"),
     "why": (_in_room, why_arguments, "say where a dtype came from at which a program stops"),
+    "align": (_align, align_arguments, "find where a translation leaves the original"),
     "bisect": (_in_room, bisect_arguments, "find what changes a program's final value"),
     "port": (_in_room, port_arguments, "write the casts that make a program agree everywhere"),
     "lsp": (_lsp, _lsp_arguments, "serve findings of saved recordings to an editor"),

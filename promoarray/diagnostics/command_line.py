@@ -380,6 +380,34 @@ def why_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
+def align_arguments(command: argparse.ArgumentParser) -> None:
+    """Declare what ``promoarray align`` takes."""
+    add = command.add_argument
+    what = "a program of PyTorch, Paddle or JAX, or a run that align has saved"
+    add("first", metavar="SCRIPT", help=what)
+    add("second", metavar="SCRIPT", nargs="?", help="its translation")
+    add(
+        "--weights",
+        metavar="FILE",
+        help="which drawn array of the first stands for one of the second, where the proposal is "
+        'wrong: JSON, {"b.py:12#0": "a.py:30#0"}, by the lines that draw them',
+    )
+    add("--calls", metavar="N", type=_count, help="look at so many calls of each; default: all")
+    add("--differences", metavar="N", type=_count, default=4, help="stop after N; default: 4")
+    add("--no-edit", dest="edit", action="store_false", help="try no edits")
+    add("--save", metavar="RUN.zip", help="with one program: write its run with its values")
+    add("--html", metavar="FILE", help="also write the report as one page")
+    _end(
+        command,
+        "0 aligned as far as examined, 1 the second leaves the first, 2 usage error, 3 a program "
+        "failed, 4 no difference was found, but not all was paired.",
+        "Run a program and its translation with the same seeds, initial weights and drawn inputs, "
+        "pair their operations by the values that flow between them, and say at which operation "
+        "dtype or values first leave what rounding explains, and why; then, with that difference "
+        "taken out, the next.",
+    )
+
+
 def check_arguments(command: argparse.ArgumentParser) -> None:
     """Declare what ``promoarray check`` takes."""
     from promoarray.diagnostics.model.lost import CHECKS

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
     from promoarray.diagnostics.record.checks import Checks
     from promoarray.diagnostics.record.origins import Origins
+    from promoarray.diagnostics.record.tape import Tape
 
 
 class Result(NamedTuple):
@@ -131,6 +132,8 @@ class Recorder:
         Keeps what made every array, if that is asked for.
     checks : Checks or None
         Look at the values of every operation, if that is asked for.
+    tape : Tape or None
+        Keeps every call with its values, if that is asked for.
     version : str
         The framework with its version: "torch 2.13.0".
     describe : dict
@@ -154,10 +157,11 @@ class Recorder:
         heard_again: Callable[[], object] = lambda: None,
         origins: Origins | None = None,
         checks: Checks | None = None,
+        tape: Tape | None = None,
         beside: Recorder | None = None,
     ) -> None:
         self.guarded, self.heard_again = guarded, heard_again
-        self.home, self.origins, self.checks = home, origins, checks
+        self.home, self.origins, self.checks, self.tape = home, origins, checks, tape
         self.heard: Heard = Heard() if beside is None else beside.heard
         self.carried: Carried = Carried(DType) if beside is None else beside.carried
         self.describe: dict[str, Callable[[Any], Result | None]] = (
@@ -190,6 +194,11 @@ class Recorder:
         """Go on with an earlier flow in another report, with nothing counted."""
         self.flow = before
         before.begin_again(self.report)
+
+    @property
+    def by_step(self) -> bool:
+        """Whether values are read, so that what is compiled else is computed step by step."""
+        return self.checks is not None or self.tape is not None
 
     @property
     def framework(self) -> str:

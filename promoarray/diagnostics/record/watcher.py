@@ -21,6 +21,7 @@ from promoarray.diagnostics.record.checked import Checked
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import Watched
+from promoarray.diagnostics.record.taped import Taped
 from promoarray.diagnostics.record.written import number_first
 from promoarray.dtypes import BY_NAME, WEAK
 
@@ -113,7 +114,9 @@ class Watcher:
         recorder.describe[recorder.framework] = self._described
         checks = recorder.checks
         self._checked = None if checks is None else Checked(checks, recorder, self.kind)
-        self._eager = self.kind.eager() if checks is not None else nullcontext()
+        tape = recorder.tape
+        self._tape = None if tape is None else Taped(tape, recorder, self.kind)
+        self._eager = self.kind.eager() if recorder.by_step else nullcontext()
 
     def state(self) -> Hashable:
         """What calls depend on besides their arguments, such as the default dtype."""
@@ -154,6 +157,10 @@ class Watcher:
     ) -> Any:
         """Carry out a call of a function, and record what it was."""
         recorder, kind, checked = self.recorder, self.kind, self._checked
+        taped = None
+        if self._tape is not None:
+            taped = self._unheard(self._tape.before, name, args, kwargs)
+            args, kwargs = (taped.args, taped.kwargs) if taped is not None else (args, kwargs)
         frame = kind.standing(frame, func)
         place, codes = instructions_of(frame)
         key = self._key(func, args, kwargs, place)
@@ -173,6 +180,9 @@ class Watcher:
             raise
         if result is NotImplemented:  # Python asks the other operand of an operator
             return result
+        if taped is not None and self._tape is not None:
+            made = self._unheard(self._tape.after, taped, frame, result)
+            result = result if made is None else made[0]
         if known is None or not self._again(known, result):
             if known is not None:  # it made others than those that are alike
                 call = recorder.guarded(self._looked_at, *looked)

@@ -23,6 +23,7 @@ from promoarray.diagnostics.record.checks import Checks
 from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
+from promoarray.diagnostics.record.tape import Tape, seed
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
 from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
@@ -60,17 +61,21 @@ class RecordingWatch(Watch):
         self._ending = False
         self._origins = Origins() if task.origins else None
         self._checks = None if task.checks is None else Checks(task.checks)
+        self._tape = None if task.tape is None else Tape(task.tape)
         self._policies = tuple(as_policy(name) for name in task.policies)
         self.recorders: list[Recorder] = []
         self.recorders.append(self._recorder(library))
         super().__init__(task, folder)
 
     def _recorder(self, library: str) -> Recorder:
-        version = import_module(library).__version__
+        module = import_module(library)
+        version = module.__version__
         told: Any = {"guarded": self.heard, "heard_again": self.heard_again}
-        told |= {"origins": self._origins, "checks": self._checks}
+        told |= {"origins": self._origins, "checks": self._checks, "tape": self._tape}
         told["beside"] = next(iter(self.recorders), None)
         home = RECORDED[library].home(version)
+        if self._tape is not None:
+            seed(library, module)
         return Recorder(home, self._policies, framework=f"{library} {version}", **told)
 
     def _new_report(self, policies: tuple[Policy, ...]) -> RecordedReport:
@@ -145,6 +150,8 @@ class RecordingWatch(Watch):
         self._ending = True
         for each in self.recorders:
             each.forget_calls()  # those that are known are counted without being heard
+        if self._tape is not None:
+            self._guarded(self._tape.write)
         return super()._ended()
 
     def _tell_finals(self, names: dict[str, Any]) -> None:

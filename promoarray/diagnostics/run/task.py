@@ -75,6 +75,8 @@ class Task:
     origins: bool = False
     # what its values are checked for, as ``checks.Asked`` has it; None if they are not
     checks: Any = None
+    # where its calls are kept with their values, as ``tape.TapeAsked`` has it
+    tape: Any = None
 
     @property
     def recorded_libraries(self) -> tuple[str, ...]:

@@ -111,6 +111,14 @@ class Call(call.Call):
             x = x.primal  # of a tracer that has none the error says so
         return np.asarray(x)
 
+    @classmethod
+    def with_values(cls, x: Any, values: Any) -> Any:
+        """An array of other values; of a tracer one that is differentiated as it is."""
+        given = jax.numpy.asarray(np.asarray(values), x.dtype)
+        if not isinstance(x, jax.core.Tracer):
+            return given
+        return given + (x - jax.lax.stop_gradient(x))
+
     @staticmethod
     def once_more(name: str, function: Any) -> tuple[Any, bool]:
         """What carries out a function of integers again: NumPy's, or that itself with 64 bits."""

@@ -262,7 +262,7 @@ class _Transformed(Wrapper):
         kinds = tuple(_kind(x) for x in tree_leaves(given))
         result, crossings = _crossed(recorders, (self._inner,), (), given, call, sys._getframe(1))
         for recorder, crossing in zip(recorders, crossings, strict=True):
-            if recorder.checks is not None and type(self.__wrapped__) is _Jitted:
+            if recorder.by_step and type(self.__wrapped__) is _Jitted:
                 recorder.count(EAGER, "jax.jit")
             if recorder.checks is not None and self._gives.func in _GRADIENTS:
                 recorder.guarded(_differentiated, recorder.checks, call, given, result)

@@ -109,7 +109,7 @@ def _carried_out(
         return bare(*args, **kwargs)
     frame, handler, given = _calling(frame), handler_of(name), (args, kwargs)
     recorders = [watcher.recorder for watcher in watchers]
-    if any(recorder.checks is not None for recorder in recorders):
+    if any(recorder.by_step for recorder in recorders):
         bare = partial(_as_ever, bare)
     narrowing = [r for r in recorders if settled(r) and may_narrow(r.home, given)]
     before: list[tuple[Any, TypeRecord | None]] = []

@@ -14,6 +14,7 @@ from itertools import product
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
+import numpy as np
 import paddle
 from paddle.jit.dy2static.program_translator import ASTStaticFunction
 
@@ -55,6 +56,14 @@ class Call(call.Call):
     def of_array(x: Any) -> Any:
         """A tensor of a NumPy array's values."""
         return paddle.to_tensor(x)
+
+    @classmethod
+    def with_values(cls, x: Any, values: Any) -> Any:
+        """The tensor, with other values written into it, off its graph."""
+        wide = values.astype(np.float64) if values.dtype.isbuiltin != 1 else values
+        given = paddle.to_tensor(np.array(wide)).astype(x.dtype)
+        x.get_tensor()._share_data_with(given.get_tensor())
+        return x
 
     @classmethod
     def gradients(cls, checks: Any, met: Any, args: Any, made: Sequence[Any]) -> None:

@@ -1,0 +1,1 @@
+"""Two programs side by side: the first operation at which one leaves the other."""

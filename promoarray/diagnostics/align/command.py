@@ -1,0 +1,388 @@
+"""``promoarray align``: run two programs, and say at which operation one first leaves the other."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from promoarray.console import console, counted, folded, visible
+from promoarray.diagnostics.align.departure import Departure, find, in_layout
+from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, read
+from promoarray.diagnostics.align.pairing import DEPARTS, PAIRED, UNKNOWN, Pairing
+from promoarray.diagnostics.align.weights import Copied, proposed, read_map
+from promoarray.diagnostics.exit_codes import (
+    FAILED,
+    FINDINGS,
+    INCOMPLETE,
+    NOTHING,
+    SIGNAL,
+    USAGE,
+    UsageError,
+)
+from promoarray.diagnostics.progress import Progress
+from promoarray.diagnostics.record.block import RECORDED
+from promoarray.diagnostics.record.saved import is_saved, save
+from promoarray.diagnostics.record.tape import MEMBER, Array, TapeAsked
+from promoarray.diagnostics.run.frameworks import expected
+from promoarray.diagnostics.run.program import Ended, Program, Texts, of_script, say
+from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.whole_file import require_place, write_whole
+from promoarray.promotion.registry import as_policy
+
+_say = partial(say, "align")
+
+TAPED = ("torch", "paddle", "jax")
+"""What programs of are run side by side."""
+
+SHOWN = 8
+"""So many of what has no counterpart are named."""
+
+
+class Failed(Exception):
+    """A program that did not run to its end; the message says where."""
+
+
+@dataclass
+class Side:
+    """One of the two programs, or a run of it that was saved."""
+
+    path: str
+    arguments: list[str]
+    folder: str
+    most: int  # calls
+    saved: bool = False
+    runs: int = 0
+    ended: Ended | None = None
+
+    def run(
+        self,
+        given: dict[str, Array] | None = None,
+        made: dict[tuple[int, int], Array] | None = None,
+        texts: Texts | None = None,
+    ) -> Graph:
+        """Run it, with some values in place of its own, and return what it did.
+
+        Raises
+        ------
+        Failed
+        NotSaved, UsageError
+        """
+        if self.saved:
+            return read(self.path)
+        self.runs += 1
+        found = expected(self.path, None, "auto", self.arguments)
+        libraries = tuple(name for name in found.libraries if name in TAPED)
+        if not libraries:
+            known = ", ".join(TAPED)
+            raise UsageError(f"{self.path} imports none of {known}, of which programs are aligned")
+        tape = f"{self.folder}/{self.runs}.zip"
+        home = RECORDED[libraries[0]].editions[0][1]
+        asked = TapeAsked(tape, given or {}, made or {}, self.most)
+        task = Task((home,), framework=libraries[0], libraries=libraries, tape=asked)
+        program: Program = of_script(self.path, self.arguments)
+        ended = program.run(task, None, quiet=self.runs > 1, aside=True, texts=texts)
+        self.ended = self.ended or ended
+        ended.say_bugs("align")
+        if ended.status or not os.path.exists(tape):
+            raise Failed(ended.stopped_under(libraries[0]) if ended.status else "nothing ran")
+        return read(tape)
+
+    def write(self, path: str) -> None:
+        """Write the first run as a recording with its values."""
+        assert self.ended is not None
+        home = as_policy(self.ended.findings[0].run)
+        save(self.ended.report(home, ()), path)
+        kept = Path(path).read_bytes()
+        whole = Path(self.folder, "whole.zip")
+        whole.write_bytes(kept)
+        with zipfile.ZipFile(whole, "a") as into, zipfile.ZipFile(f"{self.folder}/1.zip") as tape:
+            for name in tape.namelist():
+                into.writestr(zipfile.ZipInfo(name), tape.read(name), zipfile.ZIP_DEFLATED)
+        write_whole(Path(path), whole.read_bytes())
+
+
+@dataclass
+class Aligned:
+    """What was found."""
+
+    first: Graph
+    second: Graph
+    copied: list[Copied]
+    alone: list[str]  # drawn by the second, without a counterpart
+    departures: list[Departure] = field(default_factory=list)
+    paired: int = 0  # values of the second program
+    noise: int = 0  # gradients that are rounding alone
+    open: list[str] = field(default_factory=list)
+    ended: str = ""  # why no more was looked for
+
+    @property
+    def status(self) -> int:
+        """The exit code."""
+        if self.departures:
+            return FINDINGS
+        return INCOMPLETE if self.open or self.alone or not self.paired else NOTHING
+
+    def lines(self) -> list[str]:
+        """Say it, a line each."""
+        said = [line for each in self.departures for line in each.lines()]
+        calls = f"{len(self.first.calls)} and {counted(len(self.second.calls), 'call')}"
+        found = f"{self.paired} values of the second program are paired"
+        if self.departures:
+            leaves = counted(len(self.departures), "difference")
+            said.append(f"{calls}: {leaves}; {found}. {self.ended}".rstrip())
+        else:
+            said.append(f"{calls}: aligned as far as examined; {found}.")
+        turned = sum(each.turned for each in self.copied)
+        if self.copied:
+            layout = f", {turned} of them in another layout" if turned else ""
+            many = counted(len(self.copied), "drawn array")
+            said.append(f"The second went on with {many} of the first{layout}.")
+        if self.noise:
+            said.append(
+                f"{counted(self.noise, 'gradient')} of the second program, and what is made of "
+                "them, are rounding alone, and were not compared."
+            )
+        if self.alone:
+            some = ", ".join(self.alone[:SHOWN])
+            said.append(f"No counterpart was found for what is drawn at {some}: --weights names it")
+        if self.open:
+            said.append(f"Not paired: {'; '.join(self.open[:SHOWN])}{self._more}")
+        return said
+
+    @property
+    def _more(self) -> str:
+        more = len(self.open) - SHOWN
+        return f"; and {more} more" if more > 0 else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "schema_version": "1.0",
+            "exit_code": self.status,
+            "first": {"framework": self.first.framework, "calls": len(self.first.calls)},
+            "second": {"framework": self.second.framework, "calls": len(self.second.calls)},
+            "paired": self.paired,
+            "differences": [each.to_dict() for each in self.departures],
+            "copied": [
+                {"first": c.names[0], "second": c.names[1], "layout": [*c.layout]}
+                for c in self.copied
+            ],
+            "not_paired": [*self.alone, *self.open],
+            "ended": self.ended or None,
+        }
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the command; return its exit status, one of ``exit_codes``."""
+    with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
+        sides: list[Side] = []
+        try:
+            for name, path in (("first", args.first), ("second", args.second)):
+                sides += [_side(path, args, f"{folder}/{name}")] if path else []
+            for path in filter(None, (args.html, args.save)):
+                require_place(Path(path))
+            if len(sides) == 1:
+                return _only_saved(sides[0], args)
+            found = _aligned(sides[0], sides[1], args)
+        except Failed as error:
+            _say(str(error))
+            ended = next((each.ended for each in sides if each.ended and each.ended.status), None)
+            return SIGNAL - ended.status if ended and ended.status < 0 else FAILED
+        except (OSError, ValueError) as error:
+            _say(str(error))
+            return USAGE
+        _write(found, args)
+        return found.status
+
+
+def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
+    os.mkdir(folder)
+    saved = is_saved(path)
+    if saved:
+        with zipfile.ZipFile(path) as archive:
+            if MEMBER not in archive.namelist():
+                raise UsageError(f"{path} has no values: promoarray align PROGRAM --save RUN.zip")
+    elif not os.path.isfile(path):
+        raise UsageError(f"no such file: {path}")
+    return Side(path, args.args, folder, args.calls or 0, saved)
+
+
+def _only_saved(side: Side, args: argparse.Namespace) -> int:
+    if not args.save or side.saved:
+        raise UsageError("name two programs; or one, and --save RUN.zip to align it later")
+    side.run()
+    side.write(args.save)
+    print(f"Written: {args.save}")
+    return NOTHING
+
+
+def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
+    """Run both, the second as often as there are differences to take out."""
+    asked = read_map(args.weights)
+    with Progress() as progress:
+        progress.step(f"running {first.path}", 0.0)
+        theirs = first.run()
+        progress.step(f"running {second.path}", 0.2)
+        mine = second.run()
+        copied, alone, (own, others) = proposed(theirs, mine, asked)
+        given = {each.second.name: each.values for each in copied} | others
+        if (given and second.saved) or (own and first.saved):
+            which = second.path if given and second.saved else first.path
+            raise UsageError(f"{which} is saved, and begins with other numbers: name the program")
+        theirs = first.run(own) if own else theirs
+        mine = second.run(given) if given else mine
+        found = Aligned(theirs, mine, copied, alone)
+        made: dict[tuple[int, int], Array] = {}
+        while True:
+            progress.step("looking for the next difference", 0.5)
+            pairing = Pairing(theirs, mine)
+            departure = find(pairing)
+            _count(found, pairing, departure is None)
+            if departure is None:
+                return found
+            if any(each.at == departure.at for each in found.departures):
+                found.ended = "The line departs again: what follows was not looked at."
+                return found
+            if args.edit and not second.saved:
+                _try_edit(departure, second, theirs, given, made)
+            found.departures.append(departure)
+            if len(found.departures) >= args.differences:
+                found.ended = "What follows was not looked at (--differences)."
+                return found
+            counterpart = _counterpart(departure, pairing)
+            if counterpart is None or second.saved:
+                found.ended = "What follows was not looked at: nothing stands for the result there."
+                return found
+            at = (departure.goes_on or departure.second).number
+            made[at, counterpart[0]] = counterpart[1]
+            mine = second.run(given, made)
+
+
+def _count(found: Aligned, pairing: Pairing, whole: bool) -> None:
+    """Note what is paired, and what is not."""
+    states = [pairing.state.get(x) for node in pairing.second.nodes for x in node.results]
+    found.paired = sum(state == PAIRED for state in states)
+    found.open = []
+    found.noise = len([x for n in pairing.second.nodes for x in n.operands if x in pairing.noise])
+    if not whole:
+        return
+    for word, graph in (("first", pairing.first), ("second", pairing.second)):
+        if graph.unread:
+            found.open.append(f"{counted(graph.unread, 'value')} of the {word} not read")
+        for node in (*pairing.frontier(graph), *_unknown(pairing, graph)):
+            place = node.place
+            at = f"{os.path.relpath(place.file)}:{place.line}"
+            text = f"{node.said} at {at} ({word})"
+            said = any(x.says and x.size > 1 for x in node.results)
+            if {*node.operands} & pairing.noise or not (node.operands and said):
+                continue
+            if text not in found.open:
+                found.open.append(text)
+
+
+def _unknown(pairing: Pairing, graph: Graph) -> list[Node]:
+    return [
+        node
+        for node in graph.nodes
+        if any(x.maker is node and pairing.state.get(x) == UNKNOWN for x in node.results)
+        and not any(pairing.state.get(x) == UNKNOWN for x in node.operands)
+    ]
+
+
+def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | None:
+    """What the second program goes on with: the first's value of its call's result."""
+    number, first = (departure.goes_on or departure.second).number, departure.first
+    call = next(n for n in pairing.second.nodes if n.number == number and not n.step)
+    if first is None:
+        return None
+    behind: list[Node] = []
+    left = [first]
+    while left and len(behind) < 60:
+        node = left.pop(0)
+        if node not in behind:
+            behind.append(node)
+            left += [each for x in node.results for each in x.readers]
+    places = [*range(len(call.results))]
+    departing = [n for n in places if pairing.state.get(call.results[n]) == DEPARTS]
+    for place in departing or places:
+        x = call.results[place]
+        same = [
+            (distance(y, x), node.operation != call.operation, y)
+            for node in behind
+            if not node.step
+            for y in node.results
+            if y.size == x.size and y.array is not None
+        ]
+        near: list[Value] = [y for *_, y in sorted(same, key=lambda each: each[:2])]
+        alike = [y for _, other, y in sorted(same, key=lambda e: e[:2]) if not other]
+        chosen = (alike or near)[:1] if call.operation else near[:1]
+        if chosen and (moved := in_layout(chosen[0], x)) is not None:
+            return place, moved
+    return None
+
+
+def _try_edit(
+    departure: Departure,
+    second: Side,
+    theirs: Graph,
+    given: dict[str, Array],
+    made: dict[tuple[int, int], Array],
+) -> None:
+    """Write the first's number in the place of the second's, where that ends the difference."""
+    place = departure.second.place
+    if departure.numbers is None:
+        return
+    try:
+        text = Path(place.file).read_text(encoding="utf-8")
+        tree = ast.parse(text)
+    except (OSError, SyntaxError, ValueError):
+        return
+    number, wanted = departure.numbers[1], repr(departure.numbers[0])
+    lines = text.splitlines(keepends=True)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            if node.value != number or node.lineno != place.line:
+                continue
+            line = lines[place.line - 1].encode()
+            changed = line[: node.col_offset] + wanted.encode() + line[node.end_col_offset :]
+            lines[place.line - 1] = changed.decode()
+            texts = {Path(place.file): "".join(lines).encode()}
+            try:
+                after = find(Pairing(theirs, second.run(given, made, texts)))
+            except Failed:
+                return
+            if after is None or after.at != departure.at:
+                departure.edit = lines[place.line - 1].strip()
+                departure.then = "checked: with it, the line gives what the first program's does"
+            return
+
+
+def _write(found: Aligned, args: argparse.Namespace) -> None:
+    sys.stdout.flush()
+    if args.json:
+        print(json.dumps(found.to_dict(), indent=2))
+    else:
+        from rich.text import Text
+
+        target = console(None)
+        for line in found.lines():
+            for part in folded(Text(visible(line)), target, target.width):
+                print(part.plain)
+    if args.html:
+        body = escape("\n".join(map(visible, found.lines())))
+        title = escape(f"{args.first} and {args.second}")
+        page = (
+            "<!doctype html><html lang=en><meta charset=utf-8>"
+            f"<title>promoarray align {title}</title><h1>{title}</h1><pre>{body}</pre></html>\n"
+        )
+        write_whole(Path(args.html), page)

@@ -1,0 +1,369 @@
+"""The first operation at which one run leaves the other, with its cause."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from promoarray.diagnostics.align.graph import Node, Place, Value, distance
+from promoarray.diagnostics.align.pairing import DEPARTS, Pairing
+from promoarray.diagnostics.align.weights import CASTS
+from promoarray.diagnostics.record.tape import Array
+from promoarray.dtypes import BY_NAME, INEXACT
+
+DTYPE, VALUES, OPTION, OUTSIDE = "dtype", "values", "option", "outside"
+
+
+@dataclass
+class Departure:
+    """Where the second program leaves the first."""
+
+    kind: str
+    first: Node | None
+    second: Node
+    cause: str
+    theirs: Value | None = None  # the values that differ
+    mine: Value | None = None
+    numbers: tuple[float, float] | None = None  # the first's, and what the second has in its place
+    edit: str = ""
+    then: str = ""
+    notes: list[str] = field(default_factory=list)
+    goes_on: Node | None = None  # the call that is given other values, if not the second's
+
+    @property
+    def at(self) -> tuple[str, int]:
+        """The line of the second program."""
+        return self.second.place.file, self.second.place.line
+
+    def apart(self) -> tuple[float, float] | None:
+        """The largest difference in units in the last place, and relative to the largest."""
+        if self.theirs is None or self.mine is None:
+            return None
+        return largest(self.theirs, self.mine)
+
+    def lines(self) -> Iterator[str]:
+        """Say it, a line each."""
+        mine = self.second.place
+        yield f"{name_of(mine)}  {mine.expression or mine.text}"
+        yield f"  {self.kind}  {self.cause}"
+        for word, node, value in (
+            ("first", self.first, self.theirs),
+            ("second", self.second, self.mine),
+        ):
+            if node is not None:
+                dtype = f"{value.dtype} {_shape(value)}, " if value and value.dtype else ""
+                yield f"    {word:<7} {dtype}{node.said}, {name_of(node.place)}: {_text(node)}"
+        if (apart := self.apart()) is not None:
+            yield f"    largest difference {apart[1]:.2g} relative, {apart[0]:.3g} ulp"
+        yield from (f"    {note}" for note in self.notes)
+        if self.edit:
+            yield f"    write   {name_of(mine)}  {self.edit}"
+            yield f"            {self.then}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+
+        def side(node: Node | None, value: Value | None) -> dict[str, Any] | None:
+            if node is None:
+                return None
+            place = node.place
+            found = {"file": place.file, "line": place.line, "source": place.text.strip()}
+            found |= {"operation": node.said}
+            if value is not None:
+                found |= {"dtype": value.dtype or None, "shape": [*value.shape]}
+            return found
+
+        ulp, relative = self.apart() or (None, None)
+        return {
+            "kind": self.kind,
+            "cause": self.cause,
+            "first": side(self.first, self.theirs),
+            "second": side(self.second, self.mine),
+            "ulp": _number(ulp),
+            "relative": _number(relative),
+            "notes": self.notes,
+            "edit": self.edit or None,
+        }
+
+
+def name_of(place: Place) -> str:
+    """Return a line's name, as short as it is clear."""
+    return f"{os.path.relpath(place.file)}:{place.line}"
+
+
+def _text(node: Node) -> str:
+    return (node.place.text or node.place.expression).strip()
+
+
+def _shape(x: Value) -> str:
+    return "x".join(map(str, x.shape)) or "0-d"
+
+
+def _number(x: float | None) -> float | None:
+    return x if x is not None and math.isfinite(x) else None
+
+
+def find(pairing: Pairing) -> Departure | None:
+    """Return the first departure of a pairing; None if there is none."""
+    every = [*_of_options(pairing), *_of_dtypes(pairing), *_of_values(pairing)]
+    return min(every, key=lambda each: (each.second.number, _ORDER[each.kind]), default=None)
+
+
+_ORDER = {DTYPE: 0, OPTION: 1, VALUES: 2, OUTSIDE: 3}
+
+
+# -- dtypes, and numbers such as eps ---------------------------------------------------------------
+
+
+def _of_dtypes(pairing: Pairing) -> Iterator[Departure]:
+    for node in pairing.second.nodes:
+        if node.step:
+            continue
+        known = [(x, pairing.pairs[x]) for x in node.operands if x in pairing.pairs]
+        if any(x.dtype and y.dtype and x.dtype != y.dtype and x.inexact for x, y in known):
+            continue  # it follows from an earlier one
+        for x in node.results:
+            y = pairing.pairs.get(x)
+            if y is None or x.maker is not node or not (x.dtype and y.dtype) or not x.inexact:
+                continue
+            if x.dtype == y.dtype or not y.inexact or y.maker is None:
+                continue
+            cast = node.name.rpartition(".")[2] in CASTS
+            if cast and _digits(x.dtype) > _digits(y.dtype):
+                continue  # the other may do so inside a function
+            given = [each for each in node.operands if each.inexact]
+            mixed = " and ".join(dict.fromkeys(each.dtype for each in given))
+            how = "a cast" if cast else f"promotion: {mixed} give {x.dtype}"
+            if not cast and not any(each.dtype != given[0].dtype for each in given):
+                how = f"{node.said} gives {x.dtype}"
+            cause = f"{how}; the first program has {y.dtype} there"
+            yield Departure(DTYPE, y.maker, node, cause, y, x)
+            break
+
+
+def _digits(dtype: str) -> int:
+    known = BY_NAME[dtype]
+    return known.format.mantissa if known.format is not None else known.bits
+
+
+def _of_options(pairing: Pairing) -> Iterator[Departure]:
+    """Another eps, which values alone may not show."""
+    for node in pairing.second.nodes:
+        if node.operation != "add" or len(node.scalars) != 1 or not 0 < node.scalars[0] < 0.02:
+            continue
+        roots = [pairing.pairs[x] for x in node.operands if x in pairing.pairs]
+        others = [
+            each
+            for y in roots
+            for each in y.readers
+            if each.operation == "add" and len(each.scalars) == 1 and 0 < each.scalars[0] < 0.02
+        ]
+        if others and not any(math.isclose(x.scalars[0], node.scalars[0]) for x in others):
+            theirs = others[0].scalars[0]
+            cause = f"another number: the first adds {theirs:g}, the second {node.scalars[0]:g}"
+            found = Departure(OPTION, others[0], node, cause)
+            found.theirs, found.mine = others[0].results[0], node.results[0]
+            found.numbers = theirs, node.scalars[0]
+            yield found
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _of_values(pairing: Pairing) -> Iterator[Departure]:
+    others = [*pairing.frontier(pairing.first)]
+    for node in pairing.frontier(pairing.second):
+        shared = [(pairing.common(node, each), each) for each in others]
+        most = max((count for count, _ in shared), default=0)
+        if not most:
+            continue  # the first program has nothing there
+        near = [each for count, each in shared if count == most]
+        alike = [each for each in near if each.operation and each.operation == node.operation]
+        first = (alike or near)[0]
+        mine, *_ = _departing(node, pairing)
+        theirs = min(
+            _departing(first, pairing),
+            key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
+        )
+        if less := _step_less(first, node, pairing):
+            yield less
+            return
+        cause, numbers = _cause(first, node, theirs, mine)
+        same = theirs.size == mine.size
+        given = (theirs, mine) if same else (None, None)
+        found = Departure(VALUES, first, node, cause, *given)
+        found.numbers = numbers
+        yield found
+        return
+    yield from _outside(pairing)
+
+
+def _departing(node: Node, pairing: Pairing) -> list[Value]:
+    return [x for x in node.results if pairing.state.get(x) == DEPARTS]
+
+
+def _step_less(first: Node, second: Node, pairing: Pairing) -> Departure | None:
+    """A number that the first program multiplies or adds, where the second goes on without."""
+    if first.operation not in _BY_NUMBER or len(first.scalars) != 1 or len(first.operands) != 1:
+        return None
+    mine = next((x for x in second.operands if pairing.pairs.get(x) in first.operands), None)
+    if mine is None or mine.maker is None or second.operation == first.operation:
+        return None
+    said = f"a step less: the first has {first.said} {first.scalars[0]:g} behind it"
+    found = Departure(VALUES, first, mine.maker, said, first.results[0], mine)
+    place = second.place
+    found.notes.append(f"the second goes on with {second.said}, {name_of(place)}: {_text(second)}")
+    found.goes_on = second
+    return found
+
+
+_BY_NUMBER = frozenset({"add", "subtract", "multiply", "divide", "pow"})
+
+
+def _outside(pairing: Pairing) -> Iterator[Departure]:
+    """A gradient, or another value that no recorded call made."""
+    for node in pairing.second.nodes:
+        for x in node.operands:
+            if x.maker is None and pairing.state.get(x) == DEPARTS:
+                cause = f"{_shape(x)} values differ that no recorded call made, as gradients are"
+                yield Departure(OUTSIDE, None, node, cause, None, x)
+                return
+
+
+def _cause(
+    first: Node, second: Node, theirs: Value, mine: Value
+) -> tuple[str, tuple[float, float] | None]:
+    """Say why two nodes of the same operands differ, as far as trying shows it."""
+    if theirs.array is None or mine.array is None:
+        return f"{first.said} and {second.said} differ", None
+    if first.operation == second.operation == "matmul" and (said := _turned(second, theirs)):
+        return said, None
+    numbers = None
+    same = first.operation == second.operation and _alike(first, second)
+    if same and len(first.scalars) == len(second.scalars) == 1:
+        a, b = first.scalars[0], second.scalars[0]
+        if not math.isclose(a, b):
+            return f"another number: {a:g} in the first, {b:g} in the second", (a, b)
+    if said := _other_axis(second, theirs) or _whole(first, second):
+        return said, numbers
+    if first.operation != second.operation or first.name != second.name:
+        said = f"another function: {first.said} in the first, {second.said} in the second"
+    else:
+        said = f"{second.said} of the same operands gives other values"
+    options = {
+        key: (first.options.get(key), second.options.get(key))
+        for key in first.options.keys() & second.options.keys()
+        if first.options[key] != second.options[key]
+    }
+    for key, (x, y) in options.items():
+        said += f"; {key} is {x} in the first, {y} in the second"
+    if theirs.size == mine.size and (ratio := _ratio(theirs, mine)):
+        said += f"; the second's is {ratio:.6g} times the first's"
+    return said, numbers
+
+
+def _alike(first: Node, second: Node) -> bool:
+    """Whether two nodes have operands of the same numbers."""
+    theirs, mine = ([x for x in node.operands if x.inexact] for node in (first, second))
+    return len(theirs) == len(mine) and all(
+        x.size == y.size and distance(x, y) < 1e-4 for x, y in zip(theirs, mine, strict=True)
+    )
+
+
+def _near(x: Array, y: Value) -> bool:
+    return x.size == y.size and distance(Value("tried", "", x.shape, x), y) < 1e-5
+
+
+def _turned(second: Node, theirs: Value) -> str:
+    if len(second.operands) < 2:
+        return ""
+    a, b = (x.wide for x in second.operands[:2])
+    for word, left, right in (("second", a, b.swapaxes(-1, -2)), ("first", a.swapaxes(-1, -2), b)):
+        if left.ndim > 1 and right.ndim > 1 and left.shape[-1] == right.shape[-2]:
+            try:
+                if _near(np.matmul(left, right), theirs):
+                    return f"transposed: with the {word} operand turned it is the first program's"
+            except ValueError:
+                continue
+    return ""
+
+
+_REDUCTIONS = ("mean", "sum", "max", "min", "prod", "var", "std")
+
+
+def _other_axis(second: Node, theirs: Value) -> str:
+    name = second.operation
+    if name not in _REDUCTIONS or not second.operands:
+        return ""
+    x = second.operands[0].wide
+    for axis in (None, *range(x.ndim)):
+        if _near(np.asarray(getattr(np, name)(x, axis=axis)), theirs):
+            where = "all axes" if axis is None else f"axis {axis}"
+            return f"another axis: the {name} over {where} is the first program's"
+    return ""
+
+
+def _whole(first: Node, second: Node) -> str:
+    theirs, mine = first.results[0], second.results[0]
+    if theirs.size != mine.size or {first.operation, second.operation} == {"divide"}:
+        return ""
+    for a, b, words in ((theirs, mine, "the second divides"), (mine, theirs, "the first divides")):
+        if _near(np.floor(a.wide), b) and not _near(a.wide, b):
+            return f"integer division: {words} and rounds down"
+    return ""
+
+
+def _ratio(theirs: Value, mine: Value) -> float:
+    """By how much one is the other; 0 if by no number."""
+    a, b = theirs.ordered, mine.ordered
+    at = int(np.argmax(np.abs(a)))
+    if not a.size or not a[at] or not np.isfinite(b / a[at]).all():
+        return 0.0
+    ratio = float(b[at] / a[at])
+    return ratio if np.allclose(a * ratio, b, rtol=1e-4, atol=1e-6 * abs(b[at])) else 0.0
+
+
+def in_layout(theirs: Value, mine: Value) -> Array | None:
+    """Return the first's values in the layout of the second's; None if none has the shape."""
+    assert theirs.array is not None
+    assert mine.array is not None
+    found, least = None, math.inf
+    rank = len(theirs.shape)
+    every = permutations(range(rank)) if rank == len(mine.shape) and rank < 6 else ()
+    for layout in every:
+        turned = theirs.array.transpose(layout)
+        if turned.shape == mine.shape:
+            with np.errstate(all="ignore"):
+                apart = float(np.nansum(np.abs(theirs.wide.transpose(layout) - mine.wide)))
+            if apart < least:
+                found, least = turned, apart
+    if found is None and theirs.size == mine.size:
+        found = theirs.array.reshape(mine.shape)
+    return found
+
+
+def largest(theirs: Value, mine: Value) -> tuple[float, float] | None:
+    """Return the largest difference in units in the last place of the largest value, and to it."""
+    if theirs.array is None or mine.array is None or theirs.size != mine.size:
+        return None
+    moved = in_layout(theirs, mine)
+    if moved is None:
+        return None
+    with np.errstate(all="ignore"):
+        a = moved.astype(np.float64 if moved.dtype.kind != "c" else np.complex128)
+        apart = np.abs(a - mine.wide)
+        apart = apart[np.isfinite(apart)]
+        scale = np.abs(a[np.isfinite(a)])
+    most = float(scale.max()) if scale.size else 0.0
+    if not apart.size or not most:
+        return None
+    dtype = BY_NAME[mine.dtype or theirs.dtype or "float32"]
+    digits = dtype.format.mantissa if dtype.kind in INEXACT and dtype.format else 0
+    unit = 2.0 ** (math.floor(math.log2(most)) - digits)
+    return float(apart.max()) / unit, float(apart.max()) / most

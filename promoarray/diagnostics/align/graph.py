@@ -1,0 +1,261 @@
+"""Graph of a tape: values, and what made them, functions taken apart into their steps."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from promoarray.diagnostics.align.steps import Step, steps_of
+from promoarray.diagnostics.record.saved import NotSaved
+from promoarray.diagnostics.record.tape import MEMBER, VERSION, Array, decoded
+from promoarray.dtypes import BY_NAME, INEXACT
+
+
+class Place(NamedTuple):
+    """A line of a program."""
+
+    file: str
+    line: int
+    text: str
+    expression: str
+
+
+@dataclass(eq=False)
+class Value:
+    """An array of a run."""
+
+    name: str
+    dtype: str  # "" of a step inside a function
+    shape: tuple[int, ...]
+    array: Array | None  # None where it was not kept
+    maker: Node | None = None  # None of what comes from outside
+    readers: list[Node] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return int(np.prod(self.shape))
+
+    @property
+    def inexact(self) -> bool:
+        """Whether its numbers are rounded."""
+        return not self.dtype or BY_NAME[self.dtype].kind in INEXACT
+
+    @cached_property
+    def wide(self) -> Array:
+        """Its numbers in a dtype in which they are compared."""
+        assert self.array is not None
+        if self.array.dtype.kind == "c":
+            return self.array.astype(np.complex128)
+        with np.errstate(all="ignore"):
+            return self.array.astype(np.float64)
+
+    @cached_property
+    def ordered(self) -> Array:
+        """Its numbers in their order, which no layout changes."""
+        flat = self.wide.reshape(-1)
+        return np.sort(np.concatenate([flat.real, flat.imag]) if flat.dtype.kind == "c" else flat)
+
+    @cached_property
+    def norm(self) -> float:
+        """The root of the sum of squares of its finite numbers."""
+        finite = self.ordered[np.isfinite(self.ordered)]
+        return float(np.sqrt(np.square(finite).sum()))
+
+    @cached_property
+    def says(self) -> bool:
+        """Whether it has more than one number, or is one that is rounded."""
+        if self.array is None or not self.size or not self.inexact:
+            return False
+        return bool(self.size == 1 or self.ordered[0] != self.ordered[-1])
+
+
+@dataclass(eq=False)
+class Node:
+    """A call, or a step of one."""
+
+    number: int  # of the call
+    name: str  # as the framework has it
+    operation: str  # promoarray's, or the step's; "" of others
+    place: Place
+    operands: list[Value]
+    results: list[Value]
+    scalars: tuple[float, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+    step: str = ""  # what the step does, in words
+    framework: str = ""
+
+    @property
+    def said(self) -> str:
+        """Its name in words."""
+        return f"{self.step} in {self.name}" if self.step else self.name
+
+
+@dataclass
+class Graph:
+    """The calls of a run in their order, steps before the call that they are part of."""
+
+    nodes: list[Node]
+    values: dict[str, Value]
+    calls: list[dict[str, Any]]
+    framework: str
+    unread: int  # values that could not be read, or were not kept
+
+
+def read(path: str) -> Graph:
+    """Return the graph of a tape.
+
+    Raises
+    ------
+    NotSaved
+        If the file holds none.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            data = json.loads(archive.read(MEMBER))
+            if data["version"] > VERSION:
+                raise NotSaved(f"{path} is of a newer promoarray: install that, or record it again")
+            values = {
+                name: Value(name, each["dtype"], tuple(each["shape"]), _array(archive, name, each))
+                for name, each in data["values"].items()
+            }
+        return _graph(data, values)
+    except NotSaved:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, EOFError) as error:
+        raise NotSaved(f"{path} holds no run that align has saved: {error!r}") from error
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RecursionError) as error:
+        raise NotSaved(f"{path} holds no run that align has saved: {error}") from error
+
+
+def _array(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Array | None:
+    if not said["kept"]:
+        return None
+    data = io.BytesIO(archive.read(f"values/{name}.npy"))
+    return decoded(np.load(data, allow_pickle=False), said["dtype"]).reshape(said["shape"])
+
+
+def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
+    nodes: list[Node] = []
+    places = [Place(**each) for each in data["sites"]]
+    for number, call in enumerate(data["calls"]):
+        if call["name"] == "grad":  # which is read, and was made by what no hook hears
+            continue
+        place = places[call["program"]]
+        given = [*call["operands"], *call["keywords"].values()]
+        operands = [values[name] for name in _values_in(given)]
+        results = [values[name] for name in call["results"] if name]
+        before = [values[first] for first, _ in call["written"]]
+        scalars = tuple(_numbers_in(given))
+        options = {k: x for k, x in call["keywords"].items() if not isinstance(x, (dict, list))}
+        own = Node(number, call["name"], call["operation"], place, operands, results)
+        own.scalars, own.options, own.framework = scalars, options, call["framework"]
+        steps = _steps(own, call, values)
+        if steps:
+            own.operands = [*steps[-1].results, *before]
+        for node in (*steps, own):
+            nodes.append(node)
+            for x in node.operands:
+                x.readers.append(node)
+            for x in node.results:
+                if x.maker is None and not (x.readers and x in node.operands):
+                    x.maker = node
+    unread = sum(data["unread"].values()) + sum(not x["kept"] for x in data["values"].values())
+    frameworks = dict.fromkeys(call["framework"] for call in data["calls"])
+    return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread)
+
+
+_numbers = count()
+
+
+def _steps(own: Node, call: dict[str, Any], values: dict[str, Value]) -> list[Node]:
+    """The steps of a call, if its result is what they come to."""
+    real = _Wide(values)
+    made: dict[str, Value] = {}
+
+    def value_of(x: Any) -> Value:
+        if isinstance(x, Step):
+            return made[x.name]
+        return next(value for value in own.operands if value.wide is x)
+
+    nodes: list[Node] = []
+    try:
+        for step in steps_of(call, real):
+            name = f"step {next(_numbers)}"  # which no value of the other run has
+            made[step.name] = Value(name, "", step.value.shape, step.value)
+            operands = [value_of(x) for x in step.operands]
+            node = Node(own.number, own.name, step.operation, own.place, operands, [])
+            node.results, node.scalars, node.step = [made[step.name]], step.scalars, step.name
+            node.framework = own.framework
+            made[step.name].maker = node
+            nodes.append(node)
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, StopIteration):
+        return []  # its arguments are none that are known
+    except AssertionError:
+        return []  # a value was not kept
+    if not nodes or not own.results or own.results[0].array is None:
+        return []
+    last, result = nodes[-1].results[0], own.results[0]
+    fits = last.size == result.size and distance(last, result) < 0.05
+    return nodes if fits else []
+
+
+class _Wide(dict[str, Any]):
+    """The numbers of values by their names, as they are asked for."""
+
+    def __init__(self, values: dict[str, Value]) -> None:
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name].wide
+
+
+def distance(a: Value, b: Value) -> float:
+    """Return how far two values of a size are apart whatever their layouts, relative to them.
+
+    It is no more than the distance of the elements in whatever order, so that what it shows is a
+    difference in all of them.
+    """
+    if a.array is None or b.array is None:
+        return float("inf")
+    if a.name == b.name:
+        return 0.0
+    with np.errstate(all="ignore"):
+        first, second = a.ordered, b.ordered
+        if first.size != second.size:
+            return float("inf")
+        same = (first == second) | (np.isnan(first) & np.isnan(second))
+        if same.all():
+            return 0.0
+        apart = np.where(same, 0.0, first - second)
+        scale = max(a.norm, b.norm)
+        found = float(np.sqrt(np.square(apart).sum()))
+    return found / scale if scale and np.isfinite(found) else float("inf")
+
+
+def _values_in(x: Any) -> Iterator[str]:
+    if isinstance(x, dict):
+        if "named" in x:
+            yield from _values_in([*x["named"].values()])
+        elif x.get("value"):
+            yield x["value"]
+    elif isinstance(x, list):
+        for each in x:
+            yield from _values_in(each)
+
+
+def _numbers_in(given: list[Any]) -> Iterator[float]:
+    for x in given:
+        if isinstance(x, dict) and x.keys() == {"number"}:
+            yield float(x["number"])
+        elif type(x) in (int, float):
+            yield float(x)

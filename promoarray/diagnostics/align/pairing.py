@@ -1,0 +1,240 @@
+"""Pairs the values of two runs, and finds where one first leaves the other.
+
+A value is paired with one of the other run that is as near as rounding explains: by the dtype, the
+number of terms, and how far apart the operands are already. A value of no counterpart is a step of
+something that the other run computes otherwise, if what comes of it has one; else it is a
+departure, of which the first have operands that are paired.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
+from promoarray.dtypes import BY_NAME, INEXACT
+
+FACTOR = 16.0
+"""So many times what a typical rounding gives is explained by rounding."""
+
+NOISE = 1e-6
+"""A gradient that is so much less than the greatest is rounding alone."""
+
+PAIRED, STEP, DEPARTS, UNKNOWN = "paired", "step", "departs", "unknown"
+
+
+@dataclass
+class Pairing:
+    """The pairs of two runs.
+
+    Attributes
+    ----------
+    pairs : dict of Value to Value
+        From those of the second run to those of the first.
+    apart : dict of Value to float
+        How far a pair is apart; of others what is explained so far.
+    state : dict of Value to str
+        Of the values of both.
+    """
+
+    first: Graph
+    second: Graph
+    pairs: dict[Value, Value] = field(default_factory=dict)
+    apart: dict[Value, float] = field(default_factory=dict)
+    state: dict[Value, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._back: dict[Value, list[Value]] = {}
+        self._index = _Index(self.first)
+        for x in _given(self.second):
+            self._take_in(x)
+        self._judge_noise()
+        for node in self.second.nodes:
+            self._pair(node)
+        for mine, theirs in self.pairs.items():
+            self._back.setdefault(theirs, []).append(mine)
+        for graph in (self.first, self.second):
+            self._settle(graph)
+
+    # -- pairs ------------------------------------------------------------------------------------
+
+    def _take_in(self, x: Value) -> None:
+        """Pair a value that comes from outside: an input, a weight, or a gradient."""
+        found = self._index.nearest(x, self._explained_outside(x))
+        if found is not None:
+            self.pairs[x], self.apart[x] = found
+        elif x.inexact and x.maker is None:
+            self.state[x] = DEPARTS if self._may_depart(x) else UNKNOWN
+
+    def _explained_outside(self, x: Value) -> float:
+        if not x.inexact:
+            return 0.0
+        return 256 * _epsilon(x.dtype) * math.sqrt(max(1, *x.shape, 1))
+
+    def _may_depart(self, x: Value) -> bool:
+        return any(each.size == x.size and each.inexact for each in _given(self.first))
+
+    def _judge_noise(self) -> None:
+        """Leave alone gradients that are nothing but rounding."""
+        self.noise: set[Value] = set()
+        for graph in (self.first, self.second):
+            given = [x for x in _given(graph) if x.says and x.readers and x.readers[0].number]
+            most = max((x.norm for x in given), default=0.0)
+            for x in given:
+                if x not in self.pairs and x.norm < NOISE * most:
+                    self.state[x] = UNKNOWN
+                    self.noise.add(x)
+
+    def _pair(self, node: Node) -> None:
+        known = [self.apart.get(x, 0.0) for x in node.operands]
+        carried = max(known, default=0.0)
+        for x in node.results:
+            if x in self.pairs or x.maker is not node:
+                continue
+            self.apart[x] = carried
+            if x.array is None:
+                self.state[x] = UNKNOWN
+                continue
+            found = self._index.nearest(x, explained(node, x, carried))
+            if found is not None:
+                self.pairs[x] = found[0]
+                self.apart[x] = max(found[1], 0.0)
+
+    # -- what has none ----------------------------------------------------------------------------
+
+    def _settle(self, graph: Graph) -> None:
+        """Say of every value what it is, the last first."""
+        paired = self._back if graph is self.first else self.pairs
+        leads: set[Value] = set()
+        for node in reversed(graph.nodes):
+            tells = node.operation not in _CHOOSE
+            if any((x in paired and x.says and tells) or x in leads for x in node.results):
+                leads.update(node.operands)
+        for node in graph.nodes:
+            unknown = any(self.state.get(x) == UNKNOWN for x in node.operands)
+            for x in node.results:
+                if x in paired:
+                    self.state[x] = PAIRED
+                elif unknown and x.maker is node:
+                    self.state.setdefault(x, UNKNOWN)
+                elif x in leads:
+                    self.state.setdefault(x, STEP)
+                elif x.maker is node:
+                    self.state.setdefault(x, DEPARTS)
+
+    def frontier(self, graph: Graph) -> Iterator[Node]:
+        """Yield the nodes at which a run departs first: their operands do not."""
+        for node in graph.nodes:
+            if any(self.state.get(x) == DEPARTS and x.maker is node for x in node.results) and all(
+                self.state.get(x, PAIRED) in (PAIRED, STEP) for x in node.operands
+            ):
+                yield node
+
+    def common(self, mine: Node, theirs: Node) -> int:
+        """How many operands of two nodes are pairs, or come of one."""
+        roots = self._roots(mine, self.pairs)
+        return len(roots & self._roots(theirs, None))
+
+    def _roots(self, node: Node, pairs: dict[Value, Value] | None) -> set[Value]:
+        """The paired values that a node is made of, as those of the first run."""
+        found: set[Value] = set()
+        left, seen = [*node.operands], set[Value]()
+        while left:
+            x = left.pop()
+            if x in seen:
+                continue
+            seen.add(x)
+            if pairs is not None and x in pairs:
+                found.add(pairs[x])
+            elif pairs is None and (x in self._back or x.maker is None):
+                found.add(x)
+            elif x.maker is not None:
+                left += x.maker.operands
+        return found
+
+
+def explained(node: Node, x: Value, carried: float) -> float:
+    """Return how far apart rounding explains two results to be.
+
+    Parameters
+    ----------
+    node : Node
+        That made them, of operands that are ``carried`` apart.
+    x : Value
+    carried : float
+    """
+    if not x.inexact:
+        return 0.0
+    terms = max((max(each.shape, default=1) for each in (*node.operands, x)), default=1)
+    given = [each for each in node.operands if each.array is not None and each.inexact]
+    dtypes = [each.dtype for each in (x, *given) if each.dtype]
+    own = max((_epsilon(dtype) for dtype in dtypes), default=_epsilon("float32"))
+    growth = 1.0
+    for each in given:
+        if each.size and x.size and x.norm:
+            own_rms, made_rms = each.norm / each.size**0.5, x.norm / x.size**0.5
+            if node.operation in _CANCEL:
+                growth = max(growth, own_rms / made_rms)
+            spread = float(each.ordered[-1] - each.ordered[0])
+            if node.name.endswith(_POWERS) or node.operation in _POWERS:
+                growth = max(growth, spread if math.isfinite(spread) else 1.0)
+    return min(0.05, FACTOR * growth * (own * math.sqrt(terms) + carried))
+
+
+_CANCEL = frozenset({"add", "subtract", "sum", "mean", "matmul", "var", "std"})
+_POWERS = ("exp", "softmax", "cross_entropy", "attention")
+_CHOOSE = frozenset({"max", "min", "argmax", "argmin", "maximum", "minimum", "clip", "sort"})
+"""What may be the same of operands that are not."""
+
+
+def _epsilon(dtype: str) -> float:
+    """Half a unit in the last place, relative; of a step that of float32, which it is taken for."""
+    known = BY_NAME[dtype or "float32"]
+    if known.kind not in INEXACT or known.format is None:
+        return 2.0**-24
+    return float(2.0 ** -(known.format.mantissa + 1))
+
+
+def _given(graph: Graph) -> list[Value]:
+    """The values that come from outside."""
+    found: dict[Value, None] = {}
+    for node in graph.nodes:
+        for x in node.operands:
+            if x.maker is None and x.array is not None:
+                found.setdefault(x)
+    return [*found]
+
+
+class _Index:
+    """The values of a run by their size, ordered by what no layout changes."""
+
+    def __init__(self, graph: Graph) -> None:
+        every: dict[Value, None] = {}
+        for node in graph.nodes:
+            every.update(dict.fromkeys((*node.operands, *node.results)))
+        self._by_size: dict[int, list[tuple[float, int, Value]]] = {}
+        self._same = {x.name: x for x in every}
+        for number, x in enumerate(every):
+            if x.array is not None and x.size:
+                self._by_size.setdefault(x.size, []).append((x.norm, number, x))
+        for some in self._by_size.values():
+            some.sort(key=lambda each: each[:2])
+
+    def nearest(self, x: Value, most: float) -> tuple[Value, float] | None:
+        """Return the nearest value with how far it is, if that is not too far."""
+        if x.name in self._same:
+            return self._same[x.name], 0.0
+        if x.array is None:
+            return None
+        some = self._by_size.get(x.size, [])
+        low, high = x.norm * (1 - most) - 1e-300, x.norm * (1 + most) + 1e-300
+        start = bisect_left(some, low, key=lambda each: each[0])
+        end = bisect_right(some, high, key=lambda each: each[0])
+        found: tuple[Value, float] | None = None
+        for _, _, other in some[start:end]:
+            apart = distance(other, x)
+            if apart <= most and (found is None or apart < found[1]):
+                found = other, apart
+        return found

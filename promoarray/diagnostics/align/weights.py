@@ -1,0 +1,210 @@
+"""Initial weights and inputs that a program draws: which of one run stands for which of another."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
+from promoarray.diagnostics.exit_codes import UsageError
+from promoarray.diagnostics.record.tape import Array
+
+_DRAWS = re.compile(
+    r"(rand|normal|uniform|bernoulli_|multinomial|truncated|kaiming|xavier|glorot|lecun|orthogonal_"
+    r"|trunc_normal|create_parameter|gumbel|exponential_|random\.|gaussian)"
+)
+_SCALES = frozenset({"add", "subtract", "multiply", "divide", "negative", "clip", "sqrt"})
+CASTS = frozenset({"astype", "to", "cast", "float", "half", "bfloat16", "lax.convert_element_type"})
+_LAYOUTS = (
+    (),
+    (0,),
+    (0, 1),
+    (1, 0),
+    (0, 1, 2),
+    (2, 1, 0),
+    (0, 1, 2, 3),
+    (2, 3, 1, 0),
+    (3, 2, 0, 1),
+)
+"""Layouts that are looked for first: (out, in) and (in, out), OIHW and HWIO."""
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A weight of the first run that the second goes on with."""
+
+    first: Value
+    second: Value
+    names: tuple[str, str]  # the lines at which they were drawn
+    layout: tuple[int, ...]  # the axes of the first, in the order of the second's
+
+    @property
+    def values(self) -> Array:
+        """What the second goes on with."""
+        assert self.first.array is not None
+        found: Array = self.first.array.transpose(self.layout)
+        return found
+
+    @property
+    def turned(self) -> bool:
+        """Whether the layouts differ."""
+        return self.layout != tuple(range(len(self.layout)))
+
+
+def drawn(graph: Graph) -> dict[str, Value]:
+    """Return the drawn values that a run computes with, by the lines that drew them.
+
+    What a drawn array is scaled, shifted and cast by, before it meets another, belongs to it.
+    """
+    random: dict[Value, Node] = {}
+    found: dict[Value, Node] = {}
+    for node in graph.nodes:
+        arrays = [x for x in node.operands if x.inexact]
+        if _DRAWS.search(node.name) and not any(x in found for x in arrays):
+            random.update((x, node) for x in node.results if x.inexact)
+            continue
+        if node.name.endswith("_like") or node.name in _OVERWRITE:
+            continue  # which looks at no value
+        if not node.step and not any(x in found for x in arrays) and _goes_on(node):
+            if arrays and all(x in random for x in arrays):
+                random.update((x, random[arrays[0]]) for x in node.results if x not in random)
+            continue
+        for x in arrays:
+            if x in random and x.says:
+                found.setdefault(x, random[x])
+    counts = Counter[str]()
+    named: dict[str, Value] = {}
+    for x, node in found.items():
+        line = f"{os.path.basename(node.place.file)}:{node.place.line}"
+        named[f"{line}#{counts[line]}"] = x
+        counts[line] += 1
+    return named
+
+
+def _goes_on(node: Node) -> bool:
+    """Whether a call makes one array of another and of numbers alone."""
+    arrays = [x for x in node.operands if x.array is not None]
+    alone = len({*arrays}) == 1
+    return alone and (node.operation in _SCALES or node.name.rpartition(".")[2] in CASTS)
+
+
+def proposed(
+    first: Graph, second: Graph, asked: dict[str, str]
+) -> tuple[list[Copied], list[str], list[dict[str, Array]]]:
+    """Return what the second run goes on with, and the names of what has no counterpart.
+
+    Where one program begins with a constant, such as a bias of zeros, and the other draws, both
+    begin with the constant: this is told of each.
+
+    Raises
+    ------
+    UsageError
+        If what is asked for is not there, or has another shape.
+    """
+    theirs, mine = drawn(first), drawn(second)
+    left, copied, alone = dict(theirs), list[Copied](), list[str]()
+    level: list[dict[str, Array]] = [{}, {}]
+    fixed = _constants(first), _constants(second)
+    for name, other in asked.items():
+        if name not in mine or other not in theirs:
+            known = ", ".join([*mine] if name not in mine else [*theirs])
+            raise UsageError(f"--weights: no {name if name not in mine else other}; write {known}")
+        left.pop(other, None)
+    for name, x in mine.items():
+        if name in asked:
+            pair: tuple[str, ...] = (asked[name],)
+        else:
+            same = [n for n, y in left.items() if y.size == x.size and distance(x, y) == 0]
+            if same:
+                left.pop(same[0])
+                continue
+            pair = tuple(n for n, y in left.items() if next(_layouts(y, x), None) is not None)
+        if not pair:
+            if x.shape in fixed[0]:
+                level[1][x.name] = fixed[0][x.shape]
+            else:
+                alone.append(name)
+            continue
+        y = theirs[pair[0]]
+        layout = next(_layouts(y, x), None)
+        if layout is None:
+            raise UsageError(f"--weights: {name} is {x.shape}, and {pair[0]} is {y.shape}")
+        left.pop(pair[0], None)
+        copied.append(Copied(y, x, (pair[0], name), layout))
+    for y in left.values():
+        if y.shape in fixed[1]:
+            level[0][y.name] = fixed[1][y.shape]
+    return copied, alone, level
+
+
+def _constants(graph: Graph) -> dict[tuple[int, ...], Array]:
+    """The parameters of one number alone with which a run begins, by shape."""
+    return {
+        x.shape: x.array
+        for node in graph.nodes
+        if node.name.rpartition(".")[2].strip("_") in _MAKERS
+        for x in node.results
+        if x.array is not None and x.inexact and not x.says and x.size > 1
+    }
+
+
+_OVERWRITE = frozenset({"copy_", "zero_", "fill_", "set_value", "data"})
+_MAKERS = frozenset({"create_parameter", "zeros", "ones", "full", "constant"})
+
+
+def read_map(path: str | None) -> dict[str, str]:
+    """Return the weights that a user names, as ``{"b.py:12#0": "a.py:30#1"}``.
+
+    Raises
+    ------
+    UsageError, OSError
+    """
+    if path is None:
+        return {}
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UsageError(f"{path} is no JSON: {error}") from error
+    if not isinstance(found, dict) or not all(isinstance(x, str) for x in found.values()):
+        raise UsageError(f'{path}: write {{"b.py:12#0": "a.py:30#0"}}, of the lines that draw them')
+    return found
+
+
+def _layouts(first: Value, second: Value) -> Iterator[tuple[int, ...]]:
+    """Yield the layouts in which the first has the shape of the second, the likeliest first."""
+    rank = len(first.shape)
+    if first.array is None or rank != len(second.shape):
+        return
+    turned = (
+        rank == 2
+        and None not in (ways := (_turned(first), _turned(second)))
+        and (ways[0] != ways[1])
+    )
+    every: list[Any] = [x for x in _LAYOUTS if len(x) == rank]
+    every = every[::-1] if turned else every
+    every += permutations(range(rank)) if rank < 6 else []
+    for layout in every:
+        if tuple(first.shape[n] for n in layout) == second.shape:
+            yield layout
+
+
+def _turned(x: Value) -> bool | None:
+    """Whether a matrix has the outputs first; None where nothing tells."""
+    for node in x.readers:
+        name = node.name.rpartition(".")[2]
+        at = next((n for n, y in enumerate(node.operands) if y is x), -1)
+        if name == "linear" and at == 1:
+            return node.framework == "torch"
+        if node.operation == "matmul" and at == 1:
+            return False
+        if name in ("T", "t", "transpose", "swapaxes", "mT"):
+            later = [_turned(y) for y in node.results]
+            return None if later[:1] in ([], [None]) else not later[0]
+    return None
