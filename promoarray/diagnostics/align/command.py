@@ -48,6 +48,10 @@ SHOWN = 8
 """So many of what has no counterpart are named."""
 
 
+AGAIN = 8
+"""So many results are taken out, where a line departs again in another pass."""
+
+
 class Failed(Exception):
     """A program that did not run to its end; the message says where."""
 
@@ -250,12 +254,14 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
             _count(found, pairing, departure is None)
             if departure is None:
                 return found
-            if any(each.at == departure.at for each in found.departures):
+            again = any(each.at == departure.at for each in found.departures)
+            if again and len(made) >= AGAIN:
                 found.ended = "The line departs again: what follows was not looked at."
                 return found
-            if args.edit and not second.saved:
-                _try_edit(departure, second, theirs, given, made)
-            found.departures.append(departure)
+            if not again:
+                if args.edit and not second.saved:
+                    _try_edit(departure, second, theirs, given, made)
+                found.departures.append(departure)
             if len(found.departures) >= args.differences:
                 found.ended = "What follows was not looked at (--differences)."
                 return found
@@ -264,6 +270,9 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 found.ended = "What follows was not looked at: nothing stands for the result there."
                 return found
             at = (departure.goes_on or departure.second).number
+            if (at, counterpart[0]) in made:
+                found.ended = "It stays when it is taken out: what follows was not looked at."
+                return found
             made[at, counterpart[0]] = counterpart[1]
             mine = second.run(given, made)
 

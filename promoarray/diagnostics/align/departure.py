@@ -250,6 +250,8 @@ def _cause(
         a, b = first.scalars[0], second.scalars[0]
         if not math.isclose(a, b):
             return f"another number: {a:g} in the first, {b:g} in the second", (a, b)
+    if said := _average(first, second, theirs, mine):
+        return said, None
     if said := _other_axis(second, theirs) or _whole(first, second):
         return said, numbers
     if first.operation != second.operation or first.name != second.name:
@@ -316,6 +318,27 @@ def _whole(first: Node, second: Node) -> str:
     for a, b, words in ((theirs, mine, "the second divides"), (mine, theirs, "the first divides")):
         if _near(np.floor(a.wide), b) and not _near(a.wide, b):
             return f"integer division: {words} and rounds down"
+    return ""
+
+
+def _average(first: Node, second: Node, theirs: Value, mine: Value) -> str:
+    """Say by how much the part differs that two running averages take in, if they are such."""
+    old = [x for x in second.operands if x.shape == mine.shape and x.size > 1]
+    shares = {s for node in (first, second) for s in node.scalars if 0 < s < 1}
+    if theirs.shape != mine.shape or not old or not shares:
+        return ""
+    for before in old:
+        for share in sorted({*shares, *(1 - s for s in shares)}):
+            a, b = (x.wide - share * before.wide for x in (theirs, mine))
+            ratio = float(np.median(a / b)) if b.all() else 0.0
+            if not ratio or not np.allclose(a, b * ratio, rtol=1e-3) or abs(ratio - 1) < 1e-5:
+                continue
+            count = max((x.size for x in second.operands), default=0) // mine.size
+            said = f"what the running average takes in is {ratio:.6g} times as much in the first"
+            if count > 1 and abs(ratio ** (1 if ratio > 1 else -1) - count / (count - 1)) < 1e-4:
+                which = "first" if ratio > 1 else "second"
+                return f"{said}: the {which} divides the variance by {count} - 1, the other not"
+            return said
     return ""
 
 
