@@ -18,7 +18,7 @@ from typing import Any
 from promoarray.console import console, counted, folded, visible
 from promoarray.diagnostics.align.departure import Departure, find, in_layout
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, read
-from promoarray.diagnostics.align.pairing import DEPARTS, PAIRED, UNKNOWN, Pairing
+from promoarray.diagnostics.align.pairing import PAIRED, UNKNOWN, Pairing
 from promoarray.diagnostics.align.weights import Copied, proposed, read_map
 from promoarray.diagnostics.exit_codes import (
     FAILED,
@@ -322,7 +322,7 @@ def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | 
             behind.append(node)
             left += [each for x in node.results for each in x.readers]
     places = [*range(len(call.results))]
-    departing = [n for n in places if pairing.state.get(call.results[n]) == DEPARTS]
+    departing = [n for n in places if call.results[n] in pairing.departing(call)]
     for place in departing or places:
         x = call.results[place]
         same = [

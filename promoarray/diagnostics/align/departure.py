@@ -186,9 +186,9 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         near = [each for count, each in shared if count == most]
         alike = [each for each in near if each.operation and each.operation == node.operation]
         first = (alike or near)[0]
-        mine, *_ = _departing(node, pairing)
+        mine, *_ = pairing.departing(node)
         theirs = min(
-            _departing(first, pairing),
+            pairing.departing(first),
             key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
         )
         if less := _step_less(first, node, pairing):
@@ -202,10 +202,6 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         yield found
         return
     yield from _outside(pairing)
-
-
-def _departing(node: Node, pairing: Pairing) -> list[Value]:
-    return [x for x in node.results if pairing.state.get(x) == DEPARTS]
 
 
 def _step_less(first: Node, second: Node, pairing: Pairing) -> Departure | None:

@@ -127,10 +127,17 @@ class Pairing:
     def frontier(self, graph: Graph) -> Iterator[Node]:
         """Yield the nodes at which a run departs first: their operands do not."""
         for node in graph.nodes:
-            if any(self.state.get(x) == DEPARTS and x.maker is node for x in node.results) and all(
-                self.state.get(x, PAIRED) in (PAIRED, STEP) for x in node.operands
-            ):
+            known = all(self.state.get(x, PAIRED) in (PAIRED, STEP) for x in node.operands)
+            if known and self.departing(node):
                 yield node
+
+    def departing(self, node: Node) -> list[Value]:
+        """Return the results that depart: its first, and others that something reads."""
+        return [
+            x
+            for n, x in enumerate(node.results)
+            if self.state.get(x) == DEPARTS and x.maker is node and (x.readers or n == 0)
+        ]
 
     def common(self, mine: Node, theirs: Node) -> int:
         """How many operands of two nodes are pairs, or come of one."""
