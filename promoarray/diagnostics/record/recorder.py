@@ -661,12 +661,13 @@ class Recorder:
         in a dtype that it gives it with each of the frameworks that it can be run with; a loader of
         data, which seeds itself and draws the order."""
         folders = _INNER.get(self.framework, ())
-        if self.framework == "tensorflow":  # what Keras calls is made of other functions
-            while frame.f_back and (_stands_in(frame, _TENSORFLOW) or of_promoarray(frame)):
-                if _stands_in(frame, folders[0]):
-                    return True
-                frame = frame.f_back
-        return any(_stands_in(frame, folder) for folder in folders)
+        inner = any(_stands_in(frame, folder) for folder in folders)
+        while not inner and self.framework == "tensorflow" and frame.f_back:
+            if not (_stands_in(frame, _TENSORFLOW) or of_promoarray(frame)):
+                break  # what Keras calls is made of other functions
+            frame = frame.f_back
+            inner = any(_stands_in(frame, folder) for folder in folders)
+        return inner
 
     def _counts(self, operands: Iterable[Any], result: Result, frame: FrameType) -> bool:
         """Whether a framework computes with integers of its own: with shapes, counts and seeds."""
