@@ -732,7 +732,10 @@ def _stands_in(frame: FrameType, folder: str) -> bool:
 
 
 _INNER = {
-    "tensorflow": ("/tensorflow/python/distribute/", "/keras/src/"),
+    "tensorflow": (
+        *("/tensorflow/python/distribute/", "/tensorflow/python/data/util/random_seed.py"),
+        "/keras/src/",
+    ),
     "torch": ("/torch/utils/data/dataloader.py", "/torch/utils/data/sampler.py"),
 }
 """From a framework to where it makes arrays that are no part of what a program computes."""
