@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import update_wrapper
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core._fast_path import FastOperator
@@ -24,8 +24,13 @@ from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
 
+if TYPE_CHECKING:
+    from promoarray.namespace_types import Functions
+else:
+    Functions = object
 
-class Namespace:
+
+class Namespace(Functions):
     """The functions of promoarray under one policy, whatever the policy in force is.
 
     NumPy's functions beyond the standard (``einsum``) are in ``extras`` alone.
@@ -185,7 +190,7 @@ def _bound(value: Any, cls: type[PArray]) -> Any:
     return value
 
 
-def namespace(policy: str | Policy, *, kernels: bool = False) -> Any:
+def namespace(policy: str | Policy, *, kernels: bool = False) -> Namespace:
     """Return the array-API namespace bound to a policy.
 
     Parameters

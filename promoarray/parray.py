@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -488,6 +488,17 @@ class PArray(Conversions):
     __abs__ = unary("abs")
     __invert__ = unary("bitwise_invert")
 
+
+class _HasArray(Protocol):
+    def __array__(self, *args: Any, **options: Any) -> Any: ...
+
+
+class _HasDLPack(Protocol):
+    def __dlpack__(self, *args: Any, **options: Any) -> Any: ...
+
+
+AnyArray = PArray | _HasArray | _HasDLPack | complex
+"""What functions take for an array: one of any library, or a Python scalar."""
 
 Array.default = PArray
 

@@ -21,7 +21,10 @@ FLOORS = [
     ["cli", "threadpool"],
     ["__init__"],
     ["testing"],
-    ["diagnostics", "io", "linalg", "fft", "namespaces", "extras", "array_methods", "numpy_api"],
+    [
+        *("diagnostics", "io", "linalg", "fft", "namespaces", "namespace_types", "extras"),
+        *("array_methods", "numpy_api"),
+    ],
     ["functions"],
     ["parray"],
     ["core"],

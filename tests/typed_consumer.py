@@ -55,3 +55,12 @@ assert_type(pa.load("x.npz"), dict[str, PArray])
 
 def doubled(y: PArray) -> PArray:
     return 2 * y.astype(pa.float32) + y.sum()
+
+
+# namespaces: every function has its types
+xp = pa.namespace("torch")
+assert_type(xp.add(x, 1), PArray)
+assert_type(xp.mean(x, axis=0), PArray)
+assert_type(xp.linalg.svd(m).S, PArray)
+assert_type(xp.fft.fft(x), PArray)
+assert_type(xp.float32, pa.DType)

@@ -17,7 +17,7 @@ from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = [
     "fft",
@@ -123,7 +123,7 @@ _over = template(
         "TensorFlow and under ``array_api``."
     ),
 )
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+def fft(x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
     """Return the discrete Fourier transform along an axis.
 
     Examples
@@ -138,7 +138,9 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backwa
     result="Complex, of the dtype that ``fft`` gives, with ``n`` elements along the axis.",
     refuses="If the policy does not transform the dtype, as for ``fft``.",
 )
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+def ifft(
+    x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+) -> PArray:
     """Return the inverse of ``fft``.
 
     Examples
@@ -150,7 +152,9 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
 
 
 @_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
-def fftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward") -> PArray:
+def fftn(
+    x: AnyArray, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
+) -> PArray:
     """Return the discrete Fourier transform along several axes.
 
     Examples
@@ -163,7 +167,9 @@ def fftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "ba
 
 
 @_over(result="Complex, of the dtype that ``fft`` gives, with ``s`` elements along the axes.")
-def ifftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward") -> PArray:
+def ifftn(
+    x: AnyArray, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
+) -> PArray:
     """Return the inverse of ``fftn``.
 
     Examples
@@ -186,7 +192,9 @@ def ifftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "b
         "in JAX and PyTorch."
     ),
 )
-def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+def rfft(
+    x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+) -> PArray:
     """Return the discrete Fourier transform of real numbers, its first half.
 
     The second half is the complex conjugate of the first, reversed.
@@ -211,7 +219,9 @@ def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
         "``array_api``, integers in Paddle."
     ),
 )
-def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+def irfft(
+    x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+) -> PArray:
     """Return the inverse of ``rfft``.
 
     Examples
@@ -229,7 +239,9 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
         "elements, the others have ``s``."
     ),
 )
-def rfftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward") -> PArray:
+def rfftn(
+    x: AnyArray, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
+) -> PArray:
     """Return ``rfft`` along the last of several axes and ``fft`` along the others.
 
     Examples
@@ -249,7 +261,7 @@ def rfftn(x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "b
     result="Real, of the dtype that ``irfft`` gives, with ``s`` elements along the axes.",
 )
 def irfftn(
-    x: Any, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
+    x: AnyArray, /, *, s: Lengths = None, axes: Lengths = None, norm: Norm = "backward"
 ) -> PArray:
     """Return the inverse of ``rfftn``.
 
@@ -267,7 +279,9 @@ def irfftn(
     result="Real, of the dtype that ``irfft`` gives, with ``n`` elements along the axis.",
     refuses="If the policy does not transform the dtype, as for ``irfft``.",
 )
-def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+def hfft(
+    x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+) -> PArray:
     """Return the real Fourier transform of numbers whose second half mirrors the first.
 
     Examples
@@ -285,7 +299,9 @@ def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
     ),
     refuses="If the policy does not transform the dtype, as for ``rfft``.",
 )
-def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> PArray:
+def ihfft(
+    x: AnyArray, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward"
+) -> PArray:
     """Return the inverse of ``hfft``.
 
     Examples

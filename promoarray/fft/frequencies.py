@@ -16,7 +16,7 @@ from promoarray.errors import quoted
 from promoarray.functions._creation import default, notified
 from promoarray.functions._docs import template
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 
 _frequencies_of = template(
@@ -100,7 +100,7 @@ def rfftfreq(
 
 
 @_shift()
-def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
+def fftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     """Move the frequency zero to the middle.
 
     Examples
@@ -112,7 +112,7 @@ def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
 
 
 @_shift()
-def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> PArray:
+def ifftshift(x: AnyArray, /, *, axes: int | Sequence[int] | None = None) -> PArray:
     """Return the inverse of ``fftshift``; they differ for axes of odd length.
 
     Examples

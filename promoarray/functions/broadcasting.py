@@ -10,13 +10,13 @@ from promoarray.backends import backend_of
 from promoarray.core.move import Move, fast_move, move
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import integers
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = ["broadcast_arrays", "broadcast_shapes", "broadcast_to"]
 
 
 @fast_move
-def broadcast_to(x: Any, /, shape: tuple[int, ...]) -> Move[PArray]:
+def broadcast_to(x: AnyArray, /, shape: tuple[int, ...]) -> Move[PArray]:
     """Return a view of an array in a shape that it broadcasts to.
 
     Parameters

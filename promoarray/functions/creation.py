@@ -31,7 +31,7 @@ from promoarray.functions._creation import (
 )
 from promoarray.functions._docs import template
 from promoarray.operations import Form
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
 
@@ -110,7 +110,7 @@ def _copied(obj: Any, /, *, dtype: object = None) -> PArray:
     return conversion.asarray(obj, dtype=dtype, copy=True)
 
 
-def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
+def from_dlpack(x: AnyArray, /, *, device: str | None = None, copy: bool | None = None) -> PArray:
     """Wrap the memory of an array of another library.
 
     Parameters
@@ -276,7 +276,9 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
     overflow=_OVERFLOW,
 )
 @fast_function("full", settings=making(PArray))
-def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+def full(
+    shape: Any, fill_value: AnyArray, *, dtype: object = None, device: str | None = None
+) -> PArray:
     """Return an array of one value.
 
     Examples
@@ -302,7 +304,7 @@ def full(shape: Any, fill_value: Any, *, dtype: object = None, device: str | Non
 
 @_made_like()
 @fast_function("empty_like", settings=TYPED)
-def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+def empty_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return an array of unset values, of the shape of another.
 
     Examples
@@ -315,7 +317,7 @@ def empty_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
 
 @_made_like()
 @fast_function("zeros_like", settings=TYPED)
-def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+def zeros_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return zeros, of the shape of another array.
 
     Examples
@@ -328,7 +330,7 @@ def zeros_like(x: Any, /, *, dtype: object = None, device: str | None = None) ->
 
 @_made_like()
 @fast_function("ones_like", settings=TYPED)
-def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> PArray:
+def ones_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None) -> PArray:
     """Return ones, of the shape of another array.
 
     Examples
@@ -342,7 +344,7 @@ def ones_like(x: Any, /, *, dtype: object = None, device: str | None = None) -> 
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
 @fast_function("full_like", settings=TYPED)
 def full_like(
-    x: Any, /, fill_value: Any, *, dtype: object = None, device: str | None = None
+    x: AnyArray, /, fill_value: AnyArray, *, dtype: object = None, device: str | None = None
 ) -> PArray:
     """Return one value, in the shape of another array.
 

@@ -28,7 +28,7 @@ from promoarray.dtypes import INTEGERS, WEAK, DType, Format
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -47,7 +47,7 @@ __all__ = [
 
 @fast_function("astype", form=Form.OPERATOR)
 def astype(
-    x: Any,
+    x: AnyArray,
     dtype: object,
     /,
     *,

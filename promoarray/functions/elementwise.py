@@ -20,7 +20,7 @@ from promoarray.dtypes import WEAK
 from promoarray.functions import HOMES
 from promoarray.functions._docs import documented
 from promoarray.operations import OPERATIONS, Form
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 _DOC = """{title}
 
@@ -63,14 +63,14 @@ _BINARY = {
 }
 
 
-def _binary(name: str, title: str) -> Callable[[Any, Any], PArray]:
+def _binary(name: str, title: str) -> Callable[[AnyArray, AnyArray], PArray]:
     def function(x1: Any, x2: Any, /) -> PArray:
         return call(name, x1, x2)
 
     return _named(function, name, title, _BINARY)
 
 
-def _unary(name: str, title: str) -> Callable[[Any], PArray]:
+def _unary(name: str, title: str) -> Callable[[AnyArray], PArray]:
     def function(x: Any, /) -> PArray:
         return call(name, x)
 
@@ -171,7 +171,7 @@ imag = _unary("imag", "Imaginary part.")
 
 
 @fast_function("clip" + Form.FUNCTION + BOUNDS[True, True], Form.OPERATOR, settings={"operands": 3})
-def clip(x: Any, /, min: Any = None, max: Any = None) -> PArray:
+def clip(x: AnyArray, /, min: AnyArray | None = None, max: AnyArray | None = None) -> PArray:
     """Limit values to a range.
 
     Parameters

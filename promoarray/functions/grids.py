@@ -16,7 +16,7 @@ from promoarray.core.operands import as_array
 from promoarray.errors import quoted
 from promoarray.functions._creation import buffer_of, cast_values, default
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 
 __all__ = ["eye", "meshgrid", "tril", "triu"]
@@ -164,7 +164,7 @@ _triangular = template(
 
 @_triangular(k="The last diagonal to keep: 0 is the main one, 1 the next above.")
 @fast_move
-def tril(x: Any, /, *, k: int = 0) -> Move[PArray]:
+def tril(x: AnyArray, /, *, k: int = 0) -> Move[PArray]:
     """Return the lower triangle of matrices, and zeros above.
 
     Examples
@@ -178,7 +178,7 @@ def tril(x: Any, /, *, k: int = 0) -> Move[PArray]:
 
 @_triangular(k="The first diagonal to keep: 0 is the main one, 1 the next above.")
 @fast_move
-def triu(x: Any, /, *, k: int = 0) -> Move[PArray]:
+def triu(x: AnyArray, /, *, k: int = 0) -> Move[PArray]:
     """Return the upper triangle of matrices, and zeros below.
 
     Examples

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from promoarray.core.index_keys import picking
 from promoarray.core.move import Move, fast_move, mover
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = ["take", "take_along_axis"]
 
 
 @fast_move
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
+def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Move[PArray]:
     """Return the elements at some indices along an axis.
 
     Parameters
@@ -56,7 +54,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Move[PArray]:
 
 
 @fast_move
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Move[PArray]:
+def take_along_axis(x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Move[PArray]:
     """Return the elements that indices pick along an axis, each in its own row.
 
     Parameters

@@ -11,7 +11,7 @@ from promoarray.core.fast_path import fast_function
 from promoarray.core.move import Move, copies, fast_move, moved, mover
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, integers
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = ["concat", "stack", "unstack"]
 
@@ -94,7 +94,7 @@ def _some(arrays: tuple[Any, ...], name: str) -> tuple[Any, ...]:
 
 
 @fast_move
-def unstack(x: Any, /, *, axis: int = 0) -> Move[tuple[PArray, ...]]:
+def unstack(x: AnyArray, /, *, axis: int = 0) -> Move[tuple[PArray, ...]]:
     """Return the slices along an axis.
 
     Parameters

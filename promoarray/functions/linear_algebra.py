@@ -6,18 +6,17 @@ Narrow floats are computed in float32 and rounded once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
 @fast_function("matmul")
-def matmul(x1: Any, x2: Any, /) -> PArray:
+def matmul(x1: AnyArray, x2: AnyArray, /) -> PArray:
     """Multiply matrices, ``x1 @ x2``.
 
     Parameters
@@ -47,7 +46,7 @@ def matmul(x1: Any, x2: Any, /) -> PArray:
     return call("matmul", x1, x2)
 
 
-def matrix_transpose(x: Any, /) -> PArray:
+def matrix_transpose(x: AnyArray, /) -> PArray:
     """Return the array with its last two axes swapped, of any dtype under every policy.
 
     Parameters
@@ -75,7 +74,7 @@ def matrix_transpose(x: Any, /) -> PArray:
 
 
 @fast_function("vecdot", axis=-1)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
+def vecdot(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> PArray:
     """Multiply vectors along an axis, the first conjugated.
 
     Parameters
@@ -112,7 +111,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
 
 @fast_function("tensordot", axes=2)
 def tensordot(
-    x1: Any, x2: Any, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
+    x1: AnyArray, x2: AnyArray, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> PArray:
     """Contract axes of two arrays.
 

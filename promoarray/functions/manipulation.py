@@ -11,7 +11,7 @@ from promoarray.core.operands import as_array, as_operand, require_one_namespace
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import INTEGERS
 from promoarray.errors import quoted
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = [
     "expand_dims",
@@ -29,7 +29,9 @@ Axis = int | tuple[int, ...]
 
 
 @fast_move
-def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None) -> Move[PArray]:
+def reshape(
+    x: AnyArray, /, shape: int | tuple[int, ...], *, copy: bool | None = None
+) -> Move[PArray]:
     """Return the values in another shape.
 
     Parameters
@@ -61,7 +63,7 @@ def reshape(x: Any, /, shape: int | tuple[int, ...], *, copy: bool | None = None
 
 
 @fast_move
-def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
+def permute_dims(x: AnyArray, /, axes: tuple[int, ...]) -> Move[PArray]:
     """Return the array with its axes in another order.
 
     Parameters
@@ -94,7 +96,7 @@ def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Move[PArray]:
 
 
 @fast_move
-def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
+def moveaxis(x: AnyArray, source: Axis, destination: Axis, /) -> Move[PArray]:
     """Return the array with some axes moved, the others in their order.
 
     Parameters
@@ -129,7 +131,7 @@ def moveaxis(x: Any, source: Axis, destination: Axis, /) -> Move[PArray]:
 
 
 @fast_move
-def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
+def expand_dims(x: AnyArray, /, axis: Axis) -> Move[PArray]:
     """Return the array with new axes of length 1.
 
     Parameters
@@ -164,7 +166,7 @@ def expand_dims(x: Any, /, axis: Axis) -> Move[PArray]:
 
 
 @fast_move
-def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
+def squeeze(x: AnyArray, /, axis: Axis) -> Move[PArray]:
     """Return the array without some axes of length 1.
 
     Parameters
@@ -198,7 +200,7 @@ def squeeze(x: Any, /, axis: Axis) -> Move[PArray]:
 
 
 @fast_move
-def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
+def flip(x: AnyArray, /, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values in reverse along axes.
 
     Parameters
@@ -231,7 +233,7 @@ def flip(x: Any, /, *, axis: Axis | None = None) -> Move[PArray]:
 
 
 @fast_move
-def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
+def roll(x: AnyArray, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
     """Return the values shifted along axes; those shifted beyond the end come in at the front.
 
     Parameters
@@ -270,7 +272,7 @@ def roll(x: Any, /, shift: Axis, *, axis: Axis | None = None) -> Move[PArray]:
 
 
 @fast_move
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
+def repeat(x: AnyArray, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
     """Return each value repeated.
 
     Parameters
@@ -315,7 +317,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Move[PArray]:
 
 
 @fast_move
-def tile(x: Any, repetitions: tuple[int, ...], /) -> Move[PArray]:
+def tile(x: AnyArray, repetitions: tuple[int, ...], /) -> Move[PArray]:
     """Return the array repeated as tiles.
 
     Parameters

@@ -18,7 +18,7 @@ from promoarray.core.shapes import axes_in
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
 
@@ -53,7 +53,7 @@ _extreme = template(
 
 
 @fast_function("where", settings={"conditional": True}, condition=None)
-def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
+def where(condition: AnyArray, x1: AnyArray, x2: AnyArray, /) -> PArray:
     """Choose elements of one array where a condition holds, of another elsewhere.
 
     Parameters
@@ -95,7 +95,7 @@ def where(condition: Any, x1: Any, x2: Any, /) -> PArray:
 
 @_extreme()
 @fast_function("argmax", axis=None, keepdims=False)
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
+def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first largest element; NaN counts as largest.
 
     Examples
@@ -108,7 +108,7 @@ def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 
 @_extreme()
 @fast_function("argmin", axis=None, keepdims=False)
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
+def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> PArray:
     """Return the index of the first smallest element; NaN counts as smallest.
 
     Examples
@@ -120,7 +120,7 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> PAr
 
 
 @fast_move
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Move[PArray]:
+def count_nonzero(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> Move[PArray]:
     """Count the elements that are not zero.
 
     Parameters
@@ -167,7 +167,7 @@ def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Mov
 
 
 @fast_move
-def nonzero(x: Any, /) -> Move[tuple[PArray, ...]]:
+def nonzero(x: AnyArray, /) -> Move[tuple[PArray, ...]]:
     """Return the indices of the elements that are not zero.
 
     Parameters
@@ -229,7 +229,9 @@ def _counting(array: PArray) -> tuple[DType, Callable[..., Any]]:
 
 
 @fast_function("searchsorted", settings={"texts": _SIDES}, side="left")
-def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> PArray:
+def searchsorted(
+    x1: AnyArray, x2: AnyArray, /, *, side: str = "left", sorter: AnyArray | None = None
+) -> PArray:
     """Return where values would be inserted into sorted ones to keep the order.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_call, fast_function
@@ -10,7 +10,7 @@ from promoarray.core.operands import as_array
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -70,7 +70,7 @@ _unique = template(
 
 
 @fast_function("isin", invert=False)
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
+def isin(x1: AnyArray, x2: AnyArray, /, *, invert: bool = False) -> PArray:
     """Return whether each element of one array is in another.
 
     Parameters
@@ -112,7 +112,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> PArray:
         shape (K,).
     """,
 )
-def unique_all(x: Any, /) -> UniqueAllResult:
+def unique_all(x: AnyArray, /) -> UniqueAllResult:
     """Return the unique elements, their first indices, how they make up ``x``, and their counts.
 
     Examples
@@ -134,7 +134,7 @@ def unique_all(x: Any, /) -> UniqueAllResult:
         ``values`` and ``counts``, as in ``unique_all``.
     """,
 )
-def unique_counts(x: Any, /) -> UniqueCountsResult:
+def unique_counts(x: AnyArray, /) -> UniqueCountsResult:
     """Return the unique elements and how many there are of each.
 
     Examples
@@ -151,7 +151,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult:
         ``values`` and ``inverse_indices``, as in ``unique_all``.
     """,
 )
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
+def unique_inverse(x: AnyArray, /) -> UniqueInverseResult:
     """Return the unique elements and how they make up ``x``.
 
     Examples
@@ -174,7 +174,7 @@ def unique_inverse(x: Any, /) -> UniqueInverseResult:
     notes="",
 )
 @fast_function("unique_values")
-def unique_values(x: Any, /) -> PArray:
+def unique_values(x: AnyArray, /) -> PArray:
     """Return the unique elements of the flattened array.
 
     Examples

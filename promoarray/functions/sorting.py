@@ -9,7 +9,7 @@ from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = ["argsort", "sort"]
 
@@ -47,7 +47,9 @@ _sorting = template(
     result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
 )
 @fast_function("argsort", axis=-1, descending=False, stable=True)
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
+def argsort(
+    x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> PArray:
     """Return the indices that sort an array along an axis.
 
     Examples
@@ -66,7 +68,9 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     ),
 )
 @fast_function("sort", axis=-1, descending=False, stable=True)
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> PArray:
+def sort(
+    x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> PArray:
     """Return the elements in order along an axis.
 
     Examples

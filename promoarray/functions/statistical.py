@@ -11,7 +11,7 @@ from promoarray.core.fast_path import TYPED, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 __all__ = [
     "cumulative_prod",
@@ -85,7 +85,9 @@ _cumulative = template(
     refuses="If the policy does not sum the dtype.",
 )
 @fast_function("sum", settings=TYPED, axis=None, keepdims=False)
-def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
+def sum(
+    x: AnyArray, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False
+) -> PArray:
     """Sum elements.
 
     Examples
@@ -106,7 +108,9 @@ def sum(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = F
     refuses="If the policy does not multiply the dtype.",
 )
 @fast_function("prod", settings=TYPED, axis=None, keepdims=False)
-def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False) -> PArray:
+def prod(
+    x: AnyArray, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False
+) -> PArray:
     """Multiply elements.
 
     Examples
@@ -130,7 +134,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: object = None, keepdims: bool = 
     refuses=_NO_MEAN,
 )
 @fast_function("mean", axis=None, keepdims=False)
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def mean(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
 
     Examples
@@ -147,7 +151,9 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     refuses=_NO_MEAN,
 )
 @fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
-def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
+def std(
+    x: AnyArray, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+) -> PArray:
     """Return the standard deviation.
 
     Examples
@@ -169,7 +175,9 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     refuses=_NO_MEAN,
 )
 @fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
-def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> PArray:
+def var(
+    x: AnyArray, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+) -> PArray:
     """Return the variance.
 
     Examples
@@ -198,7 +206,7 @@ _extreme = reduction(
 
 @_extreme
 @fast_function("max", axis=None, keepdims=False)
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def max(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the largest element.
 
     Examples
@@ -211,7 +219,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @_extreme
 @fast_function("min", axis=None, keepdims=False)
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def min(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
     """Return the smallest element.
 
     Examples
@@ -225,7 +233,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 @fast_function("cumulative_sum", settings=TYPED, axis=None, include_initial=False)
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
+    x: AnyArray, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
     """Return the running sum along an axis.
 
@@ -241,7 +249,7 @@ def cumulative_sum(
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 @fast_function("cumulative_prod", settings=TYPED, axis=None, include_initial=False)
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
+    x: AnyArray, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
 ) -> PArray:
     """Return the running product along an axis.
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from promoarray.core.operands import as_array, require_one_namespace
 from promoarray.functions.data_types import astype
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 
-def matrices(x: Any, name: str) -> PArray:
+def matrices(x: AnyArray, name: str) -> PArray:
     """A stack of matrices, or a ValueError."""
     array = as_array(x, name)
     if array.ndim < 2:
@@ -17,7 +17,7 @@ def matrices(x: Any, name: str) -> PArray:
     return array
 
 
-def square(x: Any, name: str) -> PArray:
+def square(x: AnyArray, name: str) -> PArray:
     """A stack of square matrices, or a ValueError."""
     array = matrices(x, name)
     if array.shape[-1] != array.shape[-2]:

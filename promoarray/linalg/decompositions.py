@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from promoarray.core.fast_path import fast_call
 from promoarray.errors import quoted
 from promoarray.linalg.arguments import matrices, square
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 _eig, _eigvals, _eigh, _eigvalsh = map(fast_call, ("eig", "eigvals", "eigh", "eigvalsh"))
 _cholesky = fast_call("cholesky", "upper")
@@ -44,7 +44,7 @@ class SVDResult(NamedTuple):
     Vh: PArray
 
 
-def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
+def cholesky(x: AnyArray, /, *, upper: bool = False) -> PArray:
     """Factor Hermitian, positive-definite matrices into a triangle and its conjugate transpose.
 
     Parameters
@@ -75,7 +75,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> PArray:
     return _cholesky(square(x, "cholesky"), upper=upper)
 
 
-def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Factor matrices into orthonormal columns and an upper triangle.
 
     Parameters
@@ -107,7 +107,7 @@ def qr(x: Any, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResu
     return QRResult(*_qr(matrices(x, "qr"), mode=mode))
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
     """Factor matrices into ``U @ diag(S) @ Vh``.
 
     Parameters
@@ -138,7 +138,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_svd(matrices(x, "svd"), full_matrices=full_matrices))
 
 
-def svdvals(x: Any, /) -> PArray:
+def svdvals(x: AnyArray, /) -> PArray:
     """Return the singular values of matrices, in descending order.
 
     Parameters
@@ -166,7 +166,7 @@ def svdvals(x: Any, /) -> PArray:
     return _svdvals(matrices(x, "svdvals"))
 
 
-def eig(x: Any, /) -> EigResult:
+def eig(x: AnyArray, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices.
 
     Parameters
@@ -197,7 +197,7 @@ def eig(x: Any, /) -> EigResult:
     return EigResult(*_eig(square(x, "eig")))
 
 
-def eigvals(x: Any, /) -> PArray:
+def eigvals(x: AnyArray, /) -> PArray:
     """Return the eigenvalues of square matrices.
 
     Parameters
@@ -225,7 +225,7 @@ def eigvals(x: Any, /) -> PArray:
     return _eigvals(square(x, "eigvals"))
 
 
-def eigh(x: Any, /) -> EighResult:
+def eigh(x: AnyArray, /) -> EighResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices.
 
     Parameters
@@ -257,7 +257,7 @@ def eigh(x: Any, /) -> EighResult:
     return EighResult(*_eigh(square(x, "eigh")))
 
 
-def eigvalsh(x: Any, /) -> PArray:
+def eigvalsh(x: AnyArray, /) -> PArray:
     """Return the eigenvalues of Hermitian matrices.
 
     Parameters

@@ -9,7 +9,7 @@ from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in, number
 from promoarray.errors import quoted
 from promoarray.linalg.arguments import matrices, tolerance
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 _matrix_norm = fast_call("matrix_norm", "keepdims", "ord", texts=("fro", "nuc"))
 _vector_norm = fast_call("vector_norm", "axis", "keepdims", "ord")
@@ -18,7 +18,7 @@ _matrix_rank = fast_call("matrix_rank", "rtol")
 
 @names_keywords
 def matrix_norm(
-    x: Any, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+    x: AnyArray, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
 ) -> PArray:
     """Return a norm of matrices.
 
@@ -57,7 +57,7 @@ def matrix_norm(
 
 @names_keywords
 def vector_norm(
-    x: Any,
+    x: AnyArray,
     /,
     *,
     axis: int | tuple[int, ...] | None = None,
@@ -101,7 +101,7 @@ def vector_norm(
     return _vector_norm(array, axis=axes, keepdims=keepdims, ord=power)
 
 
-def matrix_rank(x: Any, /, *, rtol: Any = None) -> PArray:
+def matrix_rank(x: AnyArray, /, *, rtol: Any = None) -> PArray:
     """Count the singular values of matrices that are not nearly 0.
 
     Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any
 
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_call, fast_function
@@ -13,14 +12,14 @@ from promoarray.errors import quoted
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.linalg.systems import inv
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 _cross, _matrix_power = fast_call("cross", "axis"), fast_call("matrix_power", "n")
 _diagonal, _trace = fast_call("diagonal", "offset"), fast_call("trace", "offset", "axis1", "axis2")
 
 
 @fast_function("outer")
-def outer(x1: Any, x2: Any, /) -> PArray:
+def outer(x1: AnyArray, x2: AnyArray, /) -> PArray:
     """Multiply every element of one vector with every one of another.
 
     Parameters
@@ -49,7 +48,7 @@ def outer(x1: Any, x2: Any, /) -> PArray:
     return call("outer", x1, x2)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
+def cross(x1: AnyArray, x2: AnyArray, /, *, axis: int = -1) -> PArray:
     """Return the cross product of vectors of three elements.
 
     Parameters
@@ -88,7 +87,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> PArray:
     return _cross(*arrays, axis=axis)
 
 
-def matrix_power(x: Any, n: int, /) -> PArray:
+def matrix_power(x: AnyArray, n: int, /) -> PArray:
     """Multiply square matrices with themselves.
 
     Parameters
@@ -128,7 +127,7 @@ def matrix_power(x: Any, n: int, /) -> PArray:
     return _matrix_power(array, n=abs(power))
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
+def diagonal(x: AnyArray, /, *, offset: int = 0) -> PArray:
     """Return a diagonal of matrices.
 
     Parameters
@@ -156,7 +155,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> PArray:
     return _diagonal(matrices(x, "diagonal"), offset=offset)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: object = None) -> PArray:
+def trace(x: AnyArray, /, *, offset: int = 0, dtype: object = None) -> PArray:
     """Sum a diagonal of matrices.
 
     Parameters

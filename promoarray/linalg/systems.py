@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from promoarray.core.fast_path import fast_call
 from promoarray.core.operands import as_array
 from promoarray.linalg.arguments import matrices, square, tolerance
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 
 _solve, _inv, _det, _slogdet = map(fast_call, ("solve", "inv", "det", "slogdet"))
 _pinv = fast_call("pinv", "rtol")
@@ -20,7 +20,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: PArray
 
 
-def solve(x1: Any, x2: Any, /) -> PArray:
+def solve(x1: AnyArray, x2: AnyArray, /) -> PArray:
     """Solve ``x1 @ x = x2``.
 
     Parameters
@@ -57,7 +57,7 @@ def solve(x1: Any, x2: Any, /) -> PArray:
     return _solve(stack, sides)
 
 
-def inv(x: Any, /) -> PArray:
+def inv(x: AnyArray, /) -> PArray:
     """Return the inverse of square matrices.
 
     Parameters
@@ -86,7 +86,7 @@ def inv(x: Any, /) -> PArray:
     return _inv(square(x, "inv"))
 
 
-def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
+def pinv(x: AnyArray, /, *, rtol: Any = None) -> PArray:
     """Return the Moore-Penrose pseudo-inverse of matrices.
 
     Parameters
@@ -118,7 +118,7 @@ def pinv(x: Any, /, *, rtol: Any = None) -> PArray:
     return _pinv(array, rtol=tolerance(rtol, array))
 
 
-def det(x: Any, /) -> PArray:
+def det(x: AnyArray, /) -> PArray:
     """Return the determinant of square matrices.
 
     Parameters
@@ -150,7 +150,7 @@ def det(x: Any, /) -> PArray:
     return _det(square(x, "det"))
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+def slogdet(x: AnyArray, /) -> SlogdetResult:
     """Return sign and logarithm of the determinant of square matrices.
 
     Parameters

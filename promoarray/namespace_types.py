@@ -1,0 +1,260 @@
+"""Functions of a namespace, for type checkers and editors; no program imports it.
+
+Written by ``tests/test_typing.py``.
+"""
+
+from promoarray import fft as fourier
+from promoarray import linalg as algebra
+from promoarray.dtypes import DType
+from promoarray.functions import (
+    broadcasting,
+    creation,
+    data_types,
+    elementwise,
+    grids,
+    indexing,
+    info,
+    joining,
+    linear_algebra,
+    manipulation,
+    ranges,
+    searching,
+    sets,
+    sorting,
+    statistical,
+    utility,
+)
+
+
+class Fft:
+    """Functions of ``xp.fft``."""
+
+    fft = staticmethod(fourier.fft)
+    fftfreq = staticmethod(fourier.fftfreq)
+    fftn = staticmethod(fourier.fftn)
+    fftshift = staticmethod(fourier.fftshift)
+    hfft = staticmethod(fourier.hfft)
+    ifft = staticmethod(fourier.ifft)
+    ifftn = staticmethod(fourier.ifftn)
+    ifftshift = staticmethod(fourier.ifftshift)
+    ihfft = staticmethod(fourier.ihfft)
+    irfft = staticmethod(fourier.irfft)
+    irfftn = staticmethod(fourier.irfftn)
+    rfft = staticmethod(fourier.rfft)
+    rfftfreq = staticmethod(fourier.rfftfreq)
+    rfftn = staticmethod(fourier.rfftn)
+
+
+class Linalg:
+    """Functions of ``xp.linalg``."""
+
+    cholesky = staticmethod(algebra.cholesky)
+    cross = staticmethod(algebra.cross)
+    det = staticmethod(algebra.det)
+    diagonal = staticmethod(algebra.diagonal)
+    eig = staticmethod(algebra.eig)
+    eigh = staticmethod(algebra.eigh)
+    eigvals = staticmethod(algebra.eigvals)
+    eigvalsh = staticmethod(algebra.eigvalsh)
+    inv = staticmethod(algebra.inv)
+    matmul = staticmethod(algebra.matmul)
+    matrix_norm = staticmethod(algebra.matrix_norm)
+    matrix_power = staticmethod(algebra.matrix_power)
+    matrix_rank = staticmethod(algebra.matrix_rank)
+    matrix_transpose = staticmethod(algebra.matrix_transpose)
+    outer = staticmethod(algebra.outer)
+    pinv = staticmethod(algebra.pinv)
+    qr = staticmethod(algebra.qr)
+    slogdet = staticmethod(algebra.slogdet)
+    solve = staticmethod(algebra.solve)
+    svd = staticmethod(algebra.svd)
+    svdvals = staticmethod(algebra.svdvals)
+    tensordot = staticmethod(algebra.tensordot)
+    trace = staticmethod(algebra.trace)
+    vecdot = staticmethod(algebra.vecdot)
+    vector_norm = staticmethod(algebra.vector_norm)
+
+
+class Functions:
+    """Names of ``xp``."""
+
+    __array_api_version__: str
+    __array_namespace_info__ = staticmethod(info.__array_namespace_info__)
+    __version__: str
+    abs = staticmethod(elementwise.abs)
+    acos = staticmethod(elementwise.acos)
+    acosh = staticmethod(elementwise.acosh)
+    add = staticmethod(elementwise.add)
+    all = staticmethod(utility.all)
+    any = staticmethod(utility.any)
+    arange = staticmethod(ranges.arange)
+    argmax = staticmethod(searching.argmax)
+    argmin = staticmethod(searching.argmin)
+    argsort = staticmethod(sorting.argsort)
+    asarray = staticmethod(creation.asarray)
+    asin = staticmethod(elementwise.asin)
+    asinh = staticmethod(elementwise.asinh)
+    astype = staticmethod(data_types.astype)
+    atan = staticmethod(elementwise.atan)
+    atan2 = staticmethod(elementwise.atan2)
+    atanh = staticmethod(elementwise.atanh)
+    bfloat16: DType
+    bitwise_and = staticmethod(elementwise.bitwise_and)
+    bitwise_invert = staticmethod(elementwise.bitwise_invert)
+    bitwise_left_shift = staticmethod(elementwise.bitwise_left_shift)
+    bitwise_or = staticmethod(elementwise.bitwise_or)
+    bitwise_right_shift = staticmethod(elementwise.bitwise_right_shift)
+    bitwise_xor = staticmethod(elementwise.bitwise_xor)
+    bool: DType
+    broadcast_arrays = staticmethod(broadcasting.broadcast_arrays)
+    broadcast_shapes = staticmethod(broadcasting.broadcast_shapes)
+    broadcast_to = staticmethod(broadcasting.broadcast_to)
+    can_cast = staticmethod(data_types.can_cast)
+    ceil = staticmethod(elementwise.ceil)
+    clip = staticmethod(elementwise.clip)
+    complex128: DType
+    complex32: DType
+    complex64: DType
+    concat = staticmethod(joining.concat)
+    conj = staticmethod(elementwise.conj)
+    copysign = staticmethod(elementwise.copysign)
+    cos = staticmethod(elementwise.cos)
+    cosh = staticmethod(elementwise.cosh)
+    count_nonzero = staticmethod(searching.count_nonzero)
+    cumulative_prod = staticmethod(statistical.cumulative_prod)
+    cumulative_sum = staticmethod(statistical.cumulative_sum)
+    diff = staticmethod(utility.diff)
+    divide = staticmethod(elementwise.divide)
+    e: float
+    empty = staticmethod(creation.empty)
+    empty_like = staticmethod(creation.empty_like)
+    equal = staticmethod(elementwise.equal)
+    exp = staticmethod(elementwise.exp)
+    expand_dims = staticmethod(manipulation.expand_dims)
+    expm1 = staticmethod(elementwise.expm1)
+    eye = staticmethod(grids.eye)
+    fft: Fft
+    finfo = staticmethod(data_types.finfo)
+    flip = staticmethod(manipulation.flip)
+    float16: DType
+    float32: DType
+    float4_e2m1fn: DType
+    float64: DType
+    float6_e2m3fn: DType
+    float6_e3m2fn: DType
+    float8_e3m4: DType
+    float8_e4m3: DType
+    float8_e4m3b11fnuz: DType
+    float8_e4m3fn: DType
+    float8_e4m3fnuz: DType
+    float8_e5m2: DType
+    float8_e5m2fnuz: DType
+    float8_e8m0fnu: DType
+    floor = staticmethod(elementwise.floor)
+    floor_divide = staticmethod(elementwise.floor_divide)
+    fmax = staticmethod(elementwise.fmax)
+    fmin = staticmethod(elementwise.fmin)
+    fmod = staticmethod(elementwise.fmod)
+    from_dlpack = staticmethod(creation.from_dlpack)
+    full = staticmethod(creation.full)
+    full_like = staticmethod(creation.full_like)
+    greater = staticmethod(elementwise.greater)
+    greater_equal = staticmethod(elementwise.greater_equal)
+    hypot = staticmethod(elementwise.hypot)
+    iinfo = staticmethod(data_types.iinfo)
+    imag = staticmethod(elementwise.imag)
+    inf: float
+    int16: DType
+    int2: DType
+    int32: DType
+    int4: DType
+    int64: DType
+    int8: DType
+    isdtype = staticmethod(data_types.isdtype)
+    isfinite = staticmethod(elementwise.isfinite)
+    isin = staticmethod(sets.isin)
+    isinf = staticmethod(elementwise.isinf)
+    isnan = staticmethod(elementwise.isnan)
+    less = staticmethod(elementwise.less)
+    less_equal = staticmethod(elementwise.less_equal)
+    linalg: Linalg
+    linspace = staticmethod(ranges.linspace)
+    log = staticmethod(elementwise.log)
+    log10 = staticmethod(elementwise.log10)
+    log1p = staticmethod(elementwise.log1p)
+    log2 = staticmethod(elementwise.log2)
+    logaddexp = staticmethod(elementwise.logaddexp)
+    logical_and = staticmethod(elementwise.logical_and)
+    logical_not = staticmethod(elementwise.logical_not)
+    logical_or = staticmethod(elementwise.logical_or)
+    logical_xor = staticmethod(elementwise.logical_xor)
+    matmul = staticmethod(linear_algebra.matmul)
+    matrix_transpose = staticmethod(linear_algebra.matrix_transpose)
+    max = staticmethod(statistical.max)
+    maximum = staticmethod(elementwise.maximum)
+    mean = staticmethod(statistical.mean)
+    meshgrid = staticmethod(grids.meshgrid)
+    min = staticmethod(statistical.min)
+    minimum = staticmethod(elementwise.minimum)
+    moveaxis = staticmethod(manipulation.moveaxis)
+    multiply = staticmethod(elementwise.multiply)
+    nan: float
+    negative = staticmethod(elementwise.negative)
+    nextafter = staticmethod(elementwise.nextafter)
+    nonzero = staticmethod(searching.nonzero)
+    not_equal = staticmethod(elementwise.not_equal)
+    ones = staticmethod(creation.ones)
+    ones_like = staticmethod(creation.ones_like)
+    permute_dims = staticmethod(manipulation.permute_dims)
+    pi: float
+    positive = staticmethod(elementwise.positive)
+    pow = staticmethod(elementwise.pow)
+    prod = staticmethod(statistical.prod)
+    promote_types = staticmethod(data_types.promote_types)
+    real = staticmethod(elementwise.real)
+    reciprocal = staticmethod(elementwise.reciprocal)
+    remainder = staticmethod(elementwise.remainder)
+    repeat = staticmethod(manipulation.repeat)
+    reshape = staticmethod(manipulation.reshape)
+    result_type = staticmethod(data_types.result_type)
+    roll = staticmethod(manipulation.roll)
+    round = staticmethod(elementwise.round)
+    searchsorted = staticmethod(searching.searchsorted)
+    sign = staticmethod(elementwise.sign)
+    signbit = staticmethod(elementwise.signbit)
+    sin = staticmethod(elementwise.sin)
+    sinh = staticmethod(elementwise.sinh)
+    sort = staticmethod(sorting.sort)
+    sqrt = staticmethod(elementwise.sqrt)
+    square = staticmethod(elementwise.square)
+    squeeze = staticmethod(manipulation.squeeze)
+    stack = staticmethod(joining.stack)
+    std = staticmethod(statistical.std)
+    string: DType
+    subtract = staticmethod(elementwise.subtract)
+    sum = staticmethod(statistical.sum)
+    take = staticmethod(indexing.take)
+    take_along_axis = staticmethod(indexing.take_along_axis)
+    tan = staticmethod(elementwise.tan)
+    tanh = staticmethod(elementwise.tanh)
+    tensordot = staticmethod(linear_algebra.tensordot)
+    tile = staticmethod(manipulation.tile)
+    tril = staticmethod(grids.tril)
+    triu = staticmethod(grids.triu)
+    trunc = staticmethod(elementwise.trunc)
+    uint16: DType
+    uint2: DType
+    uint32: DType
+    uint4: DType
+    uint64: DType
+    uint8: DType
+    unique_all = staticmethod(sets.unique_all)
+    unique_counts = staticmethod(sets.unique_counts)
+    unique_inverse = staticmethod(sets.unique_inverse)
+    unique_values = staticmethod(sets.unique_values)
+    unstack = staticmethod(joining.unstack)
+    var = staticmethod(statistical.var)
+    vecdot = staticmethod(linear_algebra.vecdot)
+    where = staticmethod(searching.where)
+    zeros = staticmethod(creation.zeros)
+    zeros_like = staticmethod(creation.zeros_like)
