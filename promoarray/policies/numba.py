@@ -20,7 +20,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, NUMBERS, ORDERED, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.numpy import numpy_2
-from promoarray.promotion.cast_rules import FLOAT_DTYPES, dtypes, no_complex_to_real
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, dtypes
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.rules import fold
@@ -147,6 +147,21 @@ def clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
     )
 
 
+def inverted(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Invert the bits of the operand's own type, which are then those of a scalar of 64."""
+    own = _bits(policy, name, operands)
+    wide = _of_bits(policy, name, operands)
+    if isinstance(own, Refusal) or isinstance(wide, Refusal) or not are_scalars(operands):
+        return own
+    return own._replace(result=wide.result)
+
+
+def no_complex_to_others(source: DType, target: DType) -> str | None:
+    """Refuse to cast complex numbers to bools, too."""
+    both = source.kind is Kind.COMPLEX, target.kind is Kind.COMPLEX
+    return "Numba casts complex numbers to complex numbers alone" if both == (True, False) else None
+
+
 def _no_bool(dtype: DType) -> DType:
     return dt.int8 if dtype is dt.bool else dtype
 
@@ -162,6 +177,8 @@ def int64_or_refused(value: object, dtype: DType) -> object:
 
 
 _promoting = TypeRule()
+_bits = TypeRule(admit=BITS)
+_of_bits = TypeRule(operand_types=anded, admit=BITS)
 _order = TypeRule(admit=ORDERED, result=to_bool, why=NO_ORDER)
 _clipped = TypeRule(admit=ORDERED, why=NO_ORDER)
 _as_int8 = TypeRule(compute=_no_bool, note="bools compute in int8")
@@ -177,7 +194,7 @@ _FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.DIVIDE: TypeRule(operand_types=float_types),
     Family.FLOOR_DIVIDE: TypeRule(admit=ORDERED, compute=_no_bool),
     Family.POW: _as_int8,
-    Family.BITWISE: TypeRule(admit=BITS),
+    Family.BITWISE: _bits,
     Family.SHIFT: TypeRule(admit=BITS, compute=_no_bool),
     Family.EQUALITY: numpy_2.OPERATIONS[Family.EQUALITY],
     Family.ORDER: numpy_2.OPERATIONS[Family.ORDER],
@@ -211,7 +228,7 @@ _ELEMENTS: dict[str | Family, OperationRule] = {
     ),
     Family.FLOOR_DIVIDE: replace(_of_scalars, admit=ORDERED),
     Family.POW: replace(_of_scalars, operand_types=raised),
-    Family.BITWISE: TypeRule(operand_types=anded, admit=BITS),
+    Family.BITWISE: _of_bits,
     Family.SHIFT: replace(_of_scalars, operand_types=shifted, admit=BITS),
     Family.EQUALITY: numpy_2.exactly_compared(replace(_of_scalars, result=to_bool)),
     Family.ORDER: numpy_2.exactly_compared(replace(_order, operand_types=of_scalars)),
@@ -221,6 +238,7 @@ _ELEMENTS: dict[str | Family, OperationRule] = {
 OPERATIONS: dict[str | Family, OperationRule] = {
     **numpy_2.OPERATIONS,
     **{family: operator(rule, _FUNCTIONS[family]) for family, rule in _ELEMENTS.items()},
+    "bitwise_invert": inverted,
     Family.EXTREMUM: _promoting,
     Family.FLOAT_BINARY: TypeRule(operand_types=float_types, admit=frozenset({Kind.FLOAT})),
     Family.WHERE: TypeRule(promote=numpy_2.promote_types),
@@ -269,7 +287,7 @@ NUMBA = numpy_2.NUMPY_2.derive(
     answers=None,
     cast=replace(
         numpy_2.CASTS,
-        refuses=no_complex_to_real,
+        refuses=no_complex_to_others,
         quirks=(),
         sources=(Source("astype under njit, x86-64", "casts that were run", "0.68.1"),),
         notes=(

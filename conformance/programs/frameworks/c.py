@@ -96,6 +96,8 @@ def compute(text: str, *values: Any) -> Any:
 
 def _defined(text: str, x: Any, y: Any) -> None:
     integers = all(each.dtype.kind in "biu" for each in (x, y))
+    if not x.size or not y.size:
+        return
     if text in ("x / y", "x % y") and integers:
         if not np.all(y):
             raise ZeroDivisionError
