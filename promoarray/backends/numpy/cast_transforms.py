@@ -23,9 +23,15 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import Adjustment, CastMode, dtype_args
+from promoarray.kernels import DEFAULT, Adjustment, CastMode, dtype_args
 from promoarray.kernels import cast as cast_kernel
-from promoarray.promotion.cast_transforms import double, real_part_counts, rounded, thresholds
+from promoarray.promotion.cast_transforms import (
+    Through,
+    double,
+    real_part_counts,
+    rounded,
+    thresholds,
+)
 
 Buffer = np.ndarray[Any, Any]
 
@@ -54,6 +60,11 @@ def transforming(
     adjustment = adjustment_of(source, target, mode, transforms)
     if adjustment is not None:
         return _kernel(source, target, mode, adjustment)
+    if len(transforms) == 1 and isinstance(transforms[0], Through):  # a cast after the other
+        middle = transforms[0].middle
+        first = _kernel(source, middle, transforms[0].mode, None)
+        then = _kernel(middle, target, DEFAULT, None)
+        return lambda buffer: then(first(buffer))
     plain = _kernel(source, target, mode, None)
     return lambda buffer: _by_blocks(transforms, buffer, source, target, plain)
 
