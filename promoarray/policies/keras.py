@@ -98,7 +98,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.EXTREMUM: _rule(narrowed, **_ordered),
     "atan2": _entering(_rule(_narrow_float, **_ordered)),
     "hypot": _entering(_rule(_narrow_float, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER)),
-    "nextafter": _entering(_rule(_narrow_float)),
+    "nextafter": _entering(_rule(_narrow_float, **_ordered)),
     "logaddexp": _entering(_rule(_narrow_float)),
     Family.CONCAT: _rule(),
     "matmul": _rule(narrowed),

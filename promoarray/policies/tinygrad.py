@@ -20,7 +20,7 @@ from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import Scalars, exactly, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, any_array
-from promoarray.promotion.type_rules import TypeRule, to_bool
+from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
 from promoarray.promotion.type_steps import always, with_bools
 
 
@@ -57,6 +57,7 @@ def _shift(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return _SHIFT(policy, name, operands)
 
 
+_NO_COMPLEX = refuse("tinygrad has no complex numbers")
 _PLAIN, _SHIFT = TypeRule(), TypeRule(admit=INTEGERS)
 _sum = TypeRule(compute=summed, note="narrow integers are summed in 32 bits of their kind")
 
@@ -69,6 +70,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SHIFT: _shift,
     "copysign": _PLAIN,
     Family.MATMUL: _PLAIN,
+    **dict.fromkeys(("eig", "eigvals", Family.FFT, Family.RFFT, Family.IRFFT), _NO_COMPLEX),
     Family.SIGN: _PLAIN,
     "abs": _PLAIN,
     Family.ROUND: _PLAIN,
