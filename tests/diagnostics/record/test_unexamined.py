@@ -50,7 +50,7 @@ PROGRAMS = {
         "    return double(a)\n"
         "traced = torch.jit.trace(double, torch.ones(2))\n"
         "y = f(torch.ones(2)) + traced(torch.ones(2))\n",
-        {"f in TorchScript": SCRIPT, "double in TorchScript": SCRIPT},
+        {"double in TorchScript": SCRIPT},
     ),
     "an array read by NumPy": (
         JAX,

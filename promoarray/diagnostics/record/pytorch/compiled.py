@@ -2,8 +2,9 @@
 
 Dynamo would trace the mode with the program, and compute something else. With every call of what it
 compiled it asks for its stance: it is told that of ``force_eager``, whatever the program sets.
-TorchScript runs in C++ as ever, where no mode hears of it. What only traces, such as an export,
-traces as ever, unheard: the graph that it makes is recorded when it runs.
+A function that is scripted runs as Python has it; the rest of TorchScript runs in C++ as ever,
+where no mode hears of it. What only traces, such as an export, traces as ever, unheard: the graph
+that it makes is recorded when it runs.
 """
 
 from __future__ import annotations
@@ -108,6 +109,14 @@ def _by_itself(watched: Watched, function: Callable[..., Any], what: str) -> Cal
 
     @wraps(function)
     def called(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        eager = getattr(
+            self, "_torchdynamo_inline", None
+        )  # the function, for Dynamo to run instead
+        script = getattr(self, "__name__", "") == "ScriptFunction"  # no trace has a name
+        if eager is not None and script and watched.watchers:
+            for watcher in watched.watchers:
+                watcher.recorder.count(EAGER, "torch.jit.script")
+            return eager(*args, **kwargs)
         name = f"{self.name} in {what}" if hasattr(self, "name") else what
         given = called, name, named, args, kwargs, sys._getframe(1)
         with watched.silent() as watchers:
