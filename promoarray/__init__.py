@@ -229,6 +229,13 @@ def _lazy_attributes() -> Any:
     return ATTRIBUTES
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add ``%%check``, ``%%compare`` and ``%why`` to IPython: ``%load_ext promoarray``."""
+    from promoarray.diagnostics.magics import load
+
+    load(shell)
+
+
 dtypes.set_array_function(_array_function)
 _set_above(_Above(_namespace, _array_function, _array_ufunc, _lazy_attributes))
 

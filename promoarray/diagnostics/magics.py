@@ -1,0 +1,87 @@
+"""Magics of IPython: ``%%check``, ``%%compare`` and ``%why``, after ``%load_ext promoarray``.
+
+A cell runs as the block of a ``with`` statement that stands in the place of the magic's line, so
+that lines keep their numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+from promoarray.diagnostics.check.block import check
+from promoarray.diagnostics.record.block import FRAMEWORKS, record
+from promoarray.diagnostics.run.frameworks import named, policies_for
+from promoarray.diagnostics.why.question import why
+
+_REPORT = "_promoarray_report"
+
+
+def load(shell: Any) -> None:
+    """Add the magics to a shell of IPython."""
+
+    def cell_check(line: str, cell: str) -> None:
+        """Run the cell, and say where numbers were lost: ``%%check [KINDS]``."""
+        run(shell, cell, lambda: check(*line.replace(",", " ").split()))
+
+    def cell_compare(line: str, cell: str) -> None:
+        """Run the cell, and show where policies differ: ``%%compare [A,B,C]``."""
+        run(shell, cell, lambda: _recording(shell, line.strip()))
+
+    def line_why(line: str) -> None:
+        """Say where a dtype came from: ``%why x``, of what was computed while it was recorded."""
+        _display(why(eval(line, shell.user_global_ns, shell.user_ns)))
+
+    shell.register_magic_function(cell_check, "cell", "check")
+    shell.register_magic_function(cell_compare, "cell", "compare")
+    shell.register_magic_function(line_why, "line", "why")
+
+
+def run(shell: Any, cell: str, begin: Any) -> None:
+    """Run a cell in a block, and show the block's report."""
+    empty = next((n for n, line in enumerate(cell.splitlines()) if line.strip()), 0)
+    text = "\n" * empty + shell.transform_cell(cell)  # which leaves out empty lines at the start
+    tree: ast.AST | None = None
+    with suppress(SyntaxError):
+        tree = ast.parse(text)
+    if tree is None:
+        shell.run_cell(cell)  # which shows the error as of any cell
+        return
+    shell.user_ns[_REPORT] = begin()
+    head = f"with {_REPORT} as {_REPORT}:"
+    done = shell.run_cell("\n".join((head, *_indented(text, tree), "    pass")))
+    report = shell.user_ns.pop(_REPORT, None)
+    if done.error_before_exec is None and report is not None:
+        _display(report)
+
+
+def _display(shown: Any) -> None:
+    """Show something as a cell shows its last value: as HTML where that can be shown."""
+    import_module("IPython.display").display(shown)
+
+
+def _indented(text: str, tree: ast.AST) -> Iterator[str]:
+    """Yield the lines in a block; what a text of several lines holds is as it was."""
+    inside = {
+        line
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno is not None
+        for line in range(node.lineno + 1, node.end_lineno + 1)
+    }
+    for number, line in enumerate(text.splitlines(), 1):
+        yield line if number in inside else f"    {line}"
+
+
+def _recording(shell: Any, policies: str) -> Any:
+    """Record what the session computes with; of promoarray's own arrays ask the policies."""
+    from promoarray.diagnostics.ask.observer import shadow
+
+    loaded = [name for name in FRAMEWORKS if name in sys.modules]
+    if not loaded and "numpy" in {getattr(x, "__name__", "") for x in shell.user_ns.values()}:
+        loaded = ["numpy"]
+    asked = named(policies) if policies else policies_for(loaded[0] if loaded else "", None)
+    return record(loaded[0], *asked) if loaded else shadow(*asked)

@@ -1,0 +1,65 @@
+"""``%%check``, ``%%compare`` and ``%why`` in IPython."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+interactive = pytest.importorskip(
+    "IPython.core.interactiveshell", reason="needs IPython: pip install 'promoarray[test-notebook]'"
+)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("NO_COLOR", "1")
+    interactive.InteractiveShell.clear_instance()
+    made = interactive.InteractiveShell.instance(colors="nocolor")
+    made.run_line_magic("load_ext", "promoarray")
+    made.run_cell("import numpy as np\nx = np.array([200], np.uint8)")
+    yield made
+    interactive.InteractiveShell.clear_instance()
+
+
+def test_check_tells_losses_at_the_lines_of_the_cell(shell: Any, capsys) -> None:
+    shell.run_cell("%%check\n\ny = x + x")
+    out = capsys.readouterr().out
+    assert ":3  y = x + x" in out
+    assert "200 + 200 is 400" in out
+    assert shell.user_ns["y"][0] == 144
+    assert not [name for name in shell.user_ns if name.startswith("_promoarray")]
+
+
+def test_check_takes_kinds(shell: Any, capsys) -> None:
+    shell.run_cell("%%check nan-born, overflow\ny = x + x")
+    assert "nothing was lost" in capsys.readouterr().out
+
+
+def test_texts_of_several_lines_stay(shell: Any) -> None:
+    shell.run_cell('%%check\nif True:\n    s = """a\n  b\n"""\nn = f"""{1}\n"""')
+    assert shell.user_ns["s"] == "a\n  b\n"
+    assert shell.user_ns["n"] == "1\n"
+
+
+def test_compare_asks_policies(shell: Any, capsys) -> None:
+    shell.run_cell("%%compare torch\ny = x / 2")
+    assert "float32     torch@2.13" in capsys.readouterr().out
+
+
+def test_errors_are_those_of_a_cell(shell: Any, capsys) -> None:
+    shell.run_cell("%%check\ny = x +")
+    shell.run_cell("%%check\ny = 1 / 0")
+    out = capsys.readouterr().out
+    assert "SyntaxError: invalid syntax" in out
+    assert "ZeroDivisionError: division by zero" in out
+    shell.run_cell("%%check\ny = x + x")
+    assert "200 + 200 is 400" in capsys.readouterr().out
+
+
+def test_why(shell: Any, capsys) -> None:
+    lines = "import promoarray as pa", "with pa.record('numpy'):", "    y = x * np.float64(2)"
+    shell.run_cell("\n".join(lines))
+    shell.run_cell("%why y")
+    assert "uint8 * float64 is float64" in capsys.readouterr().out
