@@ -170,8 +170,12 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
     """Ask every policy what it would have done."""
     run, words = event.policy, words_of(event.seen)
     decided: Decided = {}
+    unknown = []
     for policy in policies:
-        decided[policy] = as_entered(policy, event)
+        decided[policy] = theirs, seen, found = as_entered(policy, event)
+        if isinstance(found, Refusal) and found.unknown and policy is not run:  # as in the run
+            unknown.append((policy.name, found.why))
+            decided[policy] = theirs, seen, Decision(event.plan, event.values)
     given = pending_of(event.operands)
     made = event.plan.result, *event.plan.extra_results
     pending = _with_refusals(given, decided, run, RefusedOperation(event.name, words))
@@ -195,7 +199,7 @@ def verdict_of(policies: tuple[Policy, ...], event: OperationEvent) -> Verdict:
         event.form,
         lasting=not by_value and not scalars and not any(map(has_axes, event.given)),
         signatures=tuple(_signatures(decided)),
-        doubts=tuple(_doubts(decided, event)),
+        doubts=(*unknown, *_doubts(decided, event)),
         scalars=scalars,
         assumes=tuple(p.name for p in policies if lazy and p.by_value and _assumes(p, event)),
         also=tuple(

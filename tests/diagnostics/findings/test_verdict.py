@@ -144,3 +144,11 @@ def test_a_report_fits_two_screens_and_all_has_the_rest(
     every = Path("all.txt").read_text().splitlines()
     assert len(every) > 2 * len(short)
     assert not any("not shown" in line for line in every)
+
+
+def test_what_is_not_known_of_a_framework_is_no_refusal() -> None:
+    x = pa.asarray([5, 7], dtype=pa.int32)
+    with pa.shadow("aclnn@8.5", "mindspore") as report:
+        y = pa.fmod(x, x)
+        y + y
+    assert states(report) == {"aclnn@8.5": "incomplete", "mindspore@2.10": "incomplete"}
