@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.modelfile.formats import ONNX, PT2, READS, format_of
-from promoarray.diagnostics.modelfile.question import Question
-from promoarray.diagnostics.modelfile.reading import report_of
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.record.checks import Asked
 from promoarray.diagnostics.whole_file import require_place
@@ -56,10 +55,12 @@ def of_model(
     ------
     NotReadable, UsageError, OSError
     """
+    # Programs, which are compared more often, do without them.
+    from promoarray.diagnostics.modelfile.question import Question
+    from promoarray.diagnostics.modelfile.reading import report_of
+
     fix = getattr(args, "fix", "") or ""
     if fix:
-        from pathlib import Path
-
         require_place(Path(fix))
         if os.path.exists(fix) and os.path.samefile(fix, args.script):
             raise UsageError("--fix names the model itself; write it to another file")
