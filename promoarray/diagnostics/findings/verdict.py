@@ -82,7 +82,12 @@ def not_examined(report: Results) -> Iterator[NotExamined]:
         at = None, report.stopped.site
         yield NotExamined("what follows the stop", "the program did not run further", *at)
     asked = {policy.name for policy in report.policies}
+    of_lines: dict[tuple[str, ...], tuple[NotExamined, int]] = {}
     for each, count in sorted(report.unexamined.items(), key=_by_place):
+        key = *_by_place((each, count)), *each.policies
+        first, before = of_lines.get(key, (each, 0))  # of several places in a line
+        of_lines[key] = first, before + count
+    for each, count in of_lines.values():
         policies = tuple(name for name in each.policies if name in asked)
         if policies or not each.policies:  # of a saved run those of others were noted, too
             yield replace(each, count=count, policies=policies)

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from command import Command
 
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.model.flow import family
+from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import OPERATION, RecordedReport
 from promoarray.dtypes import float32, int64
@@ -77,6 +79,14 @@ def test_nothing_agrees_about_what_it_was_not_asked() -> None:
     assert (verdict["policy"], verdict["examined"]) == ("jax@x32", 2)
     assert "1 of them is NumPy's, which a port leaves as it is: no policy" in report.summary()
     assert "all agree" not in report.summary()
+
+
+def test_what_is_not_examined_twice_in_a_line_is_told_once() -> None:
+    report = recorded("numpy@1")
+    for column in (4, 9):
+        at = Site("a.py", 7, -1, "f(f(x))", "f(x)", (7, column, 7, column + 4))
+        report.unexamined[NotExamined("f", "nobody knows", at, at)] += 2
+    assert "f at a.py:7 ×4 (nobody knows)" in str(report)
 
 
 # -- real frameworks -----------------------------------------------------------------------------
