@@ -13,7 +13,7 @@ from promoarray.dtypes import BY_NAME
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.registry import families
 
-OF_PROGRAMS = ("compare", "diff", "bisect", "port", "why", "check")
+OF_PROGRAMS = ("compare", "diff", "bisect", "port", "why", "check", "align")
 """The commands that run a program, whose own arguments stand behind ``--``."""
 
 FORMATS = ("text", "json", "sarif", "github")

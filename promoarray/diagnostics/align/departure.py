@@ -184,9 +184,8 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         if not most:
             continue  # the first program has nothing there
         near = [each for count, each in shared if count == most]
-        alike = [each for each in near if each.operation and each.operation == node.operation]
-        first = (alike or near)[0]
         mine, *_ = pairing.departing(node)
+        first = min(near, key=lambda each: _unlike(each, node, mine, pairing))
         theirs = min(
             pairing.departing(first),
             key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
@@ -202,6 +201,14 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         yield found
         return
     yield from _outside(pairing)
+
+
+def _unlike(first: Node, second: Node, mine: Value, pairing: Pairing) -> tuple[bool, bool, float]:
+    """How little a node of the first program is what one of the second is."""
+    other = not first.operation or first.operation != second.operation
+    sizes = [x for x in pairing.departing(first) if x.size == mine.size]
+    apart = min((distance(x, mine) for x in sizes), default=math.inf)
+    return other, first.name != second.name, apart
 
 
 def _step_less(first: Node, second: Node, pairing: Pairing) -> Departure | None:
@@ -327,7 +334,8 @@ def _average(first: Node, second: Node, theirs: Value, mine: Value) -> str:
         for share in sorted({*shares, *(1 - s for s in shares)}):
             a, b = (x.wide - share * before.wide for x in (theirs, mine))
             ratio = float(np.median(a / b)) if b.all() else 0.0
-            if not ratio or not np.allclose(a, b * ratio, rtol=1e-3) or abs(ratio - 1) < 1e-5:
+            close = np.allclose(a, b * ratio, rtol=abs(ratio - 1) / 20)
+            if not ratio or not close or abs(ratio - 1) < 1e-5:
                 continue
             count = max((x.size for x in second.operands), default=0) // mine.size
             said = f"what the running average takes in is {ratio:.6g} times as much in the first"

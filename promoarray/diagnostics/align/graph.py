@@ -93,6 +93,7 @@ class Node:
     options: dict[str, Any] = field(default_factory=dict)
     step: str = ""  # what the step does, in words
     framework: str = ""
+    replaced: list[tuple[Value, Value]] = field(default_factory=list)  # by what is in its place
 
     @property
     def said(self) -> str:
@@ -154,11 +155,13 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
         given = [*call["operands"], *call["keywords"].values()]
         operands = [values[name] for name in _values_in(given)]
         results = [values[name] for name in call["results"] if name]
-        before = [values[first] for first, _ in call["written"]]
+        written = [(values[first], values[then]) for first, then in call["written"]]
+        before = [first for first, _ in written]
         scalars = tuple(_numbers_in(given))
         options = {k: x for k, x in call["keywords"].items() if not isinstance(x, (dict, list))}
         own = Node(number, call["name"], call["operation"], place, operands, results)
         own.scalars, own.options, own.framework = scalars, options, call["framework"]
+        own.replaced = written
         steps = _steps(own, call, values)
         if steps:
             own.operands = [*steps[-1].results, *before]

@@ -110,8 +110,11 @@ class Pairing:
         leads: set[Value] = set()
         for node in reversed(graph.nodes):
             tells = node.operation not in _CHOOSE
-            if any((x in paired and x.says and tells) or x in leads for x in node.results):
-                leads.update(node.operands)
+            own = [x for x in node.results if x.maker is node]
+            good = [x for x in own if (x in paired and x.says and tells) or x in leads]
+            kept = dict(node.replaced)
+            if good:  # what is written over leads to what is written: a running average, say
+                leads.update(x for x in node.operands if kept.get(x, x) in (x, *good))
         for node in graph.nodes:
             unknown = any(self.state.get(x) == UNKNOWN for x in node.operands)
             for x in node.results:
