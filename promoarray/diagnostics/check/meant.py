@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+import ml_dtypes
+
 from promoarray.core.call_site import Site, source_of
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
@@ -17,6 +19,7 @@ from promoarray.diagnostics.model.lost import (
     WRAP,
     LostPlace,
 )
+from promoarray.dtypes import BY_NAME
 
 AGAIN = 3
 """Passes in which most updates have to be absorbed before a line counts, if not most of all are."""
@@ -27,11 +30,25 @@ SHARE = 0.1
 
 def meant(each: LostPlace, share: float = SHARE) -> str:
     """Return why a loss is none that has to be told; "" if it has to be."""
-    if each.kind == ABSORBED and each.passes < AGAIN and 2 * each.passes < each.total:
-        return f"absorbed in less than {AGAIN} passes"
+    if each.kind == ABSORBED and 2 * each.passes < each.total:
+        if each.passes < AGAIN:
+            return f"absorbed in less than {AGAIN} passes"
+        if _is_nothing(each):
+            return "absorbed updates that together are less than a digit"
     if each.kind == UNDERFLOW and each.count < share * each.of:
         return f"underflow of less than {share:.0%}"
     return idiom(each)
+
+
+def _is_nothing(each: LostPlace) -> bool:
+    """Whether all updates of a line, were they added up first, would change nothing either."""
+    try:
+        before = float(each.loss.example.given[0])
+        low, high = map(float, each.loss.ranges[1])
+    except (IndexError, ValueError):  # not told
+        return False
+    digit = abs(before) * float(ml_dtypes.finfo(BY_NAME[each.dtype].storage).eps) / 2
+    return max(-low, high) * max(each.total, each.of) < digit
 
 
 def idiom(each: LostPlace) -> str:

@@ -259,6 +259,16 @@ for _ in range(3000):
     ]
 
 
+def test_updates_that_together_are_less_than_a_digit_are_not_told(check: Any) -> None:
+    found = check("""\
+total, kept = np.ones(2), np.ones(2)
+for n in range(60):
+    total += np.full(2, 1e-30 if n % 10 == 0 else 0.5)
+    kept += np.full(2, 1e-16)
+""")
+    assert told(found) == [("absorbed", 4)]
+
+
 def test_a_sum_of_python_wraps_at_its_line(check: Any) -> None:
     (found,) = check("""\
 parts = [np.array([200, 1], np.uint8), np.array([100, 1], np.uint8)]
