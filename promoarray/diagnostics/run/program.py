@@ -88,7 +88,7 @@ class Program:
         ) as folder:
             environment = task.write(folder)
             if rewritten:
-                Path(folder, "start").write_text(start[1])
+                Path(folder, "start").write_text(f"{start[1]}\n{sys.prefix}")
             if texts:
                 kept = {os.path.realpath(file): text for file, text in texts.items()}
                 Path(texts_in(folder)).write_bytes(pickle.dumps(kept))

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import venv
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -269,6 +270,19 @@ def test_a_text_that_a_program_runs_is_recorded(
     data = command(*LINE, files({"main.py": started}), status=1).data
     assert [line for _, line in lines(data)] == [3]
     assert not data["unexamined"]
+
+
+def test_another_python_that_a_program_starts_runs(files: Files, tmp_path: Path) -> None:
+    venv.create(tmp_path / "other", symlinks=True)
+    python = str(tmp_path / "other" / "bin" / "python")
+    script = files(
+        {
+            "main.py": "import numpy, subprocess\n"
+            f"asked = [{python!r}, '-c', 'print(1)']\n"
+            "assert subprocess.run(asked, capture_output=True, text=True).stdout == '1\\n'\n"
+        }
+    )
+    assert not ran(script, Task(framework="numpy")).status
 
 
 def test_another_package_s_numpy_is_not_numpy(files: Files, command: Command) -> None:

@@ -152,7 +152,10 @@ def _tell_unseen(code: CodeType) -> None:
 def _start_rewritten() -> None:
     """Have what this Python runs, a script, ``-c`` or standard input, run rewritten: it is started
     anew, as the command starts the program itself."""
-    given, at, start = sys.orig_argv, 1, _read("start")
+    given, at = sys.orig_argv, 1
+    start, _, prefix = _read("start").partition("\n")
+    if not start or prefix != sys.prefix:  # another Python may have no promoarray
+        return
     while at < len(given) and given[at][:1] == "-" and given[at] != "-":
         letter = next((each for each in given[at][1:] if each in "cmWX"), "")
         if letter in ("c", "m"):
@@ -162,7 +165,7 @@ def _start_rewritten() -> None:
     code = given[at + 1] if what == "-c" and at + 1 < len(given) else ""
     if what[:1] == "-" and what not in ("-", "-c"):  # of modules the loaders see to it
         return
-    if not start or code == start or code.startswith("from multiprocessing."):
+    if code == start or code.startswith("from multiprocessing."):
         return
     if what in ("", "-"):
         if sys.stdin is None or sys.stdin.isatty():
