@@ -47,8 +47,9 @@ def _is_nothing(each: LostPlace) -> bool:
         low, high = map(float, each.loss.ranges[1])
     except (IndexError, ValueError):  # not told
         return False
-    digit = abs(before) * float(ml_dtypes.finfo(BY_NAME[each.dtype].storage).eps) / 2
-    return max(-low, high) * max(each.total, each.of) < digit
+    about: Any = ml_dtypes.finfo
+    digit = abs(before) * float(about(BY_NAME[each.dtype].storage).eps) / 2
+    return max(-low, high) * max(each.passes, each.of) < digit
 
 
 def idiom(each: LostPlace) -> str:
