@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,10 +122,13 @@ class Answer:
     @property
     def who(self) -> str:
         """The policies, long runs of editions shortened."""
-        names = self.policies
-        if len(names) < 4:
-            return visible(", ".join(names))
-        return visible(f"{names[0]} … {names[-1]} ({len(names)} editions)")
+        runs = [[*run] for _, run in groupby(self.policies, lambda name: name.partition("@")[0])]
+        return visible(
+            ", ".join(
+                f"{run[0]} … {run[-1]} ({len(run)} editions)" if run[3:] else ", ".join(run)
+                for run in runs
+            )
+        )
 
     @property
     def why(self) -> str:

@@ -19,7 +19,7 @@ from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family, Form
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, case
 from promoarray.promotion.cast_transforms import Through
-from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import WIDE, Scalars, of_int64, passing, wrap
 from promoarray.promotion.source import Note, Source
@@ -94,6 +94,18 @@ def converted(value: Any, dtype: DType) -> Any:
     return wrap(of_int64(value), dtype)
 
 
+def in_float(rule: OperationRule) -> OperationRule:
+    """Evaluate _Float16 in float (FLT_EVAL_METHOD): an integer beside it is a float, not Inf."""
+
+    def planned(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Refusal) or dt.float16 not in plan.inputs:
+            return plan
+        return plan._replace(compute=dt.float32, inputs=(dt.float32,) * len(plan.inputs))
+
+    return planned
+
+
 _NO = "C has no "
 _arithmetic = TypeRule(compute=integer_promoted)
 _integers = frozenset(BITS)
@@ -105,17 +117,17 @@ _real_math = replace(_math, admit=_REALS)
 _int = "an int in C, here a bool, which becomes an int as soon as it is computed with"
 
 OPERATIONS: dict[str | Family, OperationRule] = {
-    Family.ARITHMETIC: _arithmetic,
+    Family.ARITHMETIC: in_float(_arithmetic),
     "diff": refuse(_NO + "diff"),
-    Family.DIVIDE: replace(_arithmetic, note="integers divide as integers, towards zero"),
+    Family.DIVIDE: in_float(replace(_arithmetic, note="integers divide as integers, towards zero")),
     Family.FLOOR_DIVIDE: replace(
         _arithmetic, admit=_integers, why="% and, for //, / divide integers, towards zero"
     ),
     "fmod": _real_math,
     Family.POW: replace(_math, note="C has no **: pow, of integers in double"),
-    Family.EQUALITY: TypeRule(result=to_bool, note=_int),
-    Family.ORDER: TypeRule(
-        admit=frozenset({*BITS, Kind.FLOAT}), result=to_bool, why=NO_ORDER, note=_int
+    Family.EQUALITY: in_float(TypeRule(result=to_bool, note=_int)),
+    Family.ORDER: in_float(
+        TypeRule(admit=frozenset({*BITS, Kind.FLOAT}), result=to_bool, why=NO_ORDER, note=_int)
     ),
     Family.LOGICAL: TypeRule(result=to_bool, note=_int),
     Family.BITWISE: replace(_arithmetic, admit=_integers),

@@ -48,8 +48,12 @@ CASTS = replace(
             INTEGER_DTYPES,
             of=FLOAT_DTYPES,
         ),
-        "Read off the PTX and not run. CuPy takes float32 subnormals for zero and rounds float64 to"
-        " bfloat16 twice; here no cast does.",
+        Note(
+            "CuPy takes float32 subnormals for zero and rounds float64 to bfloat16 twice; here no"
+            " cast does.",
+            FLOAT_DTYPES,
+        ),
+        "Read off the PTX and not run.",
     ),
 )
 

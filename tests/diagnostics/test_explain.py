@@ -570,3 +570,12 @@ def test_what_is_not_known_is_no_refusal() -> None:
     like = pa.explain("cumsum", "float32", policy="onnx")
     assert "cumulative_sum, which is most like it, gives float32" in str(like)
     assert "not known" in str(pa.explain("fmod", "int8", "int8", policy="mindspore"))
+
+
+def test_policies_that_say_the_same_have_one_row() -> None:
+    explained = pa.explain("add", "int32", "bfloat16")
+    groups = [a.policies for a in explained.others]
+    assert any({"jax@x64", "torch@2.13", "mlx@0.32"} <= {*names} for names in groups)
+    assert any({"onnx@25", "onnxruntime@1.32"} <= {*names} for names in groups)
+    said = [(a.what, a.why) for a in explained.others]
+    assert len(said) == len({*said})

@@ -68,3 +68,14 @@ def test_an_assignment_in_place_keeps_the_type() -> None:
         x += 1.75
         assert x.dtype == "int8"
         assert x.item() == 101
+
+
+def test_an_integer_beside_float16_is_a_float() -> None:
+    # gcc 12.2.0, x86-64 without AVX512-FP16: _Float16 is evaluated in float.
+    with pa.policy("c"):
+        half = pa.asarray([-60000.0], dtype=pa.float16)
+        count = pa.asarray([70000], dtype=pa.uint32)
+        for made, expected in ((half + count, 10000.0), (half / count, -0.85693359375)):
+            assert (made.dtype, made.tolist()) == (pa.float16, [expected])
+        infinity = pa.asarray([float("inf")], dtype=pa.float16)
+        assert (infinity == count).tolist() == [False]

@@ -204,7 +204,8 @@ _KERNEL = {"refused": ", which has no kernel for it", "doubtful": " (doubtful)"}
 
 
 def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:
-    """Yield every family's answer, and those of its editions that give another.
+    """Yield every family's answer, and those of its editions that give another; one
+    for all that say the same.
 
     Parameters
     ----------
@@ -213,15 +214,17 @@ def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answ
     ask : callable
         From a policy's name to its answer.
     """
+    groups: dict[Hashable, list[Answer]] = {}
     for names in families().values():
-        groups: dict[Hashable, list[Answer]] = {}
         first, *rest = map(ask, names)
         for answer in (first, *rest):
             # Answers are the same but for the edition that a reason names.
-            key = answer.dtype, answer.weak, answer.values, re.sub(r"\d+", "", answer.reason)
+            why = re.sub(r"\d+", "", answer.why)
+            apart = (*names,) if answer.values else ()  # a table of values has no room
+            key = answer.dtype, answer.weak, answer.values, why, apart
             if answer is first or key[:3] != (first.dtype, first.weak, first.values):
                 groups.setdefault(key, []).append(answer)
-        for group in groups.values():
-            who = tuple(a.policies[0] for a in group if a.policies[0] != asked.name)
-            if who:
-                yield replace(group[0], policies=who)
+    for group in groups.values():
+        who = tuple(a.policies[0] for a in group if a.policies[0] != asked.name)
+        if who:
+            yield replace(group[0], policies=who)

@@ -158,6 +158,21 @@ class Hook(FastHook):
             self.session.unexamined("match", "its comparisons with values are not recorded", frame)
         return x
 
+    def compiled(self, function: Any) -> Any:
+        """A function, or a class, that Numba compiles: it is left as it is."""
+        if self.session is not None:
+            why, frame = "Numba compiles it: what it computes is not recorded", sys._getframe(1)
+            name = getattr(function, "__qualname__", "a function")
+            self.session.unexamined(f"the body of {name}", why, program_frame(frame))
+        return function
+
+    def of_int64(self, x: Any) -> Any:
+        """What Python computed for a function that Numba would compile."""
+        if type(x) is int and not -(1 << 63) <= x < 1 << 63 and self.session is not None:
+            frame = program_frame(sys._getframe(1))
+            self.session.unexamined("a Python int beyond int64", "Numba's integers wrap", frame)
+        return x
+
     def exported(self, name: str, x: Any) -> Any:
         """An array of which it is given away where its memory is."""
         if self.session is not None and isinstance(x, np.ndarray):

@@ -10,7 +10,6 @@ import __future__
 
 import ast
 import builtins
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 
 from promoarray.core.call_site import is_library
 from promoarray.diagnostics.record._seen import OPERATORS as NAMES
+from promoarray.diagnostics.record.numpy.compiled import Compiled, compiled
 
 Located = TypeVar("Located", bound=ast.expr | ast.stmt)
 
@@ -109,9 +109,7 @@ def hooked(tree: Any, path: str, flags: int = 0, *, whole: bool = True) -> Any:
     calls = _left_alone(tree, nodes) if whole else LOOK_AROUND
     rewriter = _Rewriter(calls, _computes_annotations(nodes), is_library(path))
     rewriter.annotated &= not flags & __future__.annotations.compiler_flag
-    if _imports_numba(nodes):
-        in_python = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-        rewriter.compilers = _COMPILERS - ({"jit", "njit"} if in_python else set())
+    rewriter.compiled = compiled(nodes)
     return rewriter.visit(tree)
 
 
@@ -147,7 +145,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def __init__(self, left_alone: frozenset[str], annotated: bool, in_library: bool) -> None:
         self._left_alone, self.annotated = left_alone, annotated
-        self.compilers = frozenset[str]()  # decorators of Numba's that compile
+        self.compiled = Compiled()  # by Numba
+        self._of_int64 = False
         self._sign = -1 if in_library else 1
         self._tested: set[ast.AST] = set()
         self._kept: set[ast.AST] = set()
@@ -158,12 +157,16 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         if _text(node.left) or (_constant(node.left) and _constant(node.right)):
             return self._inside(node)
-        return self._operation(node, node.op, self.visit(node.left), self.visit(node.right))
+        return self._computed(node, self.visit(node.left), self.visit(node.right))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if type(node.op) not in OPERATORS or _constant(node.operand):
             return self._inside(node)
-        return self._operation(node, node.op, self.visit(node.operand))
+        return self._computed(node, self.visit(node.operand))
+
+    def _computed(self, node: Any, *operands: ast.expr, changes: int = 0) -> Any:
+        made = self._operation(node, node.op, *operands, changes=changes)
+        return self._hook("of_int64", node, made) if self._of_int64 else made
 
     def _operation(self, node: ast.AST, op: ast.AST, *operands: ast.expr, changes: int = 0) -> Any:
         tested = _TESTED if node in self._tested else 0
@@ -279,13 +282,25 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements -------------------------------------------------------------------------------
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        if any(_compiler(each) in self.compilers for each in node.decorator_list):
-            return node
-        returns = node.returns
+        if node in self.compiled.left:
+            return self._left(node)  # type: ignore[no-any-return]
+        before, returns = self._of_int64, node.returns
+        self._of_int64 |= node in self.compiled.in_python
         node.returns = returns if self.annotated else None
         self._inside(node)
         node.returns = node.returns or returns
+        self._of_int64 = before
         return node
+
+    def _left(self, node: Any) -> Any:
+        node.decorator_list.append(_named("compiled", node))
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        if node in self.compiled.left:
+            return self._hook("compiled", node, node)
+        made: ast.expr = self._inside(node)
+        return made
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
         return self.visit_FunctionDef(node)
@@ -329,7 +344,7 @@ class _Rewriter(ast.NodeTransformer):
         target = node.target
         if isinstance(target, ast.Name):
             old: ast.expr = located(ast.Name(target.id, ast.Load()), target)
-            made = self._operation(node, node.op, old, self.visit(node.value), changes=_CHANGES)
+            made = self._computed(node, old, self.visit(node.value), changes=_CHANGES)
             return located(ast.Assign([target], made), node)
         if isinstance(target, ast.Attribute):
             owner, name, changes = (
@@ -351,6 +366,8 @@ class _Rewriter(ast.NodeTransformer):
         return located(ast.Expr(stored), node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        if node in self.compiled.left:
+            return self._left(node)
         before, self._class = self._class, node.name.lstrip("_")
         self._inside(node)
         self._class = before
@@ -442,24 +459,6 @@ def _named(method: str, at: ast.AST, *further: str) -> ast.expr:
         found = located(ast.Attribute(found, name, ast.Load()), at)
         found.end_lineno, found.end_col_offset = found.lineno, found.col_offset
     return found
-
-
-def _imports_numba(nodes: Sequence[ast.AST]) -> bool:
-    names = [x.module for x in nodes if isinstance(x, ast.ImportFrom)]
-    names += [each.name for x in nodes if isinstance(x, ast.Import) for each in x.names]
-    return any((name or "").partition(".")[0] == "numba" for name in names)
-
-
-def _compiler(decorator: ast.expr) -> str:
-    """The name of a decorator that may be Numba's; "" of one of NumPy's."""
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    if isinstance(called, ast.Attribute):
-        return called.attr if ast.unparse(called.value) not in ("np", "numpy") else ""
-    return called.id if isinstance(called, ast.Name) else ""
-
-
-_COMPILERS = frozenset({"jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc"})
-"""Numba's decorators that compile the instructions of a function, which have to be its own."""
 
 
 def _searches(op: ast.cmpop) -> bool:
