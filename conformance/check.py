@@ -150,7 +150,7 @@ def answer(policy: Policy, section: str, row: str, column: str) -> str:
         return (plan.result, *plan.extra_results)[int(index)].code
     if kind == "clip":
         x, bound = (_operand(policy.by_value is not None, code) for code in (row, column))
-        return _code(policy.plan("clip", (x, bound, bound)))
+        return _code(policy.plan("clip", (x, bound, bound), Form.FUNCTION))
     if kind == "by_value":
         scalar = _number(column)
         operand = Operand(WEAK[type(scalar)], Rank.SCALAR, scalar)

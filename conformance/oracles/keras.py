@@ -40,7 +40,8 @@ def edition(backend: str) -> _ask.Oracle:
     def code(answer: Any) -> str:
         if not ops.is_tensor(answer):
             raise TypeError(f"{type(answer).__name__} is no tensor")
-        return _ask.CODES[standard(answer.dtype)]
+        found = _ask.CODES[standard(answer.dtype)]
+        return f"{found[0]}*" if getattr(answer, "weak_type", False) else found  # of JAX
 
     def first(answer: Any) -> str:
         return f"{code(answer)}:{ops.convert_to_numpy(answer)[0]}"

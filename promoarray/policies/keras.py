@@ -1,10 +1,11 @@
-"""Keras 3: ``keras.ops`` on PyTorch and on JAX.
+"""Keras 3: ``keras.ops`` on PyTorch, on TensorFlow and on JAX.
 
 The operator is the back end's: Keras leaves its tensors as they are. A function of ``keras.ops``
 promotes by JAX's lattice with defaults of 32 bits, and many make 32 bits of 64 at the end
 (``BIT64_TO_BIT32_DTYPE``). On JAX without x64 both are JAX's own rule.
 
-Recorded: conformance/golden/keras_torch.txt, Keras 3.15.1 on torch 2.13.0.
+Recorded: conformance/golden/keras_torch.txt, Keras 3.15.1 on torch 2.13.0, keras_tensorflow.txt and
+keras_jax.txt.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from typing import Any
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType
 from promoarray.operations import Family, Form
+from promoarray.policies._keras_tensorflow import FUNCTIONS as TENSORFLOW_FUNCTIONS
+from promoarray.policies._keras_tensorflow import computed_in
 from promoarray.policies._narrow_jax import DEFAULTS, LATTICE_C128, narrowed, strongly, summed
 from promoarray.policies.jax.jnp import POLICIES as JAX
+from promoarray.policies.tensorflow.legacy import LEGACY
 from promoarray.policies.torch.operators import POLICIES as TORCH
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.scalars import in_range, passing, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, with_bools
@@ -62,6 +67,23 @@ def _of_torch(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> P
     return Refusal("PyTorch does not subtract bools") if bools else plan
 
 
+def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Clip as PyTorch does, by bounds without axes of Python numbers; float16 stays what it is."""
+    first, *bounds = (
+        Operand(DEFAULTS[o.type], Rank.ZERO_D) if o.rank is Rank.SCALAR else o for o in operands
+    )
+    if first.type is dt.float16:
+        return policy.make_plan(name, dt.float32, dt.float16, len(operands))
+    made = first._replace(type=_no_bool(first.type)), *bounds
+    return _TORCH.rule(name, made, Form.FUNCTION)(policy, name, made)
+
+
+@passing(-(1 << 31), (1 << 31) - 1)
+def _chosen(value: Any, dtype: DType) -> Any:
+    """Keep the low bits of an int32, which a number is first; refuse what makes an int64."""
+    return wrap(in_range(value, dt.int32) if dtype.bits < 64 else value, dtype)
+
+
 def _float(dtype: DType) -> DType:
     return dtype if dtype.kind in INEXACT else dt.float32
 
@@ -98,11 +120,11 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.EXTREMUM: _rule(narrowed, **_ordered),
     "atan2": _entering(_rule(_narrow_float, **_ordered)),
     "hypot": _entering(_rule(_narrow_float, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER)),
-    "nextafter": _entering(_rule(_narrow_float, **_ordered)),
+    "nextafter": computed_in(_entering(_rule(_narrow_float, **_ordered)), always(dt.float64)),
     "logaddexp": _entering(_rule(_narrow_float)),
     Family.CONCAT: _rule(),
     "matmul": _rule(narrowed),
-    Family.CLIP: _rule(_no_bool, **_ordered),
+    Family.CLIP: _clip,
     Family.FLOAT_UNARY: _rule(_float),
     "square": _rule(_no_bool),
     "abs": _rule(result=component),
@@ -118,7 +140,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     "cumulative_sum": _running,
     "cumulative_prod": _running,
     Family.MEAN: _rule(_float, result=component),
-    "mean": _rule(_float),
+    "mean": computed_in(_rule(_float), narrowed),
     "var": _rule(_narrow_float),
     Family.EXTREME: _rule(**_ordered),
     Family.POSITION: _rule(result=always(dt.int32), **_ordered),
@@ -135,6 +157,9 @@ KERAS_TORCH = _TORCH.derive(
         "32 bits of 64; operators are PyTorch's."
     ),
     functions=FUNCTIONS,
+    scalars=_TORCH.scalars._replace(
+        fit_family={**_TORCH.scalars.fit_family, "where": _chosen, "clip": _chosen}, fit_bound=None
+    ),
     signatures={},
     answers=None,
     sources=(_KERAS, *_TORCH.sources),
@@ -148,10 +173,30 @@ KERAS_JAX = JAX["x32"].derive(
     notes=("keras.ops on JAX without x64 is jax.numpy's own rule.", *JAX["x32"].notes),
 )
 
-POLICIES = {"torch": KERAS_TORCH, "jax": KERAS_JAX}
+KERAS_TENSORFLOW = LEGACY.derive(
+    "keras@tensorflow",
+    title="Keras 3.15 on TensorFlow",
+    principle=(
+        "Functions of keras.ops promote by JAX's lattice with defaults of 32 bits, then as each "
+        "kernel takes it; operators are TensorFlow's, which promote nothing but Python numbers."
+    ),
+    functions=TENSORFLOW_FUNCTIONS,
+    kernels={**LEGACY.kernels, "hypot": ("hypot_of_sizes",)},
+    signatures={},
+    answers=None,
+    sources=(_KERAS, *LEGACY.sources),
+    notes=(
+        _OPERATORS,
+        "An int beyond int32 is an int64 tensor in functions that make tensors of numbers first, "
+        "such as mod and bitwise_and; here it keeps the low 32 bits.",
+        *LEGACY.notes,
+    ),
+)
+
+POLICIES = {"torch": KERAS_TORCH, "tensorflow": KERAS_TENSORFLOW, "jax": KERAS_JAX}
 EDITIONS = tuple(POLICIES)
 
 
 def edition(edition: str) -> Policy:
-    """Keras on ``torch`` or ``jax``."""
+    """Keras on ``torch``, ``tensorflow`` or ``jax``."""
     return POLICIES[edition]

@@ -83,6 +83,7 @@ lexical_greater lexical_greater_equal lexical_less lexical_less_equal | complex 
     compare, and imaginary ones where they are equal
 lexical_maximum | complex | x1 if it is greater, else x2: a NaN in x1 is lost
 lexical_minimum | complex | x1 if it is less, else x2: a NaN in x1 is lost
+hypot_of_sizes | complex | the sides are the absolute values, and the result is real
 wrapped_logaddexp | complex | the imaginary part lies between -pi and pi
 real_all real_any | complex | a number counts as true if its real part is not 0
 nan_divide | complex | both parts of what is divided by zero are NaN; of two products one is not

@@ -1,4 +1,4 @@
-"""Keras: what conformance/golden/keras_torch.txt does not say. Recorded with Keras 3.15.1."""
+"""Keras: what conformance/golden/keras_*.txt do not say. Recorded with Keras 3.15.1."""
 
 from __future__ import annotations
 
@@ -31,3 +31,40 @@ def test_casts_are_the_back_ends():
 def test_float16_with_a_complex_number_is_refused():
     with pa.policy("keras@torch"), pytest.raises(pa.PromotionError, match="no complex32"):
         pa.add(pa.ones(2, dtype=pa.float16), 1j)
+
+
+def test_next_numbers_are_of_float64():
+    for policy in ("keras@torch", "keras@tensorflow"):
+        with pa.policy(policy):
+            found = pa.nextafter(pa.asarray([1.0]), 2.0)
+            assert (float(found[0]), found.dtype) == (1.0, pa.float32)
+
+
+def test_a_mean_of_float64_is_of_float32_on_pytorch():
+    for policy, mean in (("keras@torch", float("inf")), ("keras@tensorflow", 1e39)):
+        with pa.policy(policy):
+            assert float(pa.mean(pa.asarray([1e39], dtype=pa.float64))) == mean
+
+
+def test_bounds_and_choices_are_int32_first_on_pytorch():
+    with pa.policy("keras@torch"):
+        i8, chosen = pa.asarray([1, 2], dtype=pa.int8), pa.asarray([True, False])
+        assert pa.clip(i8, 50, 1000).tolist() == [-24, -24]
+        assert pa.where(chosen, i8, 300).tolist() == [1, 44]
+        with pytest.raises(OverflowError, match="int32"):
+            pa.where(chosen, i8, 2**40)
+
+
+def test_unsigned_integers_go_through_int32_on_tensorflow():
+    with pa.policy("keras@tensorflow"):
+        large = pa.asarray([2**31 + 5], dtype=pa.uint32)
+        assert pa.sign(large).tolist() == [2**32 - 1]
+        wide = pa.asarray([2**40], dtype=pa.uint64)
+        assert pa.equal(wide, pa.zeros(1, dtype=pa.uint64)).tolist() == [True]
+
+
+def test_products_of_integers_are_of_float32_on_tensorflow():
+    with pa.policy("keras@tensorflow"):
+        x = pa.asarray([[2**24 + 1]], dtype=pa.int32)
+        assert pa.matmul(x, pa.ones((1, 1), dtype=pa.int32)).tolist() == [[2**24]]
+        assert (x @ pa.ones((1, 1), dtype=pa.int32)).tolist() == [[2**24 + 1]]

@@ -63,6 +63,10 @@ def checked_clip(xp: Any, x: Buffer, *bounds: Buffer, low: bool, high: bool) -> 
     return clip_beyond(xp, x, *bounds, low=low, high=high)
 
 
+def hypot_of_sizes(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.hypot(xp.abs(x), xp.abs(y))
+
+
 def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.floor(xp.true_divide(x, y))
 
