@@ -166,11 +166,49 @@ KERAS_TORCH = _TORCH.derive(
     notes=(_OPERATORS, *_TORCH.notes),
 )
 
-KERAS_JAX = JAX["x32"].derive(
+
+def _of_jax(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Make arrays of numbers first, which are not weak then, and go by jax.numpy."""
+    made = tuple(o._replace(type=DEFAULTS.get(o.type, o.type)) for o in operands)
+    return _JAX.rule(name, made, Form.FUNCTION)(policy, name, made)
+
+
+def _product(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Multiply int8 into int32."""
+    if all(operand.type is dt.int8 for operand in operands):
+        return policy.make_plan(name, dt.int32, dt.int32, 2)
+    return _JAX.rule(name, operands, Form.FUNCTION)(policy, name, operands)
+
+
+def _jax_clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Clip bools as int32."""
+    first, *bounds = operands
+    made = first._replace(type=_no_bool(first.type)), *bounds
+    return _JAX.rule(name, made, Form.FUNCTION)(policy, name, made)
+
+
+def _no_integer(dtype: DType) -> DType:
+    return dt.float32 if dtype.kind in BITS else dtype
+
+
+_JAX = JAX["x32"]
+_WHOLE = TypeRule(compute=_no_integer, admit=ORDERED, why=NO_ORDER)
+
+KERAS_JAX = _JAX.derive(
     "keras@jax",
     title="Keras 3.15 on JAX",
-    sources=(_KERAS, *JAX["x32"].sources),
-    notes=("keras.ops on JAX without x64 is jax.numpy's own rule.", *JAX["x32"].notes),
+    functions={
+        **_JAX.functions,
+        **dict.fromkeys(("atan2", "logaddexp"), _of_jax),
+        "matmul": _product,
+        "floor": _WHOLE,
+        "ceil": _WHOLE,
+        "cumulative_sum": TypeRule(compute=_no_bool),
+        "var": TypeRule(compute=_float),
+        Family.CLIP: _jax_clip,
+    },
+    sources=(_KERAS, *_JAX.sources),
+    notes=("keras.ops on JAX without x64 is jax.numpy's rule but for a few.", *_JAX.notes),
 )
 
 KERAS_TENSORFLOW = LEGACY.derive(

@@ -68,3 +68,11 @@ def test_products_of_integers_are_of_float32_on_tensorflow():
         x = pa.asarray([[2**24 + 1]], dtype=pa.int32)
         assert pa.matmul(x, pa.ones((1, 1), dtype=pa.int32)).tolist() == [[2**24]]
         assert (x @ pa.ones((1, 1), dtype=pa.int32)).tolist() == [[2**24 + 1]]
+
+
+def test_on_jax_a_number_of_arctan2_is_float32_and_int8_matrices_multiply_into_int32():
+    with pa.policy("keras@jax"):
+        half, i8 = pa.ones(2, dtype=pa.bfloat16), pa.ones((2, 2), dtype=pa.int8)
+        assert pa.atan2(half, 1.0).dtype is pa.float32
+        assert pa.matmul(i8, i8).dtype is pa.int32
+        assert (half + 1.0).dtype is pa.bfloat16
