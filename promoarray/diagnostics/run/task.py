@@ -165,15 +165,28 @@ def imported(folder: str) -> tuple[str, ...]:
 
 
 def tell_unseen(folder: str, findings: Sequence[Findings]) -> None:
-    """Note in the first report what NumPy may have computed in code that was not rewritten."""
+    """Note in the first report what may have been computed unheard."""
     path = Path(folder, "unseen")
     report = next((each.report for each in findings if each.report is not None), None)
     for line in dict.fromkeys(path.read_text("utf-8").splitlines() if path.exists() else ()):
-        file, number, rewriting = ast.literal_eval(line)
-        why, at = _LOADED_OTHERWISE if rewriting else _NOT_REWRITTEN, Site(file, number, -1, "", "")
+        file, number, reason = ast.literal_eval(line)
+        (what, why), at = _UNSEEN[reason], Site(file, number, -1, "", "")
         if report is not None:
-            report.unexamined[NotExamined("what NumPy computes", why, at, at)] += 1
+            report.unexamined[NotExamined(what, why, at, at)] += 1
 
 
-_NOT_REWRITTEN = "no source tells that the program has it: write --framework torch,numpy"
-_LOADED_OTHERWISE = "this code was loaded otherwise than Python loads files, -c and standard input"
+_UNSEEN = {
+    "unnamed": (
+        "what NumPy computes",
+        "no source tells that the program has it: write --framework torch,numpy",
+    ),
+    "loaded": (
+        "what NumPy computes",
+        "this code was loaded otherwise than Python loads files, -c and standard input",
+    ),
+    "started": (
+        "what a Python process computes",
+        "it is started without this environment: with env= or -I, -E, -S, or as another Python;"
+        " start it with a copy of os.environ",
+    ),
+}

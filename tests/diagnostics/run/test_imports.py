@@ -272,6 +272,39 @@ def test_a_text_that_a_program_runs_is_recorded(
     assert not data["unexamined"]
 
 
+@pytest.mark.parametrize(
+    ("start", "recorded"),
+    {
+        "subprocess.run([python, 'low.py'], env=os.environ, check=True)": True,
+        "subprocess.run([python, 'low.py'], env={'PATH': ''}, check=True)": False,
+        "subprocess.run([python, '-uI', 'low.py'], check=True)": False,
+        "subprocess.run(['work', 'low.py'], env={'PATH': os.environ['PATH']}, check=True)": False,
+        "assert not os.system(f'env -i {python} low.py')": False,
+        "os.execve(python, [python, 'low.py'], os.environ)": False,
+        "subprocess.run(['true'], env={'PATH': os.environ['PATH']}, check=True)": None,
+    }.items(),
+)
+def test_a_python_that_a_program_starts_is_recorded_or_named(
+    start: str,
+    recorded: bool | None,
+    files: Files,
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files({"low.py": "import numpy as np\nassert np.float32(3) * 0.1\n"})
+    files({"work": f"#!{sys.executable}\nprint(1)\n"})
+    Path("work").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    first = "import numpy, os, subprocess, sys\npython = sys.executable\n"
+    script = files({"main.py": f"{first}y = numpy.ones(2) + 1\n{start}\n"})
+    data = command(*LINE, script, status=int(recorded is True)).data
+    assert lines(data) == [("low.py", 2)] * (recorded is True)
+    named = [(each["what"], each["line"]) for each in data["unexamined"]]
+    assert named == [("what a Python process computes", 4)] * (recorded is False)
+
+
 def test_another_python_that_a_program_starts_runs(files: Files, tmp_path: Path) -> None:
     venv.create(tmp_path / "other", symlinks=True)
     python = str(tmp_path / "other" / "bin" / "python")

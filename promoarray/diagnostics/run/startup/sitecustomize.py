@@ -95,21 +95,15 @@ def _grow_old() -> None:
 
 
 def _heard(event: str, given: Any) -> None:
-    """Hear what Python does: note imports, and prepare the processes that are started.
-
-    Programs are recorded, too, that are started with a copy of ``os.environ``.
-    """
+    """Hear what Python does: note imports, and prepare the processes that are started."""
     if event in ("import", "exec"):
         library = given[0] if event == "import" else _package(given[0])
         if library in _LIBRARIES and _by_program():
             _note(library)
         if event == "exec" and _is_unseen(given[0]):
             _tell_unseen(given[0])
-    elif event == "subprocess.Popen":
-        environment = given[3]
-        if type(environment) is dict and _FOLDER in environment:
-            paths = [_HERE, *filter(None, environment.get(_PATH, "").split(os.pathsep))]
-            environment[_PATH] = os.pathsep.join(dict.fromkeys(paths))
+    elif event in _started["EVENTS"] and not _started["is_recorded"](event, given):
+        _tell_started()
 
 
 def _is_unseen(code: Any) -> bool:
@@ -146,7 +140,17 @@ def _imports_numpy(code: CodeType) -> bool:
 def _tell_unseen(code: CodeType) -> None:
     """Write down where NumPy may compute unheard."""
     file = os.path.abspath(code.co_filename) if code.co_filename[0] != "<" else code.co_filename
-    _append("unseen", repr((file, code.co_firstlineno, bool(_rewrites))))
+    reason = "loaded" if _rewrites else "unnamed"
+    _append("unseen", repr((file, code.co_firstlineno, reason)))
+
+
+def _tell_started() -> None:
+    """Write down where a Python is started that is not recorded."""
+    frame: Any = sys._getframe(2)
+    while frame.f_back is not None and _is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    file = os.path.abspath(frame.f_code.co_filename)
+    _append("unseen", repr((file, frame.f_lineno, "started")))
 
 
 def _start_rewritten() -> None:
@@ -240,11 +244,16 @@ def _read(name: str) -> str:
 
 def _edit(texts: str) -> None:
     """Have this process read the texts that a file holds in place of those on the disk."""
-    file = os.path.join(_HERE, "edited.py")
-    names: dict[str, Any] = {"__name__": "edited", "__file__": file}
+    _beside("edited")["install"](texts)
+
+
+def _beside(name: str) -> dict[str, Any]:
+    """The names of a module of this folder, which is not on the path."""
+    file = os.path.join(_HERE, f"{name}.py")
+    names: dict[str, Any] = {"__name__": name, "__file__": file}
     with open(file, "rb") as source:
         exec(compile(source.read(), file, "exec"), names)
-    names["install"](texts)
+    return names
 
 
 _folder = os.environ.get(_FOLDER, "")
@@ -258,6 +267,7 @@ if _rewrites and os.name == "posix":
 if os.path.exists(_texts := os.path.join(_folder, "texts")):
     _edit(_texts)
 if _folder and os.path.isdir(_folder):
+    _started = _beside("started")
     sys.addaudithook(_heard)
     if _expected := [name for name in _named if name not in _REWRITTEN]:
         sys.meta_path.insert(0, _Imports(_expected))
