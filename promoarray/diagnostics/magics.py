@@ -21,6 +21,13 @@ from promoarray.diagnostics.why.question import why
 _REPORT = "_promoarray_report"
 
 
+class CellFailed(Exception):
+    """The cell of a magic has failed, and its error is shown: cells that follow are not run."""
+
+    def _render_traceback_(self) -> list[str]:
+        return []
+
+
 def load(shell: Any) -> None:
     """Add the magics to a shell of IPython."""
 
@@ -42,21 +49,29 @@ def load(shell: Any) -> None:
 
 
 def run(shell: Any, cell: str, begin: Any) -> None:
-    """Run a cell in a block, and show the block's report."""
-    empty = next((n for n, line in enumerate(cell.splitlines()) if line.strip()), 0)
+    """Run a cell in a block, and show the block's report.
+
+    Raises
+    ------
+    CellFailed
+        If the cell does, which has shown its error.
+    """
+    empty = next((n for n, line in enumerate(cell.split("\n")) if line.strip()), 0)
     text = "\n" * empty + shell.transform_cell(cell)  # which leaves out empty lines at the start
     tree: ast.AST | None = None
     with suppress(SyntaxError):
         tree = ast.parse(text)
     if tree is None:
         shell.run_cell(cell)  # which shows the error as of any cell
-        return
-    shell.user_ns[_REPORT] = begin()
+        raise CellFailed
+    shell.user_ns[_REPORT] = begun = begin()
     head = f"with {_REPORT} as {_REPORT}:"
     done = shell.run_cell("\n".join((head, *_indented(text, tree), "    pass")))
-    report = shell.user_ns.pop(_REPORT, None)
-    if done.error_before_exec is None and report is not None:
+    report = shell.user_ns.pop(_REPORT, begun)
+    if report is not begun:
         _display(report)
+    if not done.success:
+        raise CellFailed
 
 
 def _display(shown: Any) -> None:
@@ -72,7 +87,7 @@ def _indented(text: str, tree: ast.AST) -> Iterator[str]:
         if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno is not None
         for line in range(node.lineno + 1, node.end_lineno + 1)
     }
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         yield line if number in inside else f"    {line}"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import glob
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -101,12 +102,18 @@ class Settings(NamedTuple):
         """Yield what is ignored in the files of a pattern, an absolute one."""
         for name, table in self._tables():
             if IGNORE in table and (pattern := _pattern(name)):
-                yield str(self.path.parent / pattern), self._value(name, table[IGNORE], action)
+                yield self._absolute(pattern), self._value(name, table[IGNORE], action)
 
     def _is_of(self, name: str, script: str) -> bool:
         """Whether a table is that of files of which the program is one."""
-        pattern = str(self.path.parent / _pattern(name))
-        return bool(script and _pattern(name)) and fnmatch(os.path.realpath(script), pattern)
+        pattern = _pattern(name)
+        return bool(script and pattern) and fnmatch(
+            os.path.realpath(script), self._absolute(pattern)
+        )
+
+    def _absolute(self, pattern: str) -> str:
+        """A pattern from the file's folder on, whose own name is none."""
+        return os.path.join(glob.escape(str(self.path.parent)), os.path.normpath(pattern))
 
     def _known(self, name: str, table: Mapping[str, Any], known: set[str]) -> None:
         for key, x in table.items():
@@ -163,7 +170,8 @@ def _table(path: Path) -> Mapping[str, Any] | None:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
-    table = data.get("tool", {}).get("promoarray")
+    tool = data.get("tool")
+    table = tool.get("promoarray") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, Mapping):
         raise ValueError(f"{path}: [tool.promoarray] is no table")
     return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,13 @@ class Editor:
             self.messages.append(params.message)
             self._heard.set()
 
-    async def begin(self, root: Path, *options: str) -> None:
+    async def begin(self, root: Path, *options: str, folders: Sequence[Path] = ()) -> None:
         await self.client.start_io(sys.executable, "-m", "promoarray", "lsp", *options)
         asked = lsp.InitializeParams(
-            capabilities=lsp.ClientCapabilities(), root_uri=root.as_uri(), process_id=None
+            capabilities=lsp.ClientCapabilities(),
+            root_uri=root.as_uri(),
+            process_id=None,
+            workspace_folders=[lsp.WorkspaceFolder(each.as_uri(), each.name) for each in folders],
         )
         await self.client.initialize_async(asked)
         self.client.initialized(lsp.InitializedParams())
@@ -60,16 +63,38 @@ class Editor:
         self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(document))
         return file.as_uri()
 
+    def write(self, uri: str, text: str) -> None:
+        document = lsp.VersionedTextDocumentIdentifier(2, uri)
+        changes = [lsp.TextDocumentContentChangeWholeDocument(text)]
+        self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(document, changes))
+
+    def close(self, uri: str) -> None:
+        document = lsp.TextDocumentIdentifier(uri)
+        self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(document))
+
+    def save(self, uri: str) -> None:
+        document = lsp.TextDocumentIdentifier(uri)
+        self.client.text_document_did_save(lsp.DidSaveTextDocumentParams(document))
+
+    async def shown(self, uri: str) -> int:
+        await self.heard()
+        return len(self.diagnostics[uri])
+
     async def end(self) -> None:
         await self.client.shutdown_async(None)
         self.client.exit(None)
         await self.client.stop()
 
 
-def edit(root: Path, *options: str, asked: Callable[[Editor], Awaitable[Any]]) -> Any:
+def edit(
+    root: Path,
+    *options: str,
+    asked: Callable[[Editor], Awaitable[Any]],
+    folders: Sequence[Path] = (),
+) -> Any:
     async def session() -> Any:
         editor = Editor()
-        await editor.begin(root, *options)
+        await editor.begin(root, *options, folders=folders)
         try:
             return await asked(editor)
         finally:
@@ -121,6 +146,52 @@ def test_a_text_that_was_not_run_shows_nothing(root: Path) -> None:
         assert await editor.client.text_document_hover_async(at) is None
 
     edit(root, asked=asked)
+
+
+@pytest.mark.parametrize("text", [PROGRAM.strip(), PROGRAM.replace("\n", "\r\n")])
+def test_unsaved_texts_of_any_name_and_ends_of_lines(
+    text: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "a [b] ü"
+    (root / ".promoarray").mkdir(parents=True)
+    monkeypatch.chdir(root)
+    (root / "my model.py").write_bytes(text.encode())
+    command("compare --policies torch --save .promoarray/m.zip", "my model.py", status=1)
+    (tmp_path / "link").symlink_to(root)
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        uri = editor.open(tmp_path / "link" / "my model.py", text)
+        assert await editor.shown(uri) == 2
+        editor.write(uri, text.replace("255", "256"))
+        assert await editor.shown(uri) == 0
+        editor.close(uri)
+        assert await editor.shown((root / "my model.py").as_uri()) == 2
+
+    edit(root, "--policies", "torch", asked=asked)
+
+
+def test_a_file_that_is_written_elsewhere_shows_nothing(root: Path) -> None:
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        (root / "model.py").write_text(PROGRAM.replace("255", "2560"), encoding="utf-8")
+        editor.save(root.as_uri())
+        assert await editor.shown((root / "model.py").as_uri()) == 0
+
+    edit(root, asked=asked)
+
+
+def test_each_folder_of_the_workspace(root: Path) -> None:
+    (root / "other").mkdir()
+
+    async def asked(editor: Editor) -> None:
+        assert await editor.shown((root / "model.py").as_uri()) == 2
+
+    edit(root / "other", "--policies", "torch", asked=asked, folders=[root / "other", root])
+
+
+def test_unknown_policies_are_told_before_it_serves(command: Command) -> None:
+    assert "trch" in command("lsp --policies trch", status=2).err
 
 
 def test_a_program_that_has_changed_since_is_told(root: Path) -> None:

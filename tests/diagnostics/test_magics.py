@@ -58,6 +58,17 @@ def test_errors_are_those_of_a_cell(shell: Any, capsys) -> None:
     assert "200 + 200 is 400" in capsys.readouterr().out
 
 
+def test_cells_after_one_that_fails_are_not_run(shell: Any, capsys) -> None:
+    for cell in ("%%check\n1 / 0", "%%check\nreturn 1", "%%check nope\n1"):
+        assert not shell.run_cell(cell).success
+    assert "SingleUse" not in capsys.readouterr().out.rpartition("Error")[2]
+
+
+def test_letters_that_end_lines_elsewhere(shell: Any) -> None:
+    assert shell.run_cell('%%check\ns = "a\x0cb"').success
+    assert shell.user_ns["s"] == "a\x0cb"
+
+
 def test_why(shell: Any, capsys) -> None:
     lines = "import promoarray as pa", "with pa.record('numpy'):", "    y = x * np.float64(2)"
     shell.run_cell("\n".join(lines))

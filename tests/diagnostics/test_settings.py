@@ -73,6 +73,21 @@ def test_settings_of_files(command: Command, here: Path) -> None:
     assert "torch" not in out
 
 
+def test_a_folder_may_be_named_like_a_pattern(command: Command, here: Path, monkeypatch) -> None:
+    (here / "a[b]").mkdir()
+    monkeypatch.chdir(here / "a[b]")
+    (here / "a[b]" / "model.py").write_text(PROGRAM)
+    settings(
+        here / "a[b]", '[tool.promoarray.files."./*.py"]\npolicies = "jax"\nignore = ["jax"]\n'
+    )
+    command("compare model.py", status=0)
+
+
+def test_a_file_that_is_no_project_has_no_settings(command: Command, here: Path) -> None:
+    settings(here, "tool = 3\n")
+    command("compare model.py --policies torch", status=1)
+
+
 def test_a_baseline_is_beside_the_file(command: Command, here: Path, monkeypatch) -> None:
     settings(here, '[tool.promoarray]\npolicies = "torch"\nbaseline = "known.json"\n')
     command("compare model.py --update-baseline", status=0)

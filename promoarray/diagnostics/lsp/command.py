@@ -10,20 +10,29 @@ import argparse
 import linecache
 import os
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
-from pygls.uris import from_fs_path, to_fs_path
+from pygls.uris import to_fs_path
 
 from promoarray.diagnostics.findings.classify import Ignored
 from promoarray.diagnostics.findings.results import edits_in
-from promoarray.diagnostics.lsp.recorded import Recorded, read_recording, recordings, seen_at
+from promoarray.diagnostics.lsp.recorded import (
+    Recorded,
+    as_run,
+    read_recording,
+    recordings,
+    seen_at,
+    text_of,
+)
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.model.lost import CHECKS
 from promoarray.diagnostics.render.words import Place, message
+from promoarray.diagnostics.run.frameworks import named
 from promoarray.diagnostics.spans import Span, span_of
 
 SEVERITIES = {
@@ -49,14 +58,16 @@ class Served:
         self._shown = set[str]()  # files that have diagnostics
         self._told = set[str]()  # errors that were told
         self.found: list[Recorded] = []
-        # by the file and when it was written: asking takes a second
-        self._read = cache(self._of)
+        # what was read, with when the file was written: asking takes a second
+        self._read = dict[str, tuple[tuple[int, int], Recorded]]()
         for name, answer in {
             lsp.INITIALIZED: self.begin,
             lsp.TEXT_DOCUMENT_DID_OPEN: self.refresh,
-            lsp.TEXT_DOCUMENT_DID_CHANGE: self.refresh,
+            lsp.TEXT_DOCUMENT_DID_CHANGE: self.changed,
             lsp.TEXT_DOCUMENT_DID_SAVE: self.refresh,
+            lsp.TEXT_DOCUMENT_DID_CLOSE: self.refresh,
             lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: self.refresh,
+            lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self.refresh,
             lsp.TEXT_DOCUMENT_CODE_ACTION: self.actions,
             lsp.TEXT_DOCUMENT_HOVER: self.hover,
         }.items():
@@ -74,36 +85,58 @@ class Served:
             self.server.client_register_capability(lsp.RegistrationParams([asked]))
         self.refresh(params)
 
-    def _of(self, path: str, _: float) -> Recorded:
-        args = self._args
-        return read_recording(path, args.policies or "", Ignored.by(args))
-
     def refresh(self, params: Any) -> None:
         """Read what was saved since, and show it."""
-        root = self.server.workspace.root_path or os.getcwd()
-        paths = [*recordings(root, self._args.recordings)]
-        self.found = [self._read(path, os.stat(path).st_mtime) for path in paths]
+        self._read = dict(self._recordings())
+        self.found = [each for _, each in self._read.values()]
         files = {file for each in self.found for file in each.places}
         for file in files | self._shown:
-            shown = [*self._diagnostics(file)]
-            uri = from_fs_path(file) or ""
-            self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown))
+            self._publish(file)
         self._shown = files
         for error in {each.error for each in self.found} - {""} - self._told:
             self.server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, error))
             self._told.add(error)
 
+    def changed(self, params: Any) -> None:
+        """Show what still holds of a text that is being written."""
+        file = _path(params.text_document.uri)
+        if file in self._shown:
+            self._publish(file)
+
+    def _recordings(self) -> Iterator[tuple[str, tuple[tuple[int, int], Recorded]]]:
+        workspace, args = self.server.workspace, self._args
+        roots = [to_fs_path(each.uri) for each in workspace.folders.values()]
+        for root in roots or [workspace.root_path]:
+            for path in recordings(root or os.getcwd(), args.recordings):
+                try:
+                    stat = os.stat(path)
+                except OSError:  # it is gone meanwhile
+                    continue
+                written = stat.st_mtime_ns, stat.st_size
+                before, found = self._read.get(path, (None, Recorded(path)))
+                # What is wrong may be the program, which is mended without a new recording.
+                if before != written or found.error:
+                    found = read_recording(path, args.policies or "", Ignored.by(args))
+                yield path, (written, found)
+
+    def _publish(self, file: str) -> None:
+        document = self._documents().get(file)  # the editor's own name of a linked file
+        uri, shown = document.uri if document else Path(file).as_uri(), [*self._diagnostics(file)]
+        self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown))
+
+    def _documents(self) -> dict[str, Any]:
+        """The texts that the editor has open, by their files."""
+        return {_path(each.uri): each for each in self.server.workspace.text_documents.values()}
+
     def places(self, file: str) -> Iterator[Place]:
         """Yield what is shown of a file: nothing where its text is not the one that was run."""
         for each in self._of_file(file):
-            yield from each.places.get(os.path.realpath(file), ())
+            yield from each.places.get(file, ())
 
     def _of_file(self, file: str) -> Iterator[Recorded]:
-        document = self.server.workspace.text_documents.get(from_fs_path(file) or "")
-        for each in self.found:
-            text = each.texts.get(os.path.realpath(file))
-            if text is not None and (document is None or document.source == text):
-                yield each
+        document = self._documents().get(file)
+        text = as_run(document.source) if document else text_of(file)
+        return (each for each in self.found if each.texts.get(file) == text)
 
     def _diagnostics(self, file: str) -> Iterator[lsp.Diagnostic]:
         for place in self.places(file):
@@ -120,7 +153,7 @@ class Served:
         """Return the edits of the places in a range."""
         uri, asked = params.text_document.uri, params.range
         found = []
-        for place in self.places(to_fs_path(uri) or ""):
+        for place in self.places(_path(uri)):
             span = span_of(place[0].place)
             at = _range(span)
             if span.whole and at.start.line <= asked.end.line and asked.start.line <= at.end.line:
@@ -132,7 +165,7 @@ class Served:
 
     def hover(self, params: Any) -> Any:
         """Return what ran at a line, and what is found there."""
-        file = to_fs_path(params.text_document.uri) or ""
+        file = _path(params.text_document.uri)
         said = dict.fromkeys(seen_at(self._of_file(file), file, params.position.line + 1))
         if not said:
             return None
@@ -141,9 +174,20 @@ class Served:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Serve on standard input and output, until the editor says that it is over."""
+    """Serve on standard input and output, until the editor says that it is over.
+
+    Raises
+    ------
+    UnknownPolicyError
+    """
+    named(args.policies or "numpy")
     Served(args).server.start_io()
     return 0
+
+
+def _path(uri: str) -> str:
+    """The file that a URI names, links resolved; "" of none."""
+    return os.path.realpath(path) if (path := to_fs_path(uri)) else ""
 
 
 def _range(span: Span) -> lsp.Range:

@@ -69,15 +69,27 @@ def read_recording(path: str, policies: str, ignored: Ignored) -> Recorded:
         if each.kind in COMPARED:
             found.operations.setdefault(_path(each.place.program.file), []).append(each)
     files = {*found.places, *found.operations}
-    found.texts = {file: "".join(linecache.getlines(file)) for file in files}
+    found.texts = {file: text for file in files if (text := text_of(file))}
     return found
+
+
+def text_of(file: str) -> str:
+    """Return the text of a file as it stands; "" if there is none."""
+    linecache.checkcache(file)
+    return "".join(linecache.getlines(file))
+
+
+def as_run(text: str) -> str:
+    """Return an editor's text as ``text_of`` has that of a file, whatever ends its lines."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return lines if lines.endswith("\n") or not lines else f"{lines}\n"
 
 
 def recordings(root: str, given: Iterable[str]) -> Iterator[str]:
     """Yield the recordings that patterns name, or those of the workspace's own folder."""
     patterns = [*given] or [f"{FOLDER}/*.zip"]
     for pattern in patterns:
-        for path in sorted(glob.glob(os.path.join(root, pattern))):
+        for path in sorted(glob.glob(os.path.join(glob.escape(root), pattern))):
             if is_saved(path):
                 yield path
 
@@ -85,13 +97,13 @@ def recordings(root: str, given: Iterable[str]) -> Iterator[str]:
 def seen_at(found: Iterable[Recorded], file: str, line: int) -> Iterator[str]:
     """Yield what ran at a line, and what is found there."""
     for recorded in found:
-        for each in recorded.operations.get(_path(file), ()):
+        for each in recorded.operations.get(file, ()):
             if each.place.program.line == line and each.results:
                 operands = ", ".join(map(_operand, each.operands))
                 results = ", ".join(BY_CODE[code].name for code in each.results)
                 under = f"under {each.policy}, {counted(each.count, 'time')}"
                 yield f"{each.name}({operands}) is {results} {under}"
-        for place in recorded.places.get(_path(file), ()):
+        for place in recorded.places.get(file, ()):
             if place[0].place.line == line:
                 yield message(place)
 

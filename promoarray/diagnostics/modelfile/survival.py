@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from promoarray.console import Matrix, Printable, counted, html_table, listed, visible
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.cast_report import CastReport, report_of
+from promoarray.diagnostics.exit_codes import FINDINGS, INCOMPLETE, NOTHING
 from promoarray.diagnostics.modelfile.formats import GGUF, READS, SAFETENSORS, NotReadable
 from promoarray.diagnostics.modelfile.weights import Weight, weights
 from promoarray.diagnostics.progress import Progress
@@ -50,10 +52,12 @@ class Survival(Printable):
     unread: dict[str, list[str]]
 
     @property
-    def survives(self) -> bool:
-        """Whether no policy refuses a tensor, and no value is beyond the range or becomes zero."""
+    def status(self) -> int:
+        """The exit status: nothing is found where no policy refuses a tensor or loses a value."""
         every = [x for found in self.reports.values() for x in found.values()]
-        return not self.refused and not any(x.beyond or x.flushed_to_zero for x in every)
+        if self.refused or any(sum(_losses(x).values()) for x in every):
+            return FINDINGS
+        return INCOMPLETE if self.unread else NOTHING
 
     @property
     def headline(self) -> str:
@@ -85,11 +89,12 @@ class Survival(Printable):
 
     def _summary(self, policy: str) -> str:
         found = [*self.reports[policy].values()]
-        beyond, zero = sum(x.beyond for x in found), sum(x.flushed_to_zero for x in found)
+        losses: Counter[str] = sum(map(_losses, found), Counter())
+        told = [f"{losses[what]} {what}" for what in (*_TOLD, *(losses.keys() - _TOLD))]
         total = counted(sum(x.size for x in found), "value")
         hidden = f"; {len(found) - MOST} more are not shown (--json)" * (len(found) > MOST)
         of = f"{policy}: of {total} in {counted(len(found), 'tensor')}"
-        return f"{of}, {beyond} beyond the range, {zero} become zero{hidden}."
+        return f"{of}, {', '.join(told)}{hidden}."
 
     def _left(self) -> list[str]:
         said = [f"{p} does not cast {d}: {why}" for (p, d), why in self.refused.items()]
@@ -112,6 +117,17 @@ class Survival(Printable):
     def html(self) -> str:
         """Return it as a part of a page."""
         return "".join(html_table(_HEAD, self._rows(found)) for found in self.reports.values())
+
+
+_TOLD = ("beyond the range", "become zero")
+
+
+def _losses(x: CastReport) -> Counter[str]:
+    """How many values are lost, by how."""
+    kept_nan = x.nan_out - x.overflowed_to_nan
+    losses = x.beyond, x.flushed_to_zero, x.truncated, x.nan_in - kept_nan, x.lost_imaginary
+    names = *_TOLD, "lose their fraction", "NaN become numbers", "lose their imaginary part"
+    return Counter({name: n for name, n in zip(names, losses, strict=True) if n})
 
 
 def _cells(x: CastReport) -> tuple[str, ...]:

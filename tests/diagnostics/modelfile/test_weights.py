@@ -89,6 +89,21 @@ def test_a_file_is_counted_as_the_array_is(tmp_path: Path, capsys: Any) -> None:
     assert {name: of_file[name] for name in whole} == whole
 
 
+def test_what_is_not_read_is_no_success(tmp_path: Path, capsys: Any) -> None:
+    path = gguf(tmp_path / "m.gguf", {"q": (8, (1, 32), bytes(34))})
+    assert cast(path, "--to", "float16", capsys=capsys, status=4)["not_read"] == {"Q8_0": ["q"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "to"),
+    [("F32", np.nan, "int8"), ("F32", 0.5, "int8"), ("F32", 0.5, "bool"), ("C64", 1j, "float32")],
+)
+def test_every_loss_counts(tmp_path: Path, capsys: Any, kind: str, x: Any, to: str) -> None:
+    values = np.array([x, 1], np.complex64 if kind == "C64" else np.float32)
+    path = safetensors(tmp_path / "m.safetensors", {"w": (kind, values)})
+    cast(path, "--to", to, capsys=capsys, status=1)
+
+
 def test_gguf(tmp_path: Path, capsys: Any) -> None:
     tensors = {
         "w": (0, (2, 3), WEIGHTS.tobytes()),
@@ -161,5 +176,5 @@ def test_damaged_files_are_errors(tmp_path: Path, capsys: Any) -> None:
         for place in range(0, len(whole) - len(WEIGHTS.tobytes()), 3):
             value = bytes([whole[place] ^ (0xFF if place % 2 else 0x80)])
             damaged.write_bytes(whole[:place] + value + whole[place + 1 :])
-            assert main(["cast", str(damaged), "--to", "float16"]) in (0, 1, 2)
+            assert main(["cast", str(damaged), "--to", "float16"]) in (0, 1, 2, 4)
     capsys.readouterr()
