@@ -29,6 +29,7 @@ from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, Met, fed, le
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.dtypes import BY_NAME, INTEGERS, Kind
 from promoarray.operations import OPERATIONS
+from promoarray.promotion.policy import NO_OPTIONS
 
 
 class Sort(NamedTuple):
@@ -106,6 +107,7 @@ class Before(NamedTuple):
     sort: Sort
     sources: Sequence[Source | None]  # what made the operands
     target: Values | None  # of one that writes: what was there
+    written: Mapping[Any, Values] = NO_OPTIONS  # so for each array of a list, by its address
 
 
 class Each(NamedTuple):
@@ -158,7 +160,10 @@ class Checked:
         """Note what a call is about to write over; None of one that is not looked at."""
         if name.startswith(_EACH) and args and type(args[0]) in (list, tuple):
             one, rows = name.removeprefix(_EACH), [*_rows(args, kwargs)]
-            return Each(one, rows, [self._before(one, *row) for row in rows])
+            each = [self._before(one, *row) for row in rows]
+            were = zip(each, args[0], strict=True)
+            written = {id(x): was.target for was, x in were if was is not None and was.target}
+            return Each(one, rows, [was and was._replace(written=written) for was in each])
         return self._before(name, args, kwargs)
 
     def _before(self, name: str, args: Any, kwargs: Mapping[str, Any]) -> Before | None:
@@ -316,7 +321,8 @@ class Checked:
         found: list[Any] = []
         for x in flat((*args, *kwargs.values())):
             if isinstance(x, self._kind.tensor):  # as it was, in ``x.add_(x)`` twice
-                x = before.target if before.target and x is args[0] else self._values(x)
+                was = before.target if x is args[0] else before.written.get(id(x))
+                x = was or self._values(x)
                 if x is None:
                     return []
                 found.append(x)

@@ -111,6 +111,18 @@ LOSSES = {
         "c, _ = jax.lax.scan(f, jnp.bfloat16(0), None, length=300)\n",
         ("absorbed", 4, "all 44 updates change nothing: 256.0 and 1.0 give 256.0"),
     ),
+    "a counter in a scan from what is recorded": (
+        "jax",
+        "f = lambda c, x: (c + x, c)\n"
+        "c = jax.lax.scan(f, jnp.zeros((), jnp.bfloat16), jnp.ones(300, jnp.bfloat16))\n",
+        ("absorbed", 3, "all 44 updates change nothing: 256.0 and 1.0 give 256.0"),
+    ),
+    "tensors of a list that are added to each other": (
+        "torch",
+        "p, q = torch.tensor([[200], [100]], dtype=torch.uint8)\n"
+        "torch._foreach_add_([p, q], [q, p])\n",
+        ("integer-wrap", 3, "all 2 elements wrap: 200 + 100 is 300"),
+    ),
     "a division in what is differentiated": (
         "jax",
         "f = lambda x: (x / (x - x)).sum()\ng = jax.grad(f)(jnp.ones(3))\n",
@@ -438,6 +450,22 @@ def test_loops_without_steps_and_under_vmap(tmp_path) -> None:
     report = checked(tmp_path, "jax", text)
     assert not report.told
     assert "__mul__" in report.unread
+
+
+REFUSED = {
+    "scan": "jax.lax.scan(lambda c, x: (c + 1.0, x), jnp.int32(0), jnp.ones(3))\n",
+    "while_loop": "jax.lax.while_loop(lambda c: c < 5, lambda c: c + 1.0, jnp.int32(0))\n",
+    "fori_loop": "jax.lax.fori_loop(0, 5, lambda i, c: c + 1.5, jnp.int32(0))\n",
+    "cond": "jax.lax.cond(True, lambda x: x, lambda x: x.astype(jnp.int32), jnp.ones(3))\n",
+    "switch": "jax.lax.switch(0, [lambda x: x, lambda x: x + 1.0], jnp.int32(1))\n",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
+def test_dtypes_that_jax_refuses(tmp_path, text) -> None:
+    require("jax")
+    with pytest.raises(TypeError, match=r"equal (output )?types"):
+        checked(tmp_path, "jax", text)
 
 
 def test_loops_that_jax_refuses(tmp_path) -> None:

@@ -7,8 +7,9 @@ found by halves, and carried out op by op as well. What the loop returns is the 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -69,10 +70,9 @@ def stepwise(
         loop = None
     if loop is None or loop.steps < 0:
         return function(**arguments)
-    is_readable = all(map(_is_readable, tree_leaves(dict(arguments))))
-    if not loop.steps or not is_readable:  # what no step gives, or as of what ``vmap`` traces
-        with jax.disable_jit(False):
-            return function(**arguments)
+    has_values = all(map(is_readable, tree_leaves(dict(arguments))))
+    if not loop.steps or not has_values:  # what no step gives, or as of what ``vmap`` traces
+        return compiled(partial(function, **arguments))
     carry, gave, reached = loop.by_steps(_arrays(loop.carry), 0, min(loop.steps, STEPS))
     if reached == loop.steps or reached < STEPS:
         with _compiled():
@@ -85,6 +85,22 @@ def stepwise(
             looked_at += _searched(loop, carry, STEPS, reached)
         left_open(looked_at)
     return loop.result(made, gave)
+
+
+def compiled(call: Callable[[], Any]) -> Any:
+    """Carry out a call as JAX does when nothing is looked at."""
+    with jax.disable_jit(False):
+        return call()
+
+
+def is_traced(call: Callable[[], Any]) -> bool:
+    """Whether JAX can trace a call; nobody hears of it, nor of what it prints."""
+    with _compiled(), redirect_stdout(io.StringIO()):
+        try:
+            jax.eval_shape(call)
+        except Exception:  # as JAX will say
+            return False
+    return True
 
 
 def _arrays(carry: Any) -> Any:
@@ -154,7 +170,8 @@ def _compiled() -> Iterator[None]:
 # -- Inf and NaN ----------------------------------------------------------------------------------
 
 
-def _is_readable(x: Any) -> bool:
+def is_readable(x: Any) -> bool:
+    """Whether a loop is given values: of what ``vmap`` traces there are none."""
     while isinstance(x, jax.core.Tracer):
         if not hasattr(x, "primal"):
             return False
@@ -170,7 +187,7 @@ def _has_new(carry: Any, made: Any, gave: Any) -> bool:
 
 
 def _are_new(x: Any, before: Any = 0.0) -> bool:
-    if not _is_readable(x) or not _is_readable(before):
+    if not is_readable(x) or not is_readable(before):
         return False
     dtype = BY_NAME.get(getattr(getattr(x, "dtype", None), "name", ""))
     if dtype is None or dtype.kind not in INEXACT:

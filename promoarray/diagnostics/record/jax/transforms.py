@@ -23,7 +23,15 @@ from jax.tree_util import tree_leaves
 
 from promoarray.diagnostics.record.jax.call import OPEN, Call, into_function, settled
 from promoarray.diagnostics.record.jax.gradients import Probes, are_lost
-from promoarray.diagnostics.record.jax.loops import BEYOND, LOOPS, as_one, stepwise
+from promoarray.diagnostics.record.jax.loops import (
+    BEYOND,
+    LOOPS,
+    as_one,
+    compiled,
+    is_readable,
+    is_traced,
+    stepwise,
+)
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import EAGER
 
@@ -110,12 +118,12 @@ class Crossing:
             found = tuple(a or b for a, b in zip(found, before, strict=True))
         self.made = found
 
-    def put(self, tree: Any, slots: Slots | None) -> None:
-        """Have the leaves of a tree carry this."""
+    def put(self, tree: Any, slots: Slots | None, *, over: bool = True) -> None:
+        """Have the leaves of a tree carry this, or without ``over`` those that carry nothing."""
         leaves = tree_leaves(tree)
         if slots is not None and len(leaves) == len(slots):
             for x, slot in zip(leaves, slots, strict=True):
-                if slot is not None:
+                if slot is not None and (over or self._carried.slot(x) is None):
                     self._carried.put(x, slot)
 
 
@@ -199,7 +207,8 @@ def _traced(function: Any) -> Any:
     def inner(*args: Any, **kwargs: Any) -> Any:
         found = next((c for c in reversed(OPEN.calls) if c and c[0].traces(inner)), ())
         for crossing in found:
-            crossing.put((args, kwargs), crossing.given)
+            # In a loop that is carried out by steps, the step before has made the carry.
+            crossing.put((args, kwargs), crossing.given, over=False)
         result = function(*args, **kwargs)
         for crossing in found:
             crossing.left(inner, result)
@@ -342,6 +351,7 @@ class Control(Wrapper):
         super().__init__(func)
         self._recorders, self._parameters = recorders, parameters
         self._signature = inspect.signature(func)
+        self._taken: set[Hashable] = set()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         recorders, frame = self._recorders(), sys._getframe(1)
@@ -364,13 +374,27 @@ class Control(Wrapper):
             for each in checks:
                 each.unreadable(f"lax.{self.__name__} but for {looked_at}", BEYOND, frame)
 
-        by_steps = None
-        if checks and self.__name__ in LOOPS:
+        by_steps: Function | None = None
+        bare = partial(self.__wrapped__, *args, **kwargs)  # what it traces, is traced again
+        if checks and not self._is_taken(bare, (*gives, *asks), given):
+            by_steps = partial(compiled, call)
+        elif checks and self.__name__ in LOOPS:
             by_steps = partial(stepwise, self.__wrapped__, arguments, left_open)
         result, crossings = _crossed(recorders, gives, asks, given, call, frame, by_steps)
         for crossing in crossings:
             crossing.put(result, crossing.made)
         return result
+
+    def _is_taken(self, call: Function, functions: Sequence[Function], given: Any) -> bool:
+        """Whether JAX takes the functions: step by step it compares no dtypes of what they make."""
+        codes = tuple(getattr(each, "__code__", each) for each in map(inspect.unwrap, functions))
+        leaves = tree_leaves(given)
+        key = codes, tuple(map(_kind, leaves))
+        if key not in self._taken and all(map(is_readable, leaves)):  # else JAX traces them itself
+            if not is_traced(call):
+                return False
+            self._taken.add(key)
+        return True
 
 
 def _all_traced(arguments: dict[str, Any], names: Sequence[str]) -> list[Function]:
