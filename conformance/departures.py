@@ -29,6 +29,13 @@ FIELDS = {
 OPERANDS = {"departure": (), "foreign": (), "programs": (1, 3), "drift": (1,)}
 """The parts of a pattern whose blanks are of one pattern."""
 
+BACK_ENDS = {
+    "keras@tensorflow": "tensorflow@legacy",
+    "keras@torch": "torch",
+    "keras@jax": "jax@x32",
+}
+"""Whose kernels Keras runs: what they depart in, it departs in."""
+
 
 @dataclass(frozen=True)
 class Departure:
@@ -50,7 +57,8 @@ class Departure:
 
     def is_about(self, name: str) -> bool:
         """Whether this is about a golden file, or a framework's differences."""
-        return any(fnmatchcase(name, part) for part in self.about.split())
+        names = (name, BACK_ENDS.get(name, name))
+        return any(fnmatchcase(each, part) for part in self.about.split() for each in names)
 
     def covers(self, name: str, said: Iterable[str]) -> bool:
         """Whether one of the patterns names a difference, given by its parts."""

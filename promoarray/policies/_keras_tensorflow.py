@@ -10,6 +10,7 @@ conformance/golden/keras_tensorflow.txt, with TensorFlow 2.21.0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -48,8 +49,19 @@ def _numbers(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, 
     return with_bools(policy, operands)
 
 
+def rounded(operand: Operand, entered: DType, made: Mapping[DType, DType]) -> DType:
+    """What an operand becomes that ``convert_to_tensor`` makes a tensor of: 0.1 a float32."""
+    number = operand.type in (dt.weak_float, dt.weak_complex)
+    return made[operand.type] if number and entered in (dt.float64, dt.complex128) else entered
+
+
+def _made(index: int, operand: Operand, computed: DType) -> DType:
+    return rounded(operand, computed, _STRONG)
+
+
 def _rule(compute: TypeMap = halved, **fields: Any) -> TypeRule:
     """A function that promotes tensors, then computes."""
+    fields = {"cast": _made, **fields}
     return TypeRule(
         **{"operand_types": _tensors, "promote": _PROMOTE, "compute": compute, **fields}
     )
@@ -57,7 +69,7 @@ def _rule(compute: TypeMap = halved, **fields: Any) -> TypeRule:
 
 def _weakly(compute: TypeMap = halved, **fields: Any) -> OperationRule:
     """A function beside which numbers are weak, and a bool becomes what TensorFlow makes of it."""
-    rule = _rule(compute, operand_types=_numbers, **fields)
+    rule = _rule(compute, operand_types=_numbers, cast=None, **fields)
 
     def entered(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         plan = rule(policy, name, operands)

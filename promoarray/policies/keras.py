@@ -16,7 +16,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType
 from promoarray.operations import Family, Form
 from promoarray.policies._keras_tensorflow import FUNCTIONS as TENSORFLOW_FUNCTIONS
-from promoarray.policies._keras_tensorflow import computed_in
+from promoarray.policies._keras_tensorflow import computed_in, rounded
 from promoarray.policies._narrow_jax import DEFAULTS, LATTICE_C128, narrowed, strongly, summed
 from promoarray.policies.jax.jnp import POLICIES as JAX
 from promoarray.policies.tensorflow.legacy import LEGACY
@@ -63,8 +63,15 @@ def _of_torch(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> P
         return plan
     if plan.result is dt.complex32:
         return Refusal("Keras has no complex32")
-    bools = name == "subtract" and plan.result is dt.bool
-    return Refusal("PyTorch does not subtract bools") if bools else plan
+    if name == "subtract" and plan.result is dt.bool:
+        return Refusal("PyTorch does not subtract bools")
+    return plan if name == "divide" else _rounded(plan, operands)
+
+
+def _rounded(plan: Plan, operands: tuple[Operand, ...]) -> Plan:
+    """Make tensors of floats of Python first: 0.1 is a float32, also beside float64."""
+    inputs = [rounded(o, i, DEFAULTS) for o, i in zip(operands, plan.inputs, strict=True)]
+    return plan._replace(inputs=tuple(inputs))
 
 
 def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -75,7 +82,8 @@ def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
     if first.type is dt.float16:
         return policy.make_plan(name, dt.float32, dt.float16, len(operands))
     made = first._replace(type=_no_bool(first.type)), *bounds
-    return _TORCH.rule(name, made, Form.FUNCTION)(policy, name, made)
+    plan = _TORCH.rule(name, made, Form.FUNCTION)(policy, name, made)
+    return plan if isinstance(plan, Refusal) else _rounded(plan, operands)
 
 
 @passing(-(1 << 31), (1 << 31) - 1)
@@ -107,6 +115,16 @@ def _entering(rule: TypeRule) -> OperationRule:
     return entered
 
 
+def _matmul(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Multiply int8 into int32, and float16 in float32."""
+    if all(operand.type is dt.int8 for operand in operands):
+        return policy.make_plan(name, dt.int32, dt.int32, 2)
+    return _IN_FLOAT32(policy, name, operands)
+
+
+_IN_FLOAT32 = computed_in(
+    _rule(narrowed), lambda dtype: dt.float32 if dtype is dt.float16 else dtype
+)
 _ARITHMETIC = ("add", "subtract", "multiply", "divide", "pow", "remainder", "where")
 _BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
 _ordered: dict[str, Any] = {"admit": ORDERED, "why": NO_ORDER}
@@ -115,7 +133,7 @@ _sum = _rule(lambda dtype: dt.int32 if dtype is dt.uint8 else summed(dtype))
 _running = _rule(lambda dtype: narrowed(_no_bool(dtype)))
 
 FUNCTIONS: dict[str | Family, OperationRule] = {
-    **dict.fromkeys((*_ARITHMETIC, *_BITWISE), _of_torch),
+    **dict.fromkeys((*_ARITHMETIC, *_BITWISE, Family.EQUALITY, Family.ORDER), _of_torch),
     "floor_divide": _rule(narrowed, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER),
     Family.EXTREMUM: _rule(narrowed, **_ordered),
     "atan2": _entering(_rule(_narrow_float, **_ordered)),
@@ -123,7 +141,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
     "nextafter": computed_in(_entering(_rule(_narrow_float, **_ordered)), always(dt.float64)),
     "logaddexp": _entering(_rule(_narrow_float)),
     Family.CONCAT: _rule(),
-    "matmul": _rule(narrowed),
+    "matmul": _matmul,
     Family.CLIP: _clip,
     Family.FLOAT_UNARY: _rule(_float),
     "square": _rule(_no_bool),

@@ -76,3 +76,22 @@ def test_on_jax_a_number_of_arctan2_is_float32_and_int8_matrices_multiply_into_i
         assert pa.atan2(half, 1.0).dtype is pa.float32
         assert pa.matmul(i8, i8).dtype is pa.int32
         assert (half + 1.0).dtype is pa.bfloat16
+
+
+def test_a_python_float_is_a_float32_first():
+    for policy, added, rest in (
+        ("keras@torch", 0.10000000149011612, 0.09999992698431015),
+        ("keras@tensorflow", 0.1, 0.09999992698431015),
+    ):
+        with pa.policy(policy):
+            x = pa.zeros(1, dtype=pa.float64)
+            assert pa.add(x, 0.1).tolist() == [added]
+            assert (x + 0.1).tolist() == [0.1]
+            assert pa.remainder(x + 5, 0.1).tolist() == [rest]
+            assert pa.equal(x + 0.1, 0.1).tolist() == [False]
+
+
+def test_on_pytorch_int8_matrices_multiply_into_int32_too():
+    with pa.policy("keras@torch"):
+        i8 = pa.full((2, 2), 100, dtype=pa.int8)
+        assert pa.matmul(i8, i8).tolist() == [[20000, 20000]] * 2

@@ -41,7 +41,7 @@ MEASURED = frozenset({"std", "var"})
 def framework(edition: str) -> Framework:
     """The installed Keras on ``torch``, ``tensorflow`` or ``jax``."""
     os.environ |= {"KERAS_BACKEND": edition, "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    os.environ |= {"TF_ENABLE_ONEDNN_OPTS": "0", "JAX_DISABLE_JIT": "1"}
+    os.environ |= {"TF_ENABLE_ONEDNN_OPTS": "0"}
     import keras
     from keras import ops
 
@@ -53,7 +53,7 @@ def framework(edition: str) -> Framework:
         if not ops.is_tensor(x):
             raise TypeError(f"{type(x).__name__} is no tensor")
         name = keras.backend.standardize_dtype(x.dtype)
-        weak = bool(getattr(x, "weak_type", False))
+        weak = bool(getattr(x, "weak_type", False)) and name != "bool"
         return name, weak, ops.convert_to_numpy(ops.cast(x, "float32") if name == "bfloat16" else x)
 
     named = {name: name for name in SAME} | OTHER_NAMES
