@@ -24,7 +24,7 @@ from promoarray.policies.torch.operators import POLICIES as TORCH
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
-from promoarray.promotion.scalars import in_range, passing, wrap
+from promoarray.promotion.scalars import in_range, of_int64, passing, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
 from promoarray.promotion.type_steps import NO_ORDER, always, component, with_bools
@@ -89,7 +89,7 @@ def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 @passing(-(1 << 31), (1 << 31) - 1)
 def _chosen(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int32, which a number is first; refuse what makes an int64."""
-    return wrap(in_range(value, dt.int32) if dtype.bits < 64 else value, dtype)
+    return wrap(in_range(value, dt.int32) if dtype.bits < 64 else of_int64(value), dtype)
 
 
 def _float(dtype: DType) -> DType:
@@ -122,6 +122,15 @@ def _matmul(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Pla
     return _IN_FLOAT32(policy, name, operands)
 
 
+def _floor_divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Divide as PyTorch does, and cast to what Keras promotes to."""
+    plan, inside = (rule(policy, name, operands) for rule in (_QUOTIENT, _of_torch))
+    if isinstance(plan, Refusal) or isinstance(inside, Refusal):
+        return plan
+    return inside._replace(result=plan.result)
+
+
+_QUOTIENT = _rule(narrowed, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER)
 _IN_FLOAT32 = computed_in(
     _rule(narrowed), lambda dtype: dt.float32 if dtype is dt.float16 else dtype
 )
@@ -134,7 +143,7 @@ _running = _rule(lambda dtype: narrowed(_no_bool(dtype)))
 
 FUNCTIONS: dict[str | Family, OperationRule] = {
     **dict.fromkeys((*_ARITHMETIC, *_BITWISE, Family.EQUALITY, Family.ORDER), _of_torch),
-    "floor_divide": _rule(narrowed, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER),
+    "floor_divide": _floor_divide,
     Family.EXTREMUM: _rule(narrowed, **_ordered),
     "atan2": _entering(_rule(_narrow_float, **_ordered)),
     "hypot": _entering(_rule(_narrow_float, admit=ORDERED - BITS | INTEGERS, why=NO_ORDER)),
