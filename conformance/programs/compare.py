@@ -157,7 +157,11 @@ def _scale(before: Sequence[str], answers: Sequence[str]) -> float:
     for _, answer in zip(before, answers, strict=False):
         for result in read(answer) or []:
             parts = map(_complex, result.values)
-            found += [abs(p) for p in parts if math.isfinite(p.real) and math.isfinite(p.imag)]
+            found += [
+                max(abs(p.real), abs(p.imag))
+                for p in parts
+                if math.isfinite(p.real) and math.isfinite(p.imag)
+            ]
     return max(found)
 
 
