@@ -18,7 +18,7 @@ from promoarray.core.operands import as_operand
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import INEXACT, Kind, as_dtype
-from promoarray.errors import kind_of
+from promoarray.errors import kind_of, quoted
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
@@ -103,8 +103,9 @@ def array_split(xp: Any, ary: Any, indices_or_sections: Any, *, axis: int = 0) -
         bounds = [0, *map(int, asked), length]
     else:
         count = integers("array_split", "indices_or_sections", asked)
-        if count < 1:
-            raise ValueError(f"np.array_split: the number of sections is {count}, not 1 or more")
+        if not 0 < count <= 2**24:  # each of which is an array
+            said = f"the number of sections is {quoted(count)}, not 1 to 2**24"
+            raise ValueError(f"np.array_split: {said}")
         each, more = divmod(length, count)
         bounds = [each * n + min(n, more) for n in range(count + 1)]
     before = (slice(None),) * along
@@ -116,7 +117,9 @@ def split(xp: Any, ary: Any, indices_or_sections: Any, *, axis: int = 0) -> list
     if not hasattr(sections, "__len__"):
         length = array.shape[axis_in("split", axis, array.ndim)]
         if sections and length % sections:
-            raise ValueError(f"np.split: {length} elements do not make {sections} equal sections")
+            raise ValueError(
+                f"np.split: {length} elements do not make {quoted(sections)} equal sections"
+            )
     return array_split(xp, array, sections, axis=axis)
 
 

@@ -192,6 +192,8 @@ def has_no_effect(value: Any, taken: Iterable[str] = ()) -> bool:
     """Whether a parameter is given the value it has when it is left out, or one of these."""
     if value is None or value is np._NoValue:
         return True
+    if isinstance(value, int) and value.bit_length() > 64:
+        return False  # before it becomes text
     return isinstance(value, (bool, int, str)) and str(value) in taken
 
 
