@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
@@ -150,6 +152,24 @@ def _close_when_terminated() -> None:
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         with contextlib.suppress(ValueError):  # of a thread, which takes no handlers
             signal.signal(signal.SIGTERM, terminated)
+            if any("multiprocessing" in each for each in (*sys.modules, *sys.orig_argv)):
+                import_module("multiprocessing.queues").SimpleQueue.get = _get_by_slices
+
+
+def _get_by_slices(queue: Any) -> Any:
+    """Get what a pool's worker is to do as ``SimpleQueue.get``, which may wait for ever.
+
+    A signal that comes just before a wait does not end it, and its handler in Python runs after.
+    """
+    while not queue._rlock.acquire(timeout=PAUSE):
+        pass
+    try:
+        while not queue._reader.poll(PAUSE):
+            pass
+        raw = queue._reader.recv_bytes()
+    finally:
+        queue._rlock.release()
+    return pickle.loads(raw)
 
 
 @contextlib.contextmanager

@@ -353,6 +353,30 @@ def test_threads_that_compute_when_a_program_ends_do_not_crash_it(files: Files) 
         assert not ran(script, Task(framework="numpy")).status
 
 
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_a_worker_ends_whose_signal_came_before_it_waits(start: str, files: Files) -> None:
+    script = files(
+        {
+            "main.py": "import multiprocessing, signal, threading, time, numpy as np\n"
+            "def work(queue, ready):\n"
+            "    y = np.ones(2) + 1\n"
+            "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+            "    # The other thread hears of it, so that the wait is not interrupted.\n"
+            "    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
+            "    ready.set()\n    queue.get()\n"
+            "if __name__ == '__main__':\n"
+            f"    own = multiprocessing.get_context({start!r})\n"
+            "    queue, ready = own.SimpleQueue(), own.Event()\n"
+            "    queue._rlock.acquire()\n"
+            "    child = own.Process(target=work, args=(queue, ready))\n"
+            "    child.start()\n    assert ready.wait(60)\n    time.sleep(0.5)\n"
+            "    child.terminate()\n    child.join(10)\n    code = child.exitcode\n"
+            "    child.kill()\n    assert code == -signal.SIGTERM, code\n"
+        }
+    )
+    assert not ran(script, Task(framework="numpy")).status
+
+
 def test_what_is_loaded_otherwise_is_not_examined(files: Files, command: Command) -> None:
     script = files(
         {
