@@ -50,27 +50,59 @@ def at_origin(made: RecordedOperation) -> Iterator[tuple[str, Any, SourceText]]:
         return
     nodes = [each for each in source.at(program.extent) if isinstance(each, ast.expr)]  # type: ignore[arg-type]
     for node in nodes[:1]:
+        yield from _options(made, source)
         if isinstance(node, ast.Call):
             if (named := dtype_given(node)) is not None:
                 yield "retyped", named, source
-            elif made.kind in (MADE, DEFAULT):
+            elif made.choices is None and made.kind in (MADE, DEFAULT):
                 yield "dtype", node, source
         yield "astype", node, source
+
+
+def _options(made: RecordedOperation, source: SourceText) -> Iterator[tuple[str, Any, SourceText]]:
+    """Where calls that led to a library take a dtype, and by which keyword."""
+    for extent, keyword in made.choices or ():
+        for call in (x for x in source.at(extent) if isinstance(x, ast.Call)):
+            given = next((x.value for x in call.keywords if x.arg == keyword), None)
+            if given is None:
+                yield keyword, call, source
+            elif _is_dtype(given):
+                yield "retyped", given, source
+
+
+def is_left_out(made: RecordedOperation) -> bool:
+    """Whether the program has named no dtype where a library takes one for what it makes."""
+    program = made.place.program
+    source = source_at(program) if made.choices else None
+    if source is None:
+        return False
+    extent: Any = program.extent
+    calls = [x for x in source.at(extent) if isinstance(x, ast.Call)]
+    given = any(how == "retyped" for how, *_ in _options(made, source))
+    return not given and not any(dtype_given(call) for call in calls)
 
 
 def dtype_given(call: ast.Call) -> Any:
     """The dtype among the arguments of ``x.to(torch.float32)``, or ``zeros(3, dtype=int)``."""
     named = (word.value for word in call.keywords if word.arg == "dtype")
     for each in (*named, *call.args):
-        if isinstance(each, ast.Attribute) and each.attr.rstrip("_") in BY_NAME:
-            return each
-        if isinstance(each, ast.Name) and each.id in _PYTHON:
-            return each
-        if isinstance(each, ast.Constant) and each.value in BY_NAME:
+        if _is_dtype(each):
             return each
     if call.args and isinstance(call.func, ast.Attribute) and call.func.attr in BY_NAME:
         return call.func  # np.float32(0.5)
     return None
+
+
+def _is_dtype(each: ast.AST) -> bool:
+    """Whether an expression names a dtype."""
+    match each:
+        case ast.Attribute(attr=name):
+            return name.rstrip("_") in BY_NAME
+        case ast.Name(id=name):
+            return name in _PYTHON
+        case ast.Constant(value=str() as name):
+            return name in BY_NAME
+    return False
 
 
 _PYTHON = frozenset({"bool", "int", "float", "complex"})

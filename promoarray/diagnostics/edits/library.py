@@ -152,7 +152,7 @@ class _Call:
         program = maker.place.program
         if span_of(program).file != self._place.concerned[0].span.file or not program.extent:
             return False
-        return any(_contains(each, program.extent) for each in _texts(self._place.source, node))
+        return any(_contains(each, program.extent) for each in texts(self._place.source, node))
 
 
 def _parts(node: Any) -> Iterator[Any]:
@@ -170,7 +170,7 @@ def _contains(node: Any, extent: Any) -> bool:
     return bool(begin <= (extent[0], extent[1]) and (extent[2], extent[3]) <= end)
 
 
-def _texts(source: SourceText, node: Any, deep: int = 4) -> Iterator[Any]:
+def texts(source: SourceText, node: Any, deep: int = 4) -> Iterator[Any]:
     """The expressions in which an argument may be made: itself, what was assigned to it last, and,
     of a function's parameter, what the file's calls of the function give for it."""
     yield node
@@ -188,11 +188,11 @@ def _texts(source: SourceText, node: Any, deep: int = 4) -> Iterator[Any]:
             if name in map(ast.unparse, each.targets)
         ]
         if every:
-            yield from _texts(source, max(every, key=lambda each: each[0])[1], deep - 1)
+            yield from texts(source, max(every, key=lambda each: each[0])[1], deep - 1)
             return
         if isinstance(scope, ast.FunctionDef) and name in _parameters(scope):
             for given in _given_for(source.tree, scope, name):
-                yield from _texts(source, given, deep - 1)
+                yield from texts(source, given, deep - 1)
             return
 
 

@@ -21,10 +21,10 @@ class Wrap(NamedTuple):
 
     node: Any  # around which expression; for a dtype that is asked for, of which call
     dtype: DType
-    # of ``Spelling.template``, or ``dtype`` for a keyword, ``retyped`` for a dtype that is
-    # named already, ``literal`` for ``2.0``, ``stored`` for a constructor, ``operator`` for
-    # ``a & b``, ``start`` for that of a sum; ``result`` and ``target`` of an augmented
-    # assignment, which becomes a plain one
+    # of ``Spelling.template``, or ``dtype``, ``param_dtype`` ... for a keyword, ``retyped`` for a
+    # dtype that is named already, ``literal`` for ``2.0``, ``stored`` for a constructor,
+    # ``operator`` for ``a & b``, ``start`` for that of a sum; ``result`` and ``target`` of an
+    # augmented assignment, which becomes a plain one
     how: str = "astype"
     text: str = ""  # what is written for the dtype; "" for its name
     name: str = ""  # the name of the namespace there

@@ -58,7 +58,7 @@ class Writer:
                 continue
             around = []
             for wrap in sorted(several, key=lambda wrap: wrap.operand is not None):
-                if inside := _INSIDE.get(wrap.how):
+                if inside := _INSIDE.get("dtype" if "dtype" in wrap.how else wrap.how):
                     found += inside(self, wrap)
                 else:
                     around.append(wrap)
@@ -132,8 +132,8 @@ class Writer:
     # -- inside of an expression ------------------------------------------------------------------
 
     def _asks(self, wrap: Wrap) -> Iterator[Piece]:
-        """``f(x, dtype=...)``."""
-        yield self._argument(wrap.node, f"dtype={self._dtype(wrap)}")
+        """``f(x, dtype=...)``, or another keyword."""
+        yield self._argument(wrap.node, f"{wrap.how}={self._dtype(wrap)}")
 
     def _start(self, wrap: Wrap) -> Iterator[Piece]:
         """``sum(x, np.int64(0))`` for ``sum(x)``."""

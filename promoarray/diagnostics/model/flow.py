@@ -70,6 +70,9 @@ class RecordedOperation:
     # what its results are: the same number for operations that differ in values alone, at which no
     # policy looks
     makes: int = 0
+    # calls of the program that may choose the dtype of what a library made, by their extents, each
+    # with a keyword that it takes; None where what is called is not known
+    choices: tuple[tuple[Any, str], ...] | None = field(default=None, repr=False, compare=False)
 
     def dtypes(self) -> tuple[DType, ...]:
         """The dtypes of its results."""

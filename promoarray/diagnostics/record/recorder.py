@@ -27,6 +27,7 @@ from promoarray.core.events import CastEvent, RefusalEvent, SetitemEvent
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import operand_of
 from promoarray.diagnostics.ask.refusals import refused_of
+from promoarray.diagnostics.edits.options import note_options
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.abstract_array import AbstractArray, abstract_arrays_of
 from promoarray.diagnostics.model.divergence import DefaultMade
@@ -262,6 +263,7 @@ class Recorder:
     def ended(self, values: Mapping[str, Any]) -> None:
         """Note which results a program's globals are, and what these hold."""
         self.flow.ended(self.left(values))
+        note_options(self.flow.flow.operations, values)
 
     def left(self, values: Mapping[str, Any]) -> dict[str, AbstractArray]:
         """Those of a program's globals, and of what they hold, that were made by what is

@@ -12,6 +12,7 @@ from promoarray.diagnostics.edits.attempt import (
     as_edit,
     at_origin,
     edited,
+    is_left_out,
     namespace,
     operands_of,
     source_at,
@@ -143,13 +144,15 @@ def _is_meant(way: list[Step]) -> bool:
     """Whether the program has named the dtype, or has it from outside."""
     if not way:
         return True
-    return way[-1].made.kind in (CAST, ENTRY) or _is_named(way)
+    made = way[-1].made
+    return not is_left_out(made) and (made.kind in (CAST, ENTRY) or _is_named(way))
 
 
 def _is_named(way: list[Step]) -> bool:
     """Whether an array is made in a dtype that the program names."""
     made = way[-1].made if way else None
-    return made is not None and made.kind == MADE and bool(made.options.get("named"))
+    named = made is not None and made.kind == MADE and bool(made.options.get("named"))
+    return named and not is_left_out(way[-1].made)
 
 
 def _loses(operand: FailedOperand, target: str) -> int:
@@ -185,12 +188,17 @@ def _passes_on(operand: FailedOperand, way: list[Step], target: str) -> bool:
 
 
 def _where_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Iterator[Edit]:
-    if len(remedy) > 1:
-        return
-    ((n, dtype),) = remedy
+    """Another dtype where all operands of a remedy are made, as by a module of a library."""
+    (n, dtype), *others = remedy
     for step in reversed([step for step in ways[n] if step.ends]):
-        for how, node, source in at_origin(step.made):
-            site = step.made.place.program
+        site = step.made.place.program
+        made_there = all(
+            other == dtype and any(x.ends and x.made.place.program == site for x in ways[m])
+            for m, other in others
+        )
+        for how, node, source in at_origin(step.made) if made_there else ():
+            if others and how == "astype":
+                continue  # of one of them
             if found := _with_dtype(source, site, [(how, node, step.made)], dtype, framework):
                 yield found
 

@@ -1,0 +1,64 @@
+"""The dtype that a library's function takes as an option, written at the program's own call."""
+
+import pytest
+
+from promoarray import cli
+
+pytest.importorskip("torch")
+
+LIBRARY = '''
+import torch
+
+class Layer(torch.nn.Module):
+    def __init__(self, n, *, param_dtype=None):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(n, n, dtype=param_dtype))
+        self.bias = torch.nn.Parameter(torch.ones(n, dtype=param_dtype))
+
+    def forward(self, x):
+        return torch.nn.functional.linear(x, self.weight, self.bias)
+
+class Lazy:
+    def __init__(self, n, default_dtype=torch.float32):
+        self.n, self.dtype = n, default_dtype
+
+    def made(self):
+        return torch.ones(self.n, self.n, dtype=self.dtype)
+
+def loaded(n, **options):
+    """Return a layer.
+
+    torch_dtype : torch.dtype
+        What its parameters are.
+    """
+    return Layer(n, param_dtype=options.pop("torch_dtype", None), **options)
+
+def fixed(n):
+    return torch.ones(n, n)
+'''
+CALLS = {  # what makes the array, and the edit
+    "layer = lib.Layer(2)": "layer = lib.Layer(2, param_dtype=torch.bfloat16)",
+    "layer = lib.loaded(2)": "layer = lib.loaded(2, torch_dtype=torch.bfloat16)",
+    "layer = lib.Layer(2, param_dtype=torch.float64)": (  # is meant, as is the other
+        "layer(torch.ones(3, 2, dtype=torch.bfloat16).to(torch.float64))"
+    ),
+    "lazy = lib.Lazy(2)\nw = lazy.made()\nlayer = lambda x: x @ w": (
+        "lazy = lib.Lazy(2, default_dtype=torch.bfloat16)"
+    ),
+    "w = lib.fixed(2)\nlayer = lambda x: x @ w": "w = lib.fixed(2).to(torch.bfloat16)",
+}
+
+
+@pytest.mark.parametrize("made", CALLS)
+def test_the_option_of_the_call_that_made_an_array_is_written(made, tmp_path, monkeypatch, capfd):
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    (installed / "lib.py").write_text(LIBRARY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    monkeypatch.setenv("COLUMNS", "300")
+    text = f"import torch, lib\n{made}\nlayer(torch.ones(3, 2, dtype=torch.bfloat16))\n"
+    (tmp_path / "program.py").write_text(text)
+    assert cli.main(["why", "program.py"]) == 1
+    said = capfd.readouterr().out
+    assert f"  {CALLS[made]}\n         checked: with it, the program runs to its end" in said
