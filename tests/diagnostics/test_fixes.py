@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import runpy
 import warnings
 from itertools import product
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -231,3 +233,16 @@ def test_the_cast_of_what_is_assigned_is_one_of_an_operand() -> None:
         "dtype": None,
     }
     assert fix.text == "w[1:] = xp.astype(xp.asarray([1.5]), xp.int8)"
+
+
+def test_an_edit_that_needs_an_import_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("from promoarray import asarray\nx = asarray([1], dtype='int8') / 2\n")
+    with pa.shadow("torch") as report:
+        runpy.run_path(str(path))
+    (edit,) = edits(report.divergences[0])
+    assert edit == "pa.astype(asarray([1], dtype='int8'), pa.float64) / 2"
+    said = " ".join(str(report).split())
+    assert (
+        "What is to be written at program.py:2 needs import promoarray as pa in the file." in said
+    )

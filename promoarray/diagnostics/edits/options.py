@@ -95,7 +95,9 @@ def _keywords(function: Any) -> tuple[str, ...] | None:
     except TypeError:  # of C
         pass
     every: dict[str, inspect.Parameter] = {}
-    for each in (function, *([function.__init__] if isinstance(function, type) else ())):
+    made: Any = getattr(function, "__init__", None) if isinstance(function, type) else None
+    both = [function, made] if made not in (None, object.__init__) else [function]
+    for each in both:  # as a metaclass may take anything
         every |= inspect.signature(each).parameters
     named = tuple(name for name, x in every.items() if "dtype" in name and x.kind in _BY_NAME)
     if named or not any(x.kind is inspect.Parameter.VAR_KEYWORD for x in every.values()):

@@ -60,6 +60,7 @@ class Edit(NamedTuple):
     optional: bool = False
     # the expression, or the statement where that is edited, with the casts, in one line
     text: str = ""
+    imports: str = ""  # what the file has to import for it; "" if it has all names
 
     def __str__(self) -> str:
         return f"write {self.text}"
@@ -145,7 +146,8 @@ def plan(
         wraps, lossy = find(place)
         if _cast_already(place, wraps):
             return None
-        return Edit(*at, wraps, lossy, optional, written(place, wraps))
+        new = [piece.text.strip() for piece in Writer(source, place.words).imported(wraps)]
+        return Edit(*at, wraps, lossy, optional, written(place, wraps), "".join(new))
     except Unedited as why_not:
         return NoEdit(*at, str(why_not), optional)
 

@@ -78,6 +78,7 @@ def legend(report: Results, *, inherited: bool) -> Iterator[str]:
         yield _INHERITED if inherited else _HIDDEN
     roots = [each for each in divergences if shared.leaves_root(each)]
     yield from whom_to_tell((each.site, each.program, _has_edit(each)) for each in roots)
+    yield from _imports(roots)
     if any(operand.endswith("[]") for d in divergences for operand in d.operands):
         yield ZERO_D
 
@@ -106,6 +107,17 @@ def whom_to_tell(places: Iterable[tuple[Site, Site, bool]]) -> Iterator[str]:
             told.setdefault(of, {})[name_of(program)] = None
     for name, lines in told.items():
         yield _LIBRARY.format(first_of([*lines]), name)
+
+
+def _imports(places: Iterable[Divergence]) -> Iterator[str]:
+    """Say what files have to import for the edits, a line each."""
+    needed: dict[str, dict[str, None]] = {}
+    for place in places:
+        for fix in (each.fix for each in place.answers.values()):
+            if new := getattr(fix, "imports", ""):
+                needed.setdefault(new, {})[name_of(place.program)] = None
+    for new, lines in needed.items():
+        yield f"What is to be written at {first_of([*lines])} needs {new} in the file."
 
 
 def _has_edit(place: Divergence) -> bool:
