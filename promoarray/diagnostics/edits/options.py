@@ -23,19 +23,22 @@ def note_options(operations: Iterable[RecordedOperation], main: Mapping[str, Any
     Those are the call that led there, and the one that made what is called: ``Dense(4)`` of
     ``model.init(x)``. The functions are looked up as the run ends, and asked for their signatures.
     """
-    scopes: dict[str, Mapping[str, Any]] = {}
+    files: dict[str, tuple[SourceText | None, Mapping[str, Any]]] = {}
     found: dict[Any, tuple[tuple[Any, str], ...] | None] = {}
     for each in operations:
         program = each.place.program
-        if each.kind not in (MADE, DEFAULT, CAST) or each.place.site == program:
+        if (
+            each.kind not in (MADE, DEFAULT, CAST)
+            or each.place.site == program
+            or not program.extent
+        ):
             continue
         if program not in found:
-            if program.file not in scopes:
-                scopes[program.file] = _names_in(program.file, main)
-            source = source_at(program)
+            if program.file not in files:
+                files[program.file] = source_at(program), _names_in(program.file, main)
+            source, names = files[program.file]
             extent: Any = program.extent
             calls = [x for x in source.at(extent) if isinstance(x, ast.Call)] if source else []
-            names = scopes[program.file]
             found[program] = _options(source, calls[0], names) if source and calls else None
         each.choices = found[program]
 
@@ -55,11 +58,13 @@ def _options(
     if there are none, and the call's function is not known."""
     found: list[tuple[Any, str]] = []
     node: Any = call
+    met: list[Any] = []
     while isinstance(node, ast.Call):
+        met.append(node)
         extent = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
         found += [(extent, keyword) for keyword in _taken(node.func, names) or ()]
         owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-        calls = [x for x in texts(source, owner) if isinstance(x, ast.Call) and x is not node]
+        calls = [x for x in texts(source, owner) if isinstance(x, ast.Call) and x not in met]
         node = calls[0] if calls else None
     return tuple(found) or (None if _taken(call.func, names) is None else ())
 

@@ -1,10 +1,12 @@
 """The dtype that a library's function takes as an option, written at the program's own call."""
 
+import ast
+
 import pytest
 
 from promoarray import cli
-
-pytest.importorskip("torch")
+from promoarray.diagnostics.edits import options
+from promoarray.diagnostics.edits.source import SourceText
 
 LIBRARY = '''
 import torch
@@ -51,6 +53,7 @@ CALLS = {  # what makes the array, and the edit
 
 @pytest.mark.parametrize("made", CALLS)
 def test_the_option_of_the_call_that_made_an_array_is_written(made, tmp_path, monkeypatch, capfd):
+    pytest.importorskip("torch")
     installed = tmp_path / "site-packages"
     installed.mkdir()
     (installed / "lib.py").write_text(LIBRARY)
@@ -62,3 +65,9 @@ def test_the_option_of_the_call_that_made_an_array_is_written(made, tmp_path, mo
     assert cli.main(["why", "program.py"]) == 1
     said = capfd.readouterr().out
     assert f"  {CALLS[made]}\n         checked: with it, the program runs to its end" in said
+
+
+def test_calls_that_give_each_other_their_objects_end():
+    source = SourceText("def f(m):\n    f(m.a())\n    f(m.b())\n    return m.c()\n")
+    (call,) = (each.value for each in ast.walk(source.tree) if isinstance(each, ast.Return))
+    assert options._options(source, call, {}) is None
