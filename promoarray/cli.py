@@ -219,7 +219,8 @@ def _cast_arguments(command: argparse.ArgumentParser) -> None:
         "--policies",
         "--policy",
         metavar="A,B,C",
-        help="default: one policy per framework",
+        help="default: numpy, jax, torch, tensorflow, paddle, mindspore, aclnn and onnx; all "
+        "others (promoarray list) by name",
     )
     add("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
     add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")

@@ -379,3 +379,9 @@ def test_the_page_of_casts_marks_those_that_no_source_defines() -> None:
     rows = [line for line in section.splitlines() if line.startswith("| float8")]
     assert rows
     assert all("(ml_dtypes')" in row for row in rows)
+
+
+def test_help_names_the_policies_that_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["cast", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert casts.DEFAULT.replace(",", ", ").replace(", onnx", " and onnx") in said
