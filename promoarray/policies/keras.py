@@ -175,6 +175,7 @@ FUNCTIONS: dict[str | Family, OperationRule] = {
 
 _KERAS = Source("keras-team/keras, keras/src/backend/common/dtypes.py", "result_type", "3.15.1")
 _OPERATORS = "Operators are the back end's own; functions are those of keras.ops."
+_NO_UNSIGNED = "Keras makes int32 of uint16 on PyTorch, int64 of uint32, and has no uint64 there."
 
 KERAS_TORCH = _TORCH.derive(
     "keras@torch",
@@ -183,6 +184,7 @@ KERAS_TORCH = _TORCH.derive(
         "Functions of keras.ops promote by JAX's lattice with defaults of 32 bits, and many make "
         "32 bits of 64; operators are PyTorch's."
     ),
+    dtypes=tuple(d for d in _TORCH.dtypes if d not in (dt.uint16, dt.uint32, dt.uint64)),
     functions=FUNCTIONS,
     scalars=_TORCH.scalars._replace(
         fit_family={**_TORCH.scalars.fit_family, "where": _chosen, "clip": _chosen}, fit_bound=None
@@ -190,7 +192,7 @@ KERAS_TORCH = _TORCH.derive(
     signatures={},
     answers=None,
     sources=(_KERAS, *_TORCH.sources),
-    notes=(_OPERATORS, *_TORCH.notes),
+    notes=(_OPERATORS, _NO_UNSIGNED, *_TORCH.notes),
 )
 
 

@@ -95,3 +95,9 @@ def test_on_pytorch_int8_matrices_multiply_into_int32_too():
     with pa.policy("keras@torch"):
         i8 = pa.full((2, 2), 100, dtype=pa.int8)
         assert pa.matmul(i8, i8).tolist() == [[20000, 20000]] * 2
+
+
+def test_a_tensor_of_pytorch_is_of_no_wide_unsigned_dtype():
+    # keras.ops.convert_to_tensor makes int32 of uint16, int64 of uint32, and refuses uint64.
+    with pa.policy("keras@torch"), pytest.raises(pa.PromotionError, match="has no uint16"):
+        pa.asarray([1], dtype=pa.uint16) + 1
