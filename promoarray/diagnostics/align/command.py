@@ -9,21 +9,19 @@ import os
 import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from promoarray.console import console, counted, folded, visible
-from promoarray.diagnostics.align.departure import Departure, find, in_layout
-from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, read
-from promoarray.diagnostics.align.pairing import PAIRED, UNKNOWN, Pairing
-from promoarray.diagnostics.align.weights import Copied, proposed, read_map
+from promoarray.console import console, folded, visible
+from promoarray.diagnostics.align.departure import Departure, find
+from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, in_layout, read
+from promoarray.diagnostics.align.pairing import Pairing
+from promoarray.diagnostics.align.report import Aligned
+from promoarray.diagnostics.align.weights import proposed, read_map
 from promoarray.diagnostics.exit_codes import (
     FAILED,
-    FINDINGS,
-    INCOMPLETE,
     NOTHING,
     SIGNAL,
     USAGE,
@@ -43,9 +41,6 @@ _say = partial(say, "align")
 
 TAPED = ("torch", "paddle", "jax")
 """What programs of are run side by side."""
-
-SHOWN = 8
-"""So many of what has no counterpart are named."""
 
 
 AGAIN = 8
@@ -115,77 +110,6 @@ class Side:
         write_whole(Path(path), whole.read_bytes())
 
 
-@dataclass
-class Aligned:
-    """What was found."""
-
-    first: Graph
-    second: Graph
-    copied: list[Copied]
-    alone: list[str]  # drawn by the second, without a counterpart
-    departures: list[Departure] = field(default_factory=list)
-    paired: int = 0  # values of the second program
-    noise: int = 0  # gradients that are rounding alone
-    open: list[str] = field(default_factory=list)
-    ended: str = ""  # why no more was looked for
-
-    @property
-    def status(self) -> int:
-        """The exit code."""
-        if self.departures:
-            return FINDINGS
-        return INCOMPLETE if self.open or self.alone or not self.paired else NOTHING
-
-    def lines(self) -> list[str]:
-        """Say it, a line each."""
-        said = [line for each in self.departures for line in each.lines()]
-        calls = f"{len(self.first.calls)} and {counted(len(self.second.calls), 'call')}"
-        found = f"{self.paired} values of the second program are paired"
-        if self.departures:
-            leaves = counted(len(self.departures), "difference")
-            said.append(f"{calls}: {leaves}; {found}. {self.ended}".rstrip())
-        else:
-            said.append(f"{calls}: aligned as far as examined; {found}.")
-        turned = sum(each.turned for each in self.copied)
-        if self.copied:
-            layout = f", {turned} of them in another layout" if turned else ""
-            many = counted(len(self.copied), "drawn array")
-            said.append(f"The second went on with {many} of the first{layout}.")
-        if self.noise:
-            said.append(
-                f"{counted(self.noise, 'gradient')} of the second program, and what is made of "
-                "them, are rounding alone, and were not compared."
-            )
-        if self.alone:
-            some = ", ".join(self.alone[:SHOWN])
-            said.append(f"No counterpart was found for what is drawn at {some}: --weights names it")
-        if self.open:
-            said.append(f"Not paired: {'; '.join(self.open[:SHOWN])}{self._more}")
-        return said
-
-    @property
-    def _more(self) -> str:
-        more = len(self.open) - SHOWN
-        return f"; and {more} more" if more > 0 else ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as data."""
-        return {
-            "schema_version": "1.0",
-            "exit_code": self.status,
-            "first": {"framework": self.first.framework, "calls": len(self.first.calls)},
-            "second": {"framework": self.second.framework, "calls": len(self.second.calls)},
-            "paired": self.paired,
-            "differences": [each.to_dict() for each in self.departures],
-            "copied": [
-                {"first": c.names[0], "second": c.names[1], "layout": [*c.layout]}
-                for c in self.copied
-            ],
-            "not_paired": [*self.alone, *self.open],
-            "ended": self.ended or None,
-        }
-
-
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status, one of ``exit_codes``."""
     with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
@@ -245,13 +169,13 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
             raise UsageError(f"{which} is saved, and begins with other numbers: name the program")
         theirs = first.run(own) if own else theirs
         mine = second.run(given) if given else mine
-        found = Aligned(theirs, mine, copied, alone)
+        found = Aligned(theirs, mine, copied, alone, {*own, *others})
         made: dict[tuple[int, int], Array] = {}
         while True:
             progress.step("looking for the next difference", 0.5)
             pairing = Pairing(theirs, mine)
             departure = find(pairing)
-            _count(found, pairing, departure is None)
+            found.count(pairing, departure is None)
             if departure is None:
                 return found
             again = any(each.at == departure.at for each in found.departures)
@@ -275,37 +199,6 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 return found
             made[at, counterpart[0]] = counterpart[1]
             mine = second.run(given, made)
-
-
-def _count(found: Aligned, pairing: Pairing, whole: bool) -> None:
-    """Note what is paired, and what is not."""
-    states = [pairing.state.get(x) for node in pairing.second.nodes for x in node.results]
-    found.paired = sum(state == PAIRED for state in states)
-    found.open = []
-    found.noise = len([x for n in pairing.second.nodes for x in n.operands if x in pairing.noise])
-    if not whole:
-        return
-    for word, graph in (("first", pairing.first), ("second", pairing.second)):
-        if graph.unread:
-            found.open.append(f"{counted(graph.unread, 'value')} of the {word} not read")
-        for node in (*pairing.frontier(graph), *_unknown(pairing, graph)):
-            place = node.place
-            at = f"{os.path.relpath(place.file)}:{place.line}"
-            text = f"{node.said} at {at} ({word})"
-            said = any(x.says and x.size > 1 for x in node.results)
-            if {*node.operands} & pairing.noise or not (node.operands and said):
-                continue
-            if text not in found.open:
-                found.open.append(text)
-
-
-def _unknown(pairing: Pairing, graph: Graph) -> list[Node]:
-    return [
-        node
-        for node in graph.nodes
-        if any(x.maker is node and pairing.state.get(x) == UNKNOWN for x in node.results)
-        and not any(pairing.state.get(x) == UNKNOWN for x in node.operands)
-    ]
 
 
 def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | None:

@@ -6,16 +6,16 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import permutations
 from typing import Any
 
 import numpy as np
 
-from promoarray.diagnostics.align.graph import Node, Place, Value, distance
+from promoarray.diagnostics.align.graph import Node, Place, Value, distance, largest
+from promoarray.diagnostics.align.options import differing, last
 from promoarray.diagnostics.align.pairing import DEPARTS, Pairing
 from promoarray.diagnostics.align.weights import CASTS
 from promoarray.diagnostics.record.tape import Array
-from promoarray.dtypes import BY_NAME, INEXACT
+from promoarray.dtypes import BY_NAME
 
 DTYPE, VALUES, OPTION, OUTSIDE = "dtype", "values", "option", "outside"
 
@@ -112,6 +112,7 @@ def _number(x: float | None) -> float | None:
 def find(pairing: Pairing) -> Departure | None:
     """Return the first departure of a pairing; None if there is none."""
     every = [*_of_options(pairing), *_of_dtypes(pairing), *_of_values(pairing)]
+    every += _of_functions(pairing)
     return min(every, key=lambda each: (each.second.number, _ORDER[each.kind]), default=None)
 
 
@@ -173,6 +174,58 @@ def _of_options(pairing: Pairing) -> Iterator[Departure]:
             yield found
 
 
+def _of_functions(pairing: Pairing) -> Iterator[Departure]:
+    """One function of the same operands, with another option, or that gives other values.
+
+    The option is told where the values are too near to show it, and the values where what comes
+    of them is paired again, as a small part of a sum.
+    """
+    for node in pairing.second.nodes:
+        given = [x for x in node.operands if x.inexact]
+        if node.step or not given or given[0] not in pairing.pairs or not node.results:
+            continue
+        mine = node.results[0]
+        kin = pairing.kin(pairing.pairs[given[0]])
+        for other in (each for y in kin for each in y.readers):
+            theirs = other.results[0] if other.results else None
+            if other.step or theirs is None or last(other) != last(node):
+                continue
+            if theirs.size != mine.size or not _same_operands(node, other, pairing):
+                continue
+            both = mine in pairing.pairs and theirs in pairing.kin(pairing.pairs[mine])
+            alone = mine not in pairing.pairs and not pairing.is_paired(theirs)
+            options = [*differing(other, node)]
+            if (both or alone) and options:
+                said = "; ".join(
+                    f"{k} is {x} in the first, {y} in the second" for k, x, y in options
+                )
+                cause = f"another option of {last(node)}: {said}"
+                yield Departure(OPTION, other, node, cause, theirs, mine)
+            elif alone and mine.maker is node and mine.size == given[0].size and _tells(node):
+                cause, _ = _cause(other, node, theirs, mine)
+                yield Departure(VALUES, other, node, cause, theirs, mine)
+            else:
+                continue
+            break
+
+
+def _same_operands(second: Node, first: Node, pairing: Pairing) -> bool:
+    theirs, mine = ([x for x in node.operands if x.inexact] for node in (first, second))
+    return len(theirs) == len(mine) and all(
+        x in pairing.pairs and y in pairing.kin(pairing.pairs[x])
+        for x, y in zip(mine, theirs, strict=True)
+    )
+
+
+def _tells(node: Node) -> bool:
+    """Whether a function is none that others make again of other numbers: arithmetic, layouts."""
+    return node.operation in _TELLS or (not node.operation and last(node) in _ACTIVATIONS)
+
+
+_TELLS = frozenset({"exp", "log", "tanh", "sqrt", "sigmoid", "erf", "rsqrt", "log1p", "expm1"})
+_ACTIVATIONS = frozenset(("gelu", "silu", "swish", "elu", "celu", "selu", "mish", "softplus"))
+
+
 # -- values ----------------------------------------------------------------------------------------
 
 
@@ -181,13 +234,17 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
     for node in pairing.frontier(pairing.second):
         shared = [(pairing.common(node, each), each) for each in others]
         most = max((count for count, _ in shared), default=0)
+        if not most and node.operation:  # what comes of it there is paired in part
+            some = (each for each in pairing.unpaired() if each.operation == node.operation)
+            shared = [(pairing.common(node, each), each) for each in some]
+            most = max((count for count, _ in shared), default=0)
         if not most:
             continue  # the first program has nothing there
         near = [each for count, each in shared if count == most]
         mine, *_ = pairing.departing(node)
         first = min(near, key=lambda each: _unlike(each, node, mine, pairing))
         theirs = min(
-            pairing.departing(first),
+            pairing.departing(first) or first.results[:1],
             key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
         )
         if less := _step_less(first, node, pairing):
@@ -206,7 +263,8 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
 def _unlike(first: Node, second: Node, mine: Value, pairing: Pairing) -> tuple[bool, bool, float]:
     """How little a node of the first program is what one of the second is."""
     other = not first.operation or first.operation != second.operation
-    sizes = [x for x in pairing.departing(first) if x.size == mine.size]
+    results = pairing.departing(first) or first.results[:1]
+    sizes = [x for x in results if x.size == mine.size]
     apart = min((distance(x, mine) for x in sizes), default=math.inf)
     return other, first.name != second.name, apart
 
@@ -218,6 +276,8 @@ def _step_less(first: Node, second: Node, pairing: Pairing) -> Departure | None:
     mine = next((x for x in second.operands if pairing.pairs.get(x) in first.operands), None)
     if mine is None or mine.maker is None or second.operation == first.operation:
         return None
+    if second.scalars and math.isclose(second.scalars[0], first.scalars[0]):
+        return None  # another function of the same number
     said = f"a step less: the first has {first.said} {first.scalars[0]:g} behind it"
     found = Departure(VALUES, first, mine.maker, said, first.results[0], mine)
     place = second.place
@@ -261,12 +321,7 @@ def _cause(
         said = f"another function: {first.said} in the first, {second.said} in the second"
     else:
         said = f"{second.said} of the same operands gives other values"
-    options = {
-        key: (first.options.get(key), second.options.get(key))
-        for key in first.options.keys() & second.options.keys()
-        if first.options[key] != second.options[key]
-    }
-    for key, (x, y) in options.items():
+    for key, x, y in differing(first, second):
         said += f"; {key} is {x} in the first, {y} in the second"
     if theirs.size == mine.size and (ratio := _ratio(theirs, mine)):
         said += f"; the second's is {ratio:.6g} times the first's"
@@ -354,43 +409,3 @@ def _ratio(theirs: Value, mine: Value) -> float:
         return 0.0
     ratio = float(b[at] / a[at])
     return ratio if np.allclose(a * ratio, b, rtol=1e-4, atol=1e-6 * abs(b[at])) else 0.0
-
-
-def in_layout(theirs: Value, mine: Value) -> Array | None:
-    """Return the first's values in the layout of the second's; None if none has the shape."""
-    assert theirs.array is not None
-    assert mine.array is not None
-    found, least = None, math.inf
-    rank = len(theirs.shape)
-    every = permutations(range(rank)) if rank == len(mine.shape) and rank < 6 else ()
-    for layout in every:
-        turned = theirs.array.transpose(layout)
-        if turned.shape == mine.shape:
-            with np.errstate(all="ignore"):
-                apart = float(np.nansum(np.abs(theirs.wide.transpose(layout) - mine.wide)))
-            if apart < least:
-                found, least = turned, apart
-    if found is None and theirs.size == mine.size:
-        found = theirs.array.reshape(mine.shape)
-    return found
-
-
-def largest(theirs: Value, mine: Value) -> tuple[float, float] | None:
-    """Return the largest difference in units in the last place of the largest value, and to it."""
-    if theirs.array is None or mine.array is None or theirs.size != mine.size:
-        return None
-    moved = in_layout(theirs, mine)
-    if moved is None:
-        return None
-    with np.errstate(all="ignore"):
-        a = moved.astype(np.float64 if moved.dtype.kind != "c" else np.complex128)
-        apart = np.abs(a - mine.wide)
-        apart = apart[np.isfinite(apart)]
-        scale = np.abs(a[np.isfinite(a)])
-    most = float(scale.max()) if scale.size else 0.0
-    if not apart.size or not most:
-        return None
-    dtype = BY_NAME[mine.dtype or theirs.dtype or "float32"]
-    digits = dtype.format.mantissa if dtype.kind in INEXACT and dtype.format else 0
-    unit = 2.0 ** (math.floor(math.log2(most)) - digits)
-    return float(apart.max()) / unit, float(apart.max()) / most

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
+from itertools import count, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,6 +92,7 @@ class Node:
     results: list[Value]
     scalars: tuple[float, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+    positional: tuple[Any, ...] = ()  # numbers, bools and words behind its first argument
     step: str = ""  # what the step does, in words
     framework: str = ""
     replaced: list[tuple[Value, Value]] = field(default_factory=list)  # by what is in its place
@@ -158,9 +160,10 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
         written = [(values[first], values[then]) for first, then in call["written"]]
         before = [first for first, _ in written]
         scalars = tuple(_numbers_in(given))
-        options = {k: x for k, x in call["keywords"].items() if not isinstance(x, (dict, list))}
+        options = {k: _plain(x) for k, x in call["keywords"].items() if _is_plain(x)}
         own = Node(number, call["name"], call["operation"], place, operands, results)
         own.scalars, own.options, own.framework = scalars, options, call["framework"]
+        own.positional = tuple(_plain(x) for x in call["operands"][1:] if _is_plain(x))
         own.replaced = written
         steps = _steps(own, call, values)
         if steps:
@@ -175,6 +178,15 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
     unread = sum(data["unread"].values()) + sum(not x["kept"] for x in data["values"].values())
     frameworks = dict.fromkeys(call["framework"] for call in data["calls"])
     return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread)
+
+
+def _is_plain(x: Any) -> bool:
+    return x.keys() == {"number"} if isinstance(x, dict) else not isinstance(x, list)
+
+
+def _plain(x: Any) -> Any:
+    """A number, a bool or a word, of an argument as a tape has it."""
+    return float(x["number"]) if isinstance(x, dict) else x
 
 
 _numbers = count()
@@ -243,6 +255,46 @@ def distance(a: Value, b: Value) -> float:
         scale = max(a.norm, b.norm)
         found = float(np.sqrt(np.square(apart).sum()))
     return found / scale if scale and np.isfinite(found) else float("inf")
+
+
+def in_layout(theirs: Value, mine: Value) -> Array | None:
+    """Return the first's values in the layout of the second's; None if none has the shape."""
+    assert theirs.array is not None
+    assert mine.array is not None
+    found, least = None, math.inf
+    rank = len(theirs.shape)
+    every = permutations(range(rank)) if rank == len(mine.shape) and rank < 6 else ()
+    for layout in every:
+        turned = theirs.array.transpose(layout)
+        if turned.shape == mine.shape:
+            with np.errstate(all="ignore"):
+                apart = float(np.nansum(np.abs(theirs.wide.transpose(layout) - mine.wide)))
+            if apart < least:
+                found, least = turned, apart
+    if found is None and theirs.size == mine.size:
+        found = theirs.array.reshape(mine.shape)
+    return found
+
+
+def largest(theirs: Value, mine: Value) -> tuple[float, float] | None:
+    """Return the largest difference in units in the last place of the largest value, and to it."""
+    if theirs.array is None or mine.array is None or theirs.size != mine.size:
+        return None
+    moved = in_layout(theirs, mine)
+    if moved is None:
+        return None
+    with np.errstate(all="ignore"):
+        a = moved.astype(np.float64 if moved.dtype.kind != "c" else np.complex128)
+        apart = np.abs(a - mine.wide)
+        apart = apart[np.isfinite(apart)]
+        scale = np.abs(a[np.isfinite(a)])
+    most = float(scale.max()) if scale.size else 0.0
+    if not apart.size or not most:
+        return None
+    dtype = BY_NAME[mine.dtype or theirs.dtype or "float32"]
+    digits = dtype.format.mantissa if dtype.kind in INEXACT and dtype.format else 0
+    unit = 2.0 ** (math.floor(math.log2(most)) - digits)
+    return float(apart.max()) / unit, float(apart.max()) / most
 
 
 def _values_in(x: Any) -> Iterator[str]:

@@ -9,15 +9,21 @@ departure, of which the first have operands that are paired.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
 from promoarray.dtypes import BY_NAME, INEXACT
 
 FACTOR = 16.0
 """So many times what a typical rounding gives is explained by rounding."""
+
+MOST = 0.05
+"""More than this rounding explains nowhere."""
 
 NOISE = 1e-6
 """A gradient that is so much less than the greatest is rounding alone."""
@@ -55,6 +61,17 @@ class Pairing:
             self._pair(node)
         for mine, theirs in self.pairs.items():
             self._back.setdefault(theirs, []).append(mine)
+        self._kin: dict[Value, list[Value]] = {}
+        for node in self.first.nodes:
+            for x in (x for x in node.results if x.maker is node):
+                same = [y for y in node.operands if y.size == x.size and y.says]
+                if y := next(
+                    (y for y in same if _is_last_step(y, node) or not distance(y, x)), None
+                ):
+                    self._kin[x] = self._kin.setdefault(y, [y])
+                    self._kin[x].append(x)
+                    if y in self._back:
+                        self._back.setdefault(x, self._back[y])
         for graph in (self.first, self.second):
             self._settle(graph)
 
@@ -89,15 +106,14 @@ class Pairing:
 
     def _pair(self, node: Node) -> None:
         known = [self.apart.get(x, 0.0) for x in node.operands]
-        carried = max(known, default=0.0)
         for x in node.results:
             if x in self.pairs or x.maker is not node:
                 continue
-            self.apart[x] = carried
             if x.array is None:
-                self.state[x] = UNKNOWN
+                self.state[x], self.apart[x] = UNKNOWN, max(known, default=0.0)
                 continue
-            found = self._index.nearest(x, explained(node, x, carried))
+            self.apart[x] = error = expected(node, x, known, self.pairs)
+            found = self._index.nearest(x, min(MOST, FACTOR * error))
             if found is not None:
                 self.pairs[x] = found[0]
                 self.apart[x] = max(found[1], 0.0)
@@ -122,7 +138,7 @@ class Pairing:
                     self.state[x] = PAIRED
                 elif unknown and x.maker is node:
                     self.state.setdefault(x, UNKNOWN)
-                elif x in leads:
+                elif x in leads or _FILLS.search(node.name):
                     self.state.setdefault(x, STEP)
                 elif x.maker is node:
                     self.state.setdefault(x, DEPARTS)
@@ -134,6 +150,14 @@ class Pairing:
             if known and self.departing(node):
                 yield node
 
+    def unpaired(self) -> Iterator[Node]:
+        """Yield the nodes of the first run that make what has no pair, of what has one."""
+        for node in self.first.nodes:
+            given = [x for x in node.operands if x.inexact]
+            known = given and all(map(self.is_paired, given))
+            if known and node.results and not self.is_paired(node.results[0]):
+                yield node
+
     def departing(self, node: Node) -> list[Value]:
         """Return the results that depart: its first, and others that something reads."""
         return [
@@ -141,6 +165,14 @@ class Pairing:
             for n, x in enumerate(node.results)
             if self.state.get(x) == DEPARTS and x.maker is node and (x.readers or n == 0)
         ]
+
+    def kin(self, x: Value) -> list[Value]:
+        """Return the values of the first run that are one, in whatever layout."""
+        return self._kin.get(x, [x])
+
+    def is_paired(self, x: Value) -> bool:
+        """Whether a value of the first run is one of a pair."""
+        return x in self._back
 
     def common(self, mine: Node, theirs: Node) -> int:
         """How many operands of two nodes are pairs, or come of one."""
@@ -165,38 +197,84 @@ class Pairing:
         return found
 
 
-def explained(node: Node, x: Value, carried: float) -> float:
-    """Return how far apart rounding explains two results to be.
+def _is_last_step(y: Value, node: Node) -> bool:
+    return y.maker is not None and y.maker.number == node.number and bool(y.maker.step)
+
+
+def expected(node: Node, x: Value, known: Sequence[float], pairs: Mapping[Value, Value]) -> float:
+    """Return how far apart two results are by rounding, theirs and that of what they are made of.
 
     Parameters
     ----------
     node : Node
-        That made them, of operands that are ``carried`` apart.
+        That made them.
     x : Value
-    carried : float
+    known : sequence of float
+        How far apart its operands are.
+    pairs : mapping of Value to Value
     """
     if not x.inexact:
         return 0.0
     terms = max((max(each.shape, default=1) for each in (*node.operands, x)), default=1)
-    given = [each for each in node.operands if each.array is not None and each.inexact]
-    dtypes = [each.dtype for each in (x, *given) if each.dtype]
+    given = [
+        (each, apart)
+        for each, apart in zip(node.operands, known, strict=True)
+        if each.array is not None and each.inexact
+    ]
+    dtypes = [each.dtype for each in (x, *(each for each, _ in given)) if each.dtype]
     own = max((_epsilon(dtype) for dtype in dtypes), default=_epsilon("float32"))
-    growth = 1.0
-    for each in given:
-        if each.size and x.size and x.norm:
-            own_rms, made_rms = each.norm / each.size**0.5, x.norm / x.size**0.5
-            if node.operation in _CANCEL:
-                growth = max(growth, own_rms / made_rms)
+    own *= math.sqrt(terms)
+    rms = x.norm / x.size**0.5 if x.size else 0.0
+    shares = [each.norm / each.size**0.5 / rms if rms and each.size else 1.0 for each, _ in given]
+    if node.operation in _SUMS:
+        carried = sum(apart * share for (_, apart), share in zip(given, shares, strict=True))
+        return min(MOST, own * max(1.0, *shares, 1.0) + carried)
+    carried, growth = max(known, default=0.0), 1.0
+    for (each, apart), share in zip(given, shares, strict=True):
+        if not (each.size and rms):
+            continue
+        if node.operation in _CANCEL:
+            growth = max(growth, share)
+        if node.name.endswith(_POWERS) or node.operation in _POWERS:
             spread = float(each.ordered[-1] - each.ordered[0])
-            if node.name.endswith(_POWERS) or node.operation in _POWERS:
-                growth = max(growth, spread if math.isfinite(spread) else 1.0)
-    return min(0.05, FACTOR * growth * (own * math.sqrt(terms) + carried))
+            growth = max(growth, spread if math.isfinite(spread) else 1.0)
+        if node.operation in _SCALE or node.name.rpartition(".")[2].startswith(_QUOTIENTS):
+            carried = max(carried, _magnified(each, x, apart, pairs.get(each)))
+    return min(MOST, growth * (own + carried))
 
 
-_CANCEL = frozenset({"add", "subtract", "sum", "mean", "matmul", "var", "std"})
+def _magnified(each: Value, x: Value, apart: float, pair: Value | None) -> float:
+    """How far apart quotients, products and powers are, whose operand is so far apart.
+
+    An element that is small among its own has no digit that is sure, and a quotient makes it as
+    great as the others: an optimizer's first step has the signs of gradients.
+    """
+    off = apart * each.norm / each.size**0.5
+    if pair is not None and pair.array is not None and pair.shape == each.shape:
+        off = np.minimum(off * each.size**0.5, np.abs(pair.wide - each.wide))
+    if each.array is None or not apart:
+        return 0.0
+    with np.errstate(all="ignore"):
+        share = np.minimum(1.0, np.nan_to_num(off / np.abs(each.wide), nan=0.0))
+        try:
+            lost = np.abs(x.wide) * share
+        except ValueError:  # what is not of the same axes
+            return 0.0
+        found = float(np.sqrt(np.square(lost[np.isfinite(lost)]).sum()))
+    return found / math.sqrt(lost.size / x.size) / x.norm
+
+
+_SCALE = frozenset({"divide", "sqrt", "rsqrt", "pow", "reciprocal"})
+_QUOTIENTS = ("addcdiv", "rsqrt", "_foreach_addcdiv", "_fused", "adam")
+_SUMS = frozenset({"add", "subtract"})
+_CANCEL = frozenset({"sum", "mean", "matmul", "var", "std"})
 _POWERS = ("exp", "softmax", "cross_entropy", "attention")
 _CHOOSE = frozenset({"max", "min", "argmax", "argmin", "maximum", "minimum", "clip", "sort"})
 """What may be the same of operands that are not."""
+
+
+_FILLS = re.compile(r"(_like|\b(zeros|ones|full|empty))$")
+"""What makes arrays of no values that it is given: what is wrong with them, their use shows."""
 
 
 def _epsilon(dtype: str) -> float:

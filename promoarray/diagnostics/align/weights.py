@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
@@ -44,6 +44,8 @@ class Copied:
     second: Value
     names: tuple[str, str]  # the lines at which they were drawn
     layout: tuple[int, ...]  # the axes of the first, in the order of the second's
+    alike: bool = False  # others of the shape are used alike: the order of use alone tells them
+    doubt: bool = False  # it is square, and its own use alone tells the layout
 
     @property
     def values(self) -> Array:
@@ -112,20 +114,24 @@ def proposed(
     left, copied, alone = dict(theirs), list[Copied](), list[str]()
     level: list[dict[str, Array]] = [{}, {}]
     fixed = _constants(first), _constants(second)
+    used = _uses(first), _uses(second)
+    habits = _habit(theirs.values()), _habit(mine.values())
     for name, other in asked.items():
         if name not in mine or other not in theirs:
             known = ", ".join([*mine] if name not in mine else [*theirs])
             raise UsageError(f"--weights: no {name if name not in mine else other}; write {known}")
         left.pop(other, None)
-    for name, x in mine.items():
+    known_uses = {*used[0].values()}
+    for name, x in sorted(mine.items(), key=lambda each: used[1][each[1]] not in known_uses):
         if name in asked:
-            pair: tuple[str, ...] = (asked[name],)
+            pair = [asked[name]]
         else:
             same = [n for n, y in left.items() if y.size == x.size and distance(x, y) == 0]
             if same:
                 left.pop(same[0])
                 continue
-            pair = tuple(n for n, y in left.items() if next(_layouts(y, x), None) is not None)
+            pair = [n for n, y in left.items() if next(_layouts(y, x, None), None) is not None]
+            pair.sort(key=lambda n: used[0][theirs[n]] != used[1][x])
         if not pair:
             if x.shape in fixed[0]:
                 level[1][x.name] = fixed[0][x.shape]
@@ -133,11 +139,14 @@ def proposed(
                 alone.append(name)
             continue
         y = theirs[pair[0]]
-        layout = next(_layouts(y, x), None)
+        ways = _ways(y, x, habits)
+        layout = next(_layouts(y, x, ways), None)
         if layout is None:
             raise UsageError(f"--weights: {name} is {x.shape}, and {pair[0]} is {y.shape}")
         left.pop(pair[0], None)
-        copied.append(Copied(y, x, (pair[0], name), layout))
+        alike = name not in asked and len(_alike(y, theirs.values(), used[0])) > 1
+        doubt = _is_square(x) and _transposed(x) and not _transposed(y) and habits[1] is None
+        copied.append(Copied(y, x, (pair[0], name), layout, alike, doubt))
     for y in left.values():
         if y.shape in fixed[1]:
             level[0][y.name] = fixed[1][y.shape]
@@ -177,22 +186,101 @@ def read_map(path: str | None) -> dict[str, str]:
     return found
 
 
-def _layouts(first: Value, second: Value) -> Iterator[tuple[int, ...]]:
+def _layouts(
+    first: Value, second: Value, ways: tuple[bool, bool] | None
+) -> Iterator[tuple[int, ...]]:
     """Yield the layouts in which the first has the shape of the second, the likeliest first."""
     rank = len(first.shape)
     if first.array is None or rank != len(second.shape):
         return
-    turned = (
-        rank == 2
-        and None not in (ways := (_turned(first), _turned(second)))
-        and (ways[0] != ways[1])
-    )
     every: list[Any] = [x for x in _LAYOUTS if len(x) == rank]
-    every = every[::-1] if turned else every
+    every = every[::-1] if rank == 2 and ways and ways[0] != ways[1] else every
     every += permutations(range(rank)) if rank < 6 else []
     for layout in every:
         if tuple(first.shape[n] for n in layout) == second.shape:
             yield layout
+
+
+# -- layouts of square weights ---------------------------------------------------------------------
+
+
+def _is_square(x: Value) -> bool:
+    return len(x.shape) == 2 and x.shape[0] == x.shape[1]
+
+
+def _ways(first: Value, second: Value, habits: Sequence[bool | None]) -> tuple[bool, bool] | None:
+    """Whether either has the outputs first, as its program uses it; None where nothing tells.
+
+    Of a square weight of the second program its other weights tell, whose shapes have one layout
+    alone: its own use may be what is wrong.
+    """
+    theirs, mine = _turned(first), _turned(second)
+    if _is_square(second) and habits[0] in (None, theirs) and habits[1] is not None:
+        mine = habits[1] if mine is not None else None
+    return None if theirs is None or mine is None else (theirs, mine)
+
+
+def _habit(weights: Iterable[Value]) -> bool | None:
+    """Whether the weights that are not square have the outputs first; None if not all alike."""
+    every = {_turned(x) for x in weights if len(x.shape) == 2 and not _is_square(x)} - {None}
+    return every.pop() if len(every) == 1 else None
+
+
+def _transposed(x: Value) -> bool:
+    """Whether a program itself turns a matrix before it multiplies."""
+    names = {node.name.rpartition(".")[2] for node in x.readers}
+    return bool(names & _TURNS)
+
+
+_TURNS = frozenset({"T", "t", "transpose", "swapaxes", "mT", "permute"})
+
+
+# -- the places at which weights are used ----------------------------------------------------------
+
+Use = tuple[tuple[int, int], ...]
+
+
+def _uses(graph: Graph) -> dict[Value, Use]:
+    """Return the first products that a drawn value goes into, and those of what comes of them.
+
+    Of each the operand that it is, and how many products come before it: what a query is and what
+    a key is, whatever the order in which they are computed.
+    """
+    depth: dict[Value, int] = {}
+    first: dict[Value, tuple[Node, int]] = {}
+    for node in graph.nodes:
+        depths = [depth.get(x, 0) for x in node.operands]
+        for x in node.results:
+            depth.setdefault(x, max(depths, default=0) + _is_product(node))
+    for node in reversed(graph.nodes):
+        after = [first[x] for x in node.results if x in first and x.maker is node]
+        for place, x in enumerate(node.operands):
+            if _is_product(node):
+                first[x] = node, place
+            elif after and (x not in first or first[x][0].number > after[0][0].number):
+                first[x] = min(after, key=lambda each: each[0].number)
+
+    def use(x: Value, left: int) -> Use:
+        if x not in first or not left:
+            return ()
+        node, place = first[x]
+        result = node.results[0]
+        return (place, depth[result]), *use(result, left - 1)
+
+    return {x: use(x, 2) for x in drawn(graph).values()}
+
+
+def _is_product(node: Node) -> bool:
+    name = node.name.rpartition(".")[2]
+    known = node.operation == "matmul" or name.startswith(
+        ("conv", "einsum", "bmm", "matmul", "dot")
+    )
+    return known and len([x for x in node.operands if x.inexact]) > 1
+
+
+def _alike(x: Value, weights: Iterable[Value], used: Mapping[Value, Use]) -> list[Value]:
+    """The weights of a shape that are used at the same place."""
+    return [y for y in weights if y.shape == x.shape and used[y] == used[x]]
 
 
 def _turned(x: Value) -> bool | None:
@@ -204,7 +292,7 @@ def _turned(x: Value) -> bool | None:
             return node.framework == "torch"
         if node.operation == "matmul" and at == 1:
             return False
-        if name in ("T", "t", "transpose", "swapaxes", "mT"):
+        if name in _TURNS:
             later = [_turned(y) for y in node.results]
             return None if later[:1] in ([], [None]) else not later[0]
     return None

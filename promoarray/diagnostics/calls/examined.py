@@ -291,6 +291,12 @@ def _definition_of(name: str) -> _Definition | None:
     return known.get(_meant(name.removesuffix(MADE_OF_DTYPE))) or known.get(_meant(name))
 
 
+def default_of(name: str, framework: str) -> str:
+    """What a function does where no keyword says otherwise, in words; "" if it is as elsewhere."""
+    known = _definitions().get(name)
+    return known.by.get(framework, "") if known is not None and known.said_by else ""
+
+
 @cache
 def _definitions() -> dict[str, _Definition]:
     return dict(_read())

@@ -1,0 +1,221 @@
+"""``promoarray align`` on runs that are written down by hand, without a framework."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.align.departure import find
+from promoarray.diagnostics.align.graph import Graph, read
+from promoarray.diagnostics.align.pairing import Pairing
+from promoarray.diagnostics.align.weights import proposed
+from promoarray.diagnostics.record.saved import NotSaved
+from promoarray.diagnostics.record.tape import Tape, TapeAsked
+
+DRAW = np.random.default_rng(0)
+
+
+class Written:
+    """A tape that is written down by hand: ``y = run(3, "add", x + 1, x, 1.0)``."""
+
+    def __init__(self, path: Path, framework: str) -> None:
+        self.tape, self.framework = Tape(TapeAsked(str(path))), framework
+
+    def __call__(
+        self, line: int, operation: str, result: Any, *operands: Any, name: str = "", **options: Any
+    ) -> Any:
+        def said(x: Any) -> Any:
+            if isinstance(x, float):
+                return {"number": repr(x)}
+            return {"value": self.tape.value(x, x.dtype.name)} if hasattr(x, "dtype") else x
+
+        row = {
+            "name": name or operation,
+            "operation": operation,
+            "framework": self.framework,
+            "operands": [*map(said, operands)],
+            "keywords": {key: said(x) for key, x in options.items()},
+            "results": [self.tape.value(result, result.dtype.name)],
+            "written": [],
+        }
+        site = Site(f"{self.framework}.py", line, 0, f"line {line}", operation)
+        self.tape.put(row, (site, site))
+        return result
+
+
+def graphs(folder: Path, *programs: Callable[[Written], None]) -> list[Graph]:
+    """The runs of a program of PyTorch and of one of JAX."""
+    made = []
+    for name, program in zip(("torch", "jax"), programs, strict=True):
+        run = Written(folder / f"{name}.zip", name)
+        program(run)
+        run.tape.write()
+        made.append(read(str(folder / f"{name}.zip")))
+    return made
+
+
+def test_an_option_is_told_where_the_values_are_too_near_to_show_it(tmp_path: Path) -> None:
+    x = (DRAW.normal(size=(4, 8)) * 1e-3).astype("float32")
+    y = (x * 0.5 * (1 + np.vectorize(math.erf)(x / 2**0.5))).astype("float32")
+
+    def first(run: Written) -> None:
+        run(2, "exp", np.exp(run(1, "", y, x, name="gelu")), y)
+
+    def second(run: Written, **options: Any) -> None:
+        run(2, "exp", np.exp(run(1, "", y, x, name="nn.gelu", **options)), y)
+
+    found = find(Pairing(*graphs(tmp_path, first, second)))
+    assert found is not None
+    assert (found.kind, found.second.place.line) == ("option", 1)
+    assert "approximate is False in the first, True in the second" in found.cause
+    clean = graphs(tmp_path, first, lambda run: second(run, approximate=False))
+    assert find(Pairing(*clean)) is None
+
+
+@pytest.mark.parametrize("off", [0.0, 3e-7])
+def test_rounding_that_a_quotient_magnifies_is_no_difference(off: float, tmp_path: Path) -> None:
+    """An optimizer's first step has the signs of gradients, of the least of them, too."""
+    m = DRAW.normal(size=(64, 64)).astype("float32")
+    m[0] *= 1e-7
+
+    def program(run: Written, other: Any = m) -> None:
+        g = run(1, "tanh", np.tanh(other), other)
+        root = run(2, "sqrt", np.sqrt(run(1, "square", g * g, g)), g * g)
+        run(3, "divide", g / root, g, root)
+
+    other = m + (DRAW.normal(size=m.shape) * off).astype("float32")
+    assert find(Pairing(*graphs(tmp_path, program, lambda run: program(run, other)))) is None
+
+
+W = {name: DRAW.normal(size=(8, 8)).astype("float32") for name in "qkv"}
+OTHER = {name: DRAW.normal(size=(8, 8)).astype("float32") for name in "qkv"}
+X = DRAW.normal(size=(5, 8)).astype("float32")
+
+
+def heads(run: Written, order: str, weights: dict[str, Any]) -> None:
+    """Scores of queries and keys, and values, which are computed in some order."""
+    made = {}
+    for line, name in enumerate(order, 1):
+        run(line, "", weights[name], name="randn")
+        made[name] = run(line, "matmul", X @ weights[name], X, weights[name])
+    turned = run(4, "transpose", made["k"].T.copy(), made["k"])
+    scores = run(4, "matmul", made["q"] @ turned, made["q"], turned)
+    run(6, "matmul", scores @ made["v"], scores, made["v"])
+
+
+def test_weights_are_paired_by_what_they_are_for(tmp_path: Path) -> None:
+    pair = (lambda run: heads(run, "qkv", W)), (lambda run: heads(run, "vkq", OTHER))
+    copied, alone, _ = proposed(*graphs(tmp_path, *pair), {})
+    pairs = {each.names for each in copied}
+    assert pairs == {
+        ("torch.py:1#0", "jax.py:3#0"),
+        ("torch.py:2#0", "jax.py:2#0"),
+        ("torch.py:3#0", "jax.py:1#0"),
+    }
+    assert not alone
+    assert not any(each.alike for each in copied)
+
+
+@pytest.mark.parametrize(
+    ("sized", "doubt", "layout"), [(False, True, (0, 1)), (True, False, (1, 0))]
+)
+def test_a_square_weight_that_is_turned_is_judged_by_the_others(
+    sized: bool, doubt: bool, layout: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Its own use may be the fault: of no other weight, its layout is not examined."""
+    wide = {name: DRAW.normal(size=(8, 3)).astype("float32") for name in ("torch", "jax")}
+
+    def program(run: Written, w: Any, turned: bool) -> None:
+        torch = run.framework == "torch"
+        run(1, "", w, name="randn" if torch else "random.normal")
+        if torch:
+            y = run(2, "", X @ w.T, X, w, name="linear")
+        else:
+            right = run(2, "transpose", w.T.copy(), w, name="T") if turned else w
+            y = run(2, "matmul", X @ right, X, right)
+        if sized:
+            last = wide[run.framework]
+            last = last.T.copy() if torch else last
+            run(3, "", last, name="randn" if torch else "random.normal")
+            if torch:
+                run(4, "", y @ last.T, y, last, name="linear")
+            else:
+                run(4, "matmul", y @ last, y, last)
+
+    pair = (lambda run: program(run, W["q"], False)), (lambda run: program(run, W["k"], True))
+    copied, _, _ = proposed(*graphs(tmp_path, *pair), {})
+    square = next(each for each in copied if each.second.shape == (8, 8))
+    assert (square.doubt, square.layout) == (doubt, layout)
+
+
+def attention(run: Written, scale: float | None = 0.25, dtype: str = "float32") -> None:
+    """A product, a scale, and shares, after two operations that need no order."""
+    draw = np.random.default_rng(0)
+    x, w = draw.normal(size=(2, 6, 16, 16)).astype("float32")
+    first = run(1, "tanh", np.tanh(x), x)
+    second = run(2, "sin", np.sin(w), w)
+    scores = run(3, "matmul", first @ second, first, second)
+    if scale is not None:
+        scores = run(4, "multiply", (scores * np.float32(scale)).astype(dtype), scores, scale)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    run(5, "softmax", powers / powers.sum(-1, keepdims=True), scores)
+
+
+def departure(tmp_path: Path, **how: Any) -> Any:
+    for name, options in (("torch", {}), ("jax", how)):
+        run = Written(tmp_path / f"{name}.zip", name)
+        attention(run, **options)
+        run.tape.write()
+    return find(Pairing(read(str(tmp_path / "torch.zip")), read(str(tmp_path / "jax.zip"))))
+
+
+def test_what_is_the_same_departs_nowhere(tmp_path: Path) -> None:
+    assert departure(tmp_path) is None
+
+
+def test_a_number_that_is_another_is_told_with_both(tmp_path: Path) -> None:
+    found = departure(tmp_path, scale=0.5)
+    assert (found.second.place.line, found.numbers) == (4, (0.25, 0.5))
+
+
+def test_a_missing_scale_is_told_where_it_is_missing(tmp_path: Path) -> None:
+    found = departure(tmp_path, scale=None)
+    assert (found.second.place.line, found.first.place.line) == (3, 4)
+    assert found.cause.startswith("a step less")
+
+
+def test_a_dtype_is_told_before_its_values(tmp_path: Path) -> None:
+    found = departure(tmp_path, dtype="float64")
+    assert (found.second.place.line, found.kind) == (4, "dtype")
+
+
+@pytest.mark.parametrize("text", [b"", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)])
+def test_what_is_no_tape_is_an_error(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "run.zip").write_bytes(text)
+    with pytest.raises(NotSaved, match=r"run\.zip"):
+        read(str(tmp_path / "run.zip"))
+
+
+def test_values_in_a_tape_are_never_unpickled(tmp_path: Path) -> None:
+    run = Written(tmp_path / "run.zip", "torch")
+    attention(run)
+    run.tape.write()
+    name = next(iter(run.tape.values))
+    kept = io.BytesIO()
+    np.save(kept, np.array([object()]), allow_pickle=True)
+    with zipfile.ZipFile(tmp_path / "run.zip") as archive:
+        members = {each: archive.read(each) for each in archive.namelist()}
+    members[f"values/{name}.npy"] = kept.getvalue()
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        for each, data in members.items():
+            archive.writestr(each, data)
+    with pytest.raises(NotSaved):
+        read(str(tmp_path / "run.zip"))
