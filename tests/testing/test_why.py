@@ -61,9 +61,10 @@ def test_a_stop_of_numpy_is_told_in_the_report(run) -> None:
     assert "2 failed, 1 passed" in said
 
 
-def test_a_stop_of_pytorch_has_the_way_of_fixtures_and_modules(run) -> None:
+@pytest.mark.parametrize("options", [("--pa-why",), ("--pa-why", "--pa-check")])
+def test_a_stop_of_pytorch_has_the_way_of_fixtures_and_modules(run, options) -> None:
     pytest.importorskip("torch")
-    said = run(TORCH, "--pa-why", "-p", "torch")
+    said = run(TORCH, *options, "-p", "torch")
     assert said.count("- promoarray why -") == 1
     assert "bfloat16 * float32 is float32" in said
     assert "MASK  float32  torch.ones(3)" in said

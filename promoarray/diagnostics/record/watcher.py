@@ -204,11 +204,12 @@ class Watcher:
     ) -> None:
         """Note a call that failed."""
         guarded, (_, _, args, kwargs, _) = self.recorder.guarded, looked
-        if handler is compute or self.recorder.origins is not None:
-            call = call or guarded(self._looked_at, *looked)
-        if handler is compute:
-            guarded(refused, call, error)
-        guarded(self.recorder.failed, call, error, carry_out, args, kwargs)
+        with self.replaced.silent():  # who watches as well hears of no trial
+            if handler is compute or self.recorder.origins is not None:
+                call = call or guarded(self._looked_at, *looked)
+            if handler is compute:
+                guarded(refused, call, error)
+            guarded(self.recorder.failed, call, error, carry_out, args, kwargs)
 
     def _unheard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what calls the framework itself, of which nobody is to hear."""

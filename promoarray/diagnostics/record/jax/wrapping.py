@@ -219,8 +219,6 @@ def _scalar(func: Any) -> Callable[..., Any]:
         def bare(x: Any, *, dtype: Any) -> Any:
             return func(of, x)
 
-        if any(recorder.checks is not None for recorder in _recorders()):
-            return func(of, x)  # of a loop's start that is known, checks follow no counter
         return _carried_out("asarray", bare, sys._getframe(1), (x,), {"dtype": of.dtype})
 
     return scalar

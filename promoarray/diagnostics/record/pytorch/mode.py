@@ -36,6 +36,7 @@ from promoarray.diagnostics.record.replaced import (
     Place,
     Watched,
     carry_out,
+    is_hook,
     of_default,
 )
 from promoarray.diagnostics.record.report import APPROXIMATE, OPERATION
@@ -73,7 +74,9 @@ class Call(AnyCall):
         """Where a call stands that came to the mode from a frame."""
         own = func.__code__ if type(func) is FunctionType else None
         code = frame.f_code
-        while (code is own or code.co_filename.endswith(_HOOKS)) and frame.f_back is not None:
+        while code is own or code.co_filename.endswith(_HOOKS) or is_hook(code):  # another mode's
+            if frame.f_back is None:
+                break
             frame = frame.f_back
             code = frame.f_code
         return frame
