@@ -181,6 +181,38 @@ def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
     assert "nothing makes 99" in command("compare damaged.zip", status=2).err
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"kind": "other"},
+        {"results": ["f80"]},
+        {"operands": [], "sources": []},
+        {"sources": []},
+        {"place": {"site": -1, "program": 0}},
+        {"operands": [{"code": "", "value": [1]}] * 2},
+    ],
+)
+def test_operations_that_nobody_recorded(damage: Any, program: Path, command: Command) -> None:
+    command("compare program.py --save run.zip")
+    data = member()
+    every = data["flows"][0]["operations"]
+    next(each for each in every if len(each["operands"]) == 2).update(damage)
+    put(data)
+    assert "is no recording" in command("compare damaged.zip", status=2).err
+
+
+def test_a_recording_is_packed_as_it_was_saved(program: Path, command: Command) -> None:
+    command("compare program.py --save run.zip")
+    with zipfile.ZipFile("lzma.zip", "w", zipfile.ZIP_LZMA) as file:
+        file.writestr("recording.json", json.dumps(member()))
+    assert "is packed as none is" in command("compare lzma.zip", status=2).err
+    text = bytearray(Path("run.zip").read_bytes())
+    text[6] |= 1  # which says that it is encrypted, at the member and in the directory
+    text[text.rindex(b"PK\x01\x02") + 8] |= 1
+    Path("run.zip").write_bytes(text)
+    assert "is packed as none is" in command("compare run.zip", status=2).err
+
+
 @pytest.mark.parametrize("value", [True, 3, 1 << 70, 0.1, -0.0, float("inf"), 1 - 0.0j, None])
 def test_numbers_are_saved_exactly(value: Any) -> None:
     place = Place(Site("a.py", 1, 0, "x", "x"), Site("b.py", 2, 0, "y", "y"))

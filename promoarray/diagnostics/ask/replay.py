@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -166,7 +167,7 @@ class _Observer(ShadowObserver):
 
     def __init__(self, report: Report, asked_of: Asked | None) -> None:
         super().__init__(report)
-        self._asked_of = asked_of
+        self._asked_of = asked_of and cache(asked_of)  # which looks through the whole recording
         self._homes: dict[tuple[Site, Site], Policy] = {}
         self._operation: RecordedOperation
 

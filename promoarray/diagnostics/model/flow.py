@@ -15,7 +15,7 @@ from promoarray.diagnostics.model.values import ValueChange, ValueChanges
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.operations import Form
 
-OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY, CALL, NODE = (
+KINDS = OPERATION, DEFAULT, CAST, ASSIGNMENT, MADE, ENTRY, CALL, NODE = (
     *("operation", "default", "cast", "assignment"),
     *("made", "entry", "call", "node"),
 )

@@ -151,13 +151,14 @@ class Archive:
         target = str(node["target"])
         name = target.removeprefix("torch.ops.aten.").partition(".")[0]
         outputs = _names(node["outputs"])
-        if not outputs or name.startswith("_assert"):
-            return
+        aten = target.startswith("torch.ops.aten.")
+        if not outputs and (aten or not _names(_args(node))):
+            return  # assertions, and what is computed of sizes
         known, called = self._words, plain(name, self._words.operations)
         dtypes = [self._types.get(each) for each in outputs]
         arguments = {each["name"]: each["arg"] for each in node["inputs"]}
         self._keywords = [each["name"] for each in node["inputs"] if each.get("kind") == 2]
-        if not target.startswith("torch.ops.aten.") or None in dtypes:
+        if not aten or None in dtypes:
             return self._unknown(target, place)
         operands = [x for arg in arguments.values() for x in _operands(arg)]
         if name in known.casts or name == "_to_copy":
@@ -193,7 +194,11 @@ class Archive:
         if operation == "where":
             operands = operands[1:]
         given = operands[: arity or None]
-        if not given or not any(isinstance(x, str) for x in given) or not self._all_known(given):
+        if (
+            len(given) < arity
+            or not any(isinstance(x, str) for x in given)
+            or not self._all_known(given)
+        ):
             return self._unknown(name, place)
         self._call(CALLS, name, operands, place)
         self._add(OPERATION, operation, given, outputs, dtypes, place, Form.OPERATOR)
@@ -320,5 +325,7 @@ def _operands(argument: Mapping[str, Any]) -> Iterator[Any]:
         elif kind == "as_optional_tensors":
             for each in value:
                 yield from _operands(each)
+        elif kind in ("as_sym_int", "as_sym_float", "as_sym_bool"):
+            yield from _operands({k: x for k, x in value.items() if k != "as_name"})
         elif kind in ("as_int", "as_float", "as_bool") and type(value) in WEAK:
             yield value

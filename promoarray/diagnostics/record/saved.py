@@ -21,11 +21,12 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
+from promoarray.console import counted
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed
-from promoarray.diagnostics.model.flow import Flow
+from promoarray.diagnostics.model.flow import KINDS, OPERATION, Flow
 from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.model.noted import NotExamined, Stopped
 from promoarray.diagnostics.record.report import Drift, RecordedReport, Warned
@@ -43,6 +44,9 @@ VERSION = 1
 MEMBER = "recording.json"
 MOST_BYTES = 1 << 30
 """So long may a recording be, unpacked."""
+
+_ENCRYPTED = 1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 _BEFORE = b"promoarray recorded run"  # how files of before this format began
 
@@ -180,7 +184,11 @@ def _member(path: str) -> bytes:
     """The text of a recording, as long as it is not longer than one is."""
     if not zipfile.is_zipfile(path):
         raise NotSaved(f"{path} is no recording of this format: record it again, --save RUN.zip")
-    with zipfile.ZipFile(path) as archive, archive.open(MEMBER) as file:
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(MEMBER)
+        if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
+            raise NotSaved(f"{path} is no recording: {MEMBER} is packed as none is")
+        file = archive.open(info)
         text = file.read(MOST_BYTES + 1)  # whatever the archive says of its length
     if len(text) > MOST_BYTES:
         raise NotSaved(f"{path} holds more than {MOST_BYTES >> 30} GiB, which no recording does")
@@ -194,19 +202,28 @@ def _report(saved: _Saved, policies: tuple[Policy, ...]) -> RecordedReport:
         setattr(report, name, getattr(saved, name))
     report.stopped = saved.stopped
     for flow in saved.flows:
-        _require_sources(flow)
+        _require_sound(flow)
         for each in flow.operations:
             flow.makers.setdefault(each.makes, each)
     report.uncompared = {*_uncompared(report, tuple(p for p in policies if p not in compared))}
     return report
 
 
-def _require_sources(flow: Flow) -> None:
-    """Raise ValueError where what feeds an operation, or a final global, is no result."""
+def _require_sound(flow: Flow) -> None:
+    """Raise ValueError where an operation is none that was recorded, or what feeds it no result."""
     every = [found for each in flow.operations for found in each.sources]
     made = {(each.makes, n) for each in flow.operations for n in range(len(each.results))}
     for number, which in {*flow.finals.values()}.union(*every) - made:
         raise ValueError(f"nothing makes {number}, or it has no result {which}")
+    for each in flow.operations:
+        given = len(each.operands)
+        known = each.kind in KINDS and (given or each.kind != OPERATION)
+        if not known or len(each.sources) != given:
+            raise ValueError(f"it has a {each.kind} {each.name} of {counted(given, 'operand')}")
+        if not BY_CODE.keys() >= {*each.results} or any(
+            type(x.value) is list for x in each.operands if not x.code
+        ):
+            raise ValueError(f"{each.name} has values of no known dtype")
 
 
 def _uncompared(report: RecordedReport, others: tuple[Policy, ...]) -> Iterator[NotExamined]:
@@ -243,7 +260,7 @@ def _digests(flows: list[Flow]) -> Iterator[tuple[str, str]]:
 def _digest(file: str) -> str:
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
+    except (OSError, ValueError):  # there is none, or no file has such a name
         return ""
 
 
@@ -298,7 +315,7 @@ def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
         if kind is Any:
             return _value(x)
         if kind is Site:
-            return sites[_required(int, x)]
+            return sites[_required(int, x)] if x >= 0 else sites[len(sites)]
         if kind is Form or kind is DType:
             return Form[x] if kind is Form else BY_CODE[x]
         if origin is UnionType:

@@ -77,6 +77,33 @@ def test_an_archive_of_torch_export(tmp_path: Path, capsys: Any) -> None:
     assert any("has none" in note for note in report["notes"])
 
 
+@pytest.mark.parametrize(
+    ("target", "other", "outputs", "verdict"),
+    [
+        ("aten.mul.Tensor", {"as_sym_int": {"as_name": "s0"}}, ["z"], "incomplete"),
+        ("aten.mul.Tensor", {"as_sym_int": {"as_int": 3}}, ["z"], "agrees"),
+        ("mine.fill_.default", {"as_int": 3}, [], "incomplete"),
+        ("aten._assert_tensor_metadata.default", {"as_int": 3}, [], "agrees"),
+    ],
+)
+def test_what_is_known_of_an_archive(
+    tmp_path: Path, capsys: Any, target: str, other: Any, outputs: list[str], verdict: str
+) -> None:
+    def node(target: str, other: Any, outputs: list[str]) -> Any:
+        given = {"self": {"as_tensor": {"name": "n"}}, "other": other}
+        inputs = [{"name": name, "arg": x, "kind": 1} for name, x in given.items()]
+        made = [{"as_tensor": {"name": name}} for name in outputs]
+        return {"target": f"torch.ops.{target}", "inputs": inputs, "outputs": made}
+
+    kind = {"dtype": 4, "sizes": [{"as_int": 4}]}
+    nodes = [node("aten.add.Tensor", {"as_int": 1}, ["y"]), node(target, other, outputs)]
+    graph = {"nodes": nodes, "tensor_values": dict.fromkeys("nyz", kind)}
+    path = archive(tmp_path / "m.pt2", json.dumps(ARCHIVE | {"graph_module": {"graph": graph}}))
+    main(["compare", "--json", path, "--policies", "jax@x64"])
+    (found,) = json.loads(capsys.readouterr().out)["verdicts"]
+    assert found["verdict"] == verdict
+
+
 def test_functions_that_a_framework_was_not_asked_for(tmp_path: Path, capsys: Any) -> None:
     node: Any = {"target": "torch.ops.aten.batch_norm.default", "metadata": {}}
     node |= {"inputs": [{"name": "input", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}]}
