@@ -50,6 +50,7 @@ FAULTS = {
             "1e-06",
             "h = self.norm1(x)",
         ),
+        "a scale": (" / (W // H) ** 0.5", "", "a step less"),
         "an activation": ("self.up(h))", "self.up(h), approximate=True)", "another option of gelu"),
         "a cast": ("self.out(y)", 'self.out(y).astype("float16")', "a cast"),
         "a transposed weight": (
