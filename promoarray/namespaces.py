@@ -74,7 +74,7 @@ class Namespace(Functions):
         return import_module(f"promoarray{self._chapter}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(self._module())} - {*(() if self._chapter else NUMPYS)})
+        return sorted({*dir(self._module())} - {*(() if self._chapter else (*NUMPYS, "random"))})
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"

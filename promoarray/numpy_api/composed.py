@@ -41,6 +41,8 @@ def array_of(xp: Any, x: Any, name: str) -> Any:
 
 def arrays_of(xp: Any, values: Iterable[Any], name: str) -> list[Any]:
     """Several of them: a sequence, or an array's slices along its first axis."""
+    if hasattr(values, "__len__"):
+        len(values)  # refuses a range that no memory would hold
     return [array_of(xp, x, name) for x in values]
 
 
@@ -99,13 +101,15 @@ def array_split(xp: Any, ary: Any, indices_or_sections: Any, *, axis: int = 0) -
     array = array_of(xp, ary, "array_split")
     along = axis_in("array_split", axis, array.ndim)
     length, asked = array.shape[along], indices_or_sections
-    if hasattr(asked, "__len__"):
+    several = hasattr(asked, "__len__")
+    count = len(asked) + 1 if several else integers("array_split", "indices_or_sections", asked)
+    if not 0 < count <= 2**24:  # each of which is an array
+        raise ValueError(
+            f"np.array_split: the number of sections is {quoted(count)}, not 1 to 2**24"
+        )
+    if several:
         bounds = [0, *map(int, asked), length]
     else:
-        count = integers("array_split", "indices_or_sections", asked)
-        if not 0 < count <= 2**24:  # each of which is an array
-            said = f"the number of sections is {quoted(count)}, not 1 to 2**24"
-            raise ValueError(f"np.array_split: {said}")
         each, more = divmod(length, count)
         bounds = [each * n + min(n, more) for n in range(count + 1)]
     before = (slice(None),) * along
