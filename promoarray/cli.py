@@ -330,7 +330,7 @@ def _cast_file(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.values[0]} is a text, or a program; {READS}")
     found = _read(partial(survival, args, kind, target))
     _print(found, args, wide=True)
-    return found.status
+    return int(found.status)
 
 
 def _check(args: argparse.Namespace) -> int:

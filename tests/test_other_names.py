@@ -39,7 +39,7 @@ def test_numpys_aliases_of_our_functions_are_all_known() -> None:
 
 @pytest.mark.parametrize(
     ("name", "written"),
-    [("cat", "concat"), ("absolute", "abs"), ("arctan2", "atan2"), ("power", "pow")],
+    [("cat", "concat"), ("cumsum", "cumulative_sum"), ("arctan2", "atan2"), ("power", "pow")],
 )
 def test_a_missing_function_names_ours(name: str, written: str) -> None:
     with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; write pa\.{written}$"):
@@ -93,19 +93,6 @@ def test_keywords_name_ours() -> None:
     xp = pa.namespace("torch")
     with pytest.raises(TypeError, match=r"sum\(\) got an unexpected keyword argument 'dim'; write"):
         xp.sum(xp.ones(2), dim=0)
-    for call, words in {
-        "pa.sum(x, 0)": "takes 1 positional argument but 2 were given; write axis=",
-        "pa.eye(2, 2, 1)": "; write k=",
-        "pa.roll(x, 1, 0)": "; write axis=",
-        "pa.mean(x, dtype=pa.float32)": "; write pa.astype(x, dtype) around what goes in",
-        "pa.argsort(x, kind='stable')": "; write stable=",
-        "pa.reshape(x, (6,), order='F')": "; write nothing for 'C'; for 'F' pa.permute_dims(x",
-        "pa.add(x, x, out=x)": "; write out[...] = pa.add(...)",
-        "pa.linalg.norm(x)": "has no attribute 'norm'; write pa.linalg.vector_norm",
-        "pa.gcd(x, x)": "; numpy.gcd on numpy.asarray(x) has it, outside the policy",
-    }.items():
-        with pytest.raises((TypeError, AttributeError), match=re.escape(words)):
-            eval(call)
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'nothing'$"):
         pa.sum(x, nothing=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="missing 1 required positional argument"):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
-from inspect import Parameter as Named
-from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ import numpy as np
 from promoarray.backends import find
 from promoarray.core.array_base import Array
 from promoarray.core.operands import array_class
-from promoarray.dtypes import INEXACT, DType
+from promoarray.dtypes import DType
 from promoarray.errors import kind_of
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import composed, statistical
@@ -22,10 +20,6 @@ from promoarray.numpy_api.expressions import EXPRESSIONS
 from promoarray.numpy_api.options import ALL, reduced, require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, has_no_effect, rows
-from promoarray.operations import STANDS_FOR
-from promoarray.promotion.in_force import get_policy
-from promoarray.promotion.plan import Operand, Refusal
-from promoarray.promotion.policy import Policy
 
 SEVERAL: dict[str, Callable[..., Any]] = vars(composed) | vars(statistical) | EXPRESSIONS
 """Those of NumPy's functions that are several of ours, by name."""
@@ -72,70 +66,9 @@ def answer(
     row = rows().get(name)
     if row is None:
         raise refusal(name)
-    return _call(row, _space_of(known), args, kwargs)
-
-
-def _space_of(classes: Iterable[type]) -> Any:
-    """The namespace that arrays of these classes are bound to."""
-    bound = array_class((), Array.default, *(cls for cls in classes if issubclass(cls, Array)))
-    return import_module("promoarray") if bound._policy is None else namespace(bound._policy)
-
-
-def by_numpys_name(name: str) -> Callable[..., Any]:
-    """Make the function that ``numpy.name`` is of our arrays; numbers and lists are arrays too."""
-    row, numpys = rows()[name], getattr(np, name)
-    of_one = row.parameters[0].how == "place" and row.parameters[0].name != "tup"
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            signature(function).bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{name}() {error}") from None
-        given = (*args, *kwargs.values())
-        within = (x for value in given if type(value) in (list, tuple) for x in value)
-        xp = _space_of(map(type, (*given, *within)))
-        if of_one and args and type(args[0]) in (list, tuple):
-            args = (xp.asarray(args[0]), *args[1:])
-        return _call(row, xp, args, kwargs)
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = "promoarray.extras"
-    function.__doc__ = _DOC.format(name=name)
-    vars(function)["__signature__"] = _signature(numpys, row)
-    return function
-
-
-_DOC = """``numpy.{name}`` under the policy of its arrays, or the one in force.
-
-Parameters
-----------
-*args, **kwargs
-    Those of ``numpy.{name}``, by place and by name.
-
-Returns
--------
-object
-    What NumPy returns. Its dtypes are those of the operations that it is made of.
-
-Raises
-------
-PromotionError
-    If the policy refuses one of these operations.
-TypeError
-    If a parameter cannot be honoured, or an argument is no array.
-"""
-
-
-def _signature(numpys: Callable[..., Any], row: Row) -> Signature:
-    """NumPy's, which builtin functions had none of before 2.4."""
-    try:
-        return signature(numpys)
-    except ValueError:
-        kind = Named.POSITIONAL_OR_KEYWORD
-        ends = {"place": Named.empty}
-        return Signature(
-            [Named(each.name, kind, default=ends.get(each.how)) for each in row.parameters]
-        )
+    bound = array_class((), Array.default, *(cls for cls in known if issubclass(cls, Array)))
+    xp = import_module("promoarray") if bound._policy is None else namespace(bound._policy)
+    return _call(row, xp, args, kwargs)
 
 
 _OF_DTYPES = frozenset({np.result_type, np.can_cast})
@@ -158,36 +91,12 @@ def _call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if given.masked:
         function = partial(reduced, xp, row.ours, **given.masked)
     if cast_to is None:
-        asked = _asked(row, xp, given)
         made = function(*given.places, **given.named)
-        if asked is not None and isinstance(made, Array) and made.dtype is not asked:
-            made = xp.astype(made, asked)
     else:
         x, *rest = given.places
         made = function(xp.astype(x, cast_to, copy=False), *rest, **given.named)
         made = xp.astype(made, cast_to, copy=False)
     return made if given.out is None else written(row.name, given.out, made)
-
-
-def _asked(row: Row, xp: Any, given: Given) -> DType | None:
-    """The dtype that the framework's own function of this name gives, where it was asked.
-
-    What becomes floats is cast before: a mean of integers may be one.
-    """
-    x, *_ = given.places or [None]
-    beside = given.masked or given.named.get("dtype") is not None or given.out is not None
-    several = row.name in STANDS_FOR and not row.ours.startswith("extras")
-    if beside or not several or not isinstance(x, Array):
-        return None
-    policy = x._policy or getattr(xp, "policy", None)
-    policy = policy if isinstance(policy, Policy) else get_policy()
-    decided = policy.decide(row.name, (Operand(x.dtype),), (None,))
-    if isinstance(decided, Refusal):
-        return None
-    result = policy.strong(decided.plan.result)
-    if result.kind in INEXACT and x.dtype.kind not in INEXACT:
-        given.places[0] = xp.astype(x, result)
-    return result if result.kind in INEXACT or x.dtype.kind not in INEXACT else None
 
 
 def _sums_into(row: Row, given: Given) -> bool:

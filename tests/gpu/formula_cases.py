@@ -31,7 +31,7 @@ _PLACES = {
 }
 """By how many units in the last place floats may be apart, where functions of a library or the
 order of a sum's terms have a part in them; all else has the bits of the CPU."""
-_COMPLEX_PLACES = dict.fromkeys(("scaled", "first_selects", "second_selects"), 16)
+_COMPLEX_PLACES = dict.fromkeys(("scaled", "first_selects", "second_selects", "hypot_of_sizes"), 16)
 """And of complex numbers, whose products NumPy rounds once or twice as the machine has it."""
 
 
@@ -74,6 +74,8 @@ def _asked(name: str, compute: DType) -> Iterator[tuple[list[Any], dict[str, Any
     """Operands and options of a kernel."""
     positional = [p.name for p in inspect.signature(FORMULAS[name]).parameters.values()
                   if p.kind is not p.KEYWORD_ONLY and p.kind is not p.VAR_KEYWORD]  # fmt: skip
+    if positional == ["given"]:  # any number: that of the operation
+        positional = ["x"] if name.endswith(("negative", "abs")) else ["x", "y"]
     x, y, z = (_operand(name, compute, seed) for seed in range(3))
     if "bounds" in positional:
         least, most = pa.minimum(y, z), pa.maximum(y, z)

@@ -333,9 +333,8 @@ def test_the_page_shows_what_the_command_prints(
     command: Command,
 ) -> None:
     page = (Path(__file__).parents[3] / "docs" / "diff.md").read_text(encoding="utf-8")
-    program = page.partition("program = '''\\\n")[2].partition("... '''")[0]
-    lines = [line.removeprefix("...").removeprefix(" ") for line in program.splitlines()]
-    text = "\n".join(lines).replace("image + 300", "image + 30")
+    text = page.partition("`image.py`:\n\n```python\n")[2].partition("```")[0]
+    text = text.replace("image + 300", "image + 30")
     Path("image.py").write_text(f"{text}\n", encoding="utf-8")
     line, _, shown = page.partition("$ promoarray bisect ")[2].partition("\n")
     assert (
