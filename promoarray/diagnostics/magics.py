@@ -7,10 +7,10 @@ that lines keep their numbers.
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from promoarray.diagnostics.check.block import check
@@ -95,8 +95,8 @@ def _recording(shell: Any, policies: str) -> Any:
     """Record what the session computes with; of promoarray's own arrays ask the policies."""
     from promoarray.diagnostics.ask.observer import shadow
 
-    loaded = [name for name in FRAMEWORKS if name in sys.modules]
-    if not loaded and "numpy" in {getattr(x, "__name__", "") for x in shell.user_ns.values()}:
-        loaded = ["numpy"]
+    modules = [x for x in shell.user_ns.values() if isinstance(x, ModuleType)]
+    named_there = {each.__name__.partition(".")[0] for each in modules}
+    loaded = [name for name in (*FRAMEWORKS, "numpy") if name in named_there]
     asked = named(policies) if policies else policies_for(loaded[0] if loaded else "", None)
     return record(loaded[0], *asked) if loaded else shadow(*asked)
