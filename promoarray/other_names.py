@@ -37,8 +37,8 @@ broadcast_to      <- expand expand_as broadcast_in_dim
 clip              <- clamp clip_by_value
 concat            <- cat
 conj              <- conjugate
-cumulative_prod   <- cumprod nancumprod
-cumulative_sum    <- cumsum nancumsum
+cumulative_prod   <- cumprod
+cumulative_sum    <- cumsum
 divide            <- true_divide div realdiv truediv
 equal             <- eq
 expand_dims       <- unsqueeze
@@ -64,17 +64,17 @@ linalg.solve      <- solve matrix_solve
 linalg.svd        <- svd
 linalg.vector_norm <- norm vector_norm
 fft.fftn          <- fft2
-matmul            <- mm bmm mv dot inner
+matmul            <- mm bmm mv dot
 matrix_transpose  <- swapdims adjoint
 max               <- amax reduce_max
-mean              <- reduce_mean average
+mean              <- reduce_mean
 min               <- amin reduce_min
 moveaxis          <- movedim swapaxes rollaxis
 multiply          <- mul
 negative          <- neg
 not_equal         <- ne
 permute_dims      <- permute
-pow               <- power float_power
+pow               <- power
 prod              <- product reduce_prod
 remainder         <- mod floormod
 repeat            <- repeat_interleave
@@ -118,8 +118,15 @@ _FUNCTION_TEXTS = {
     "argwhere": "pa.stack(pa.nonzero(x), axis=-1)",
     "copy": "pa.asarray(x, copy=True)",
     "divmod": "divmod(x, y)",
-    "hstack": "pa.concat(arrays, axis=1)",
-    "vstack": "pa.concat(arrays, axis=0)",
+    "average": "pa.mean(x), or pa.sum(x * weights) / pa.sum(weights)",
+    "float_power": "pa.pow(pa.astype(x, pa.float64), y)",
+    "hstack": "pa.concat(arrays, axis=1), of vectors axis=0",
+    "vstack": "pa.concat(arrays, axis=0), of vectors pa.stack(arrays)",
+    "inner": "pa.tensordot(x, y, axes=([-1], [-1]))",
+    "median": "pa.quantile(x, 0.5)",
+    "nancumprod": "pa.cumulative_prod(pa.where(pa.isnan(x), 1.0, x))",
+    "nancumsum": "pa.cumulative_sum(pa.where(pa.isnan(x), 0.0, x))",
+    "percentile": "pa.quantile(x, q / 100)",
     "nan_to_num": "pa.where(pa.isnan(x), 0.0, x)",
     "ndim": "x.ndim",
     "numel": "x.size",
@@ -144,6 +151,7 @@ _METHOD_TEXTS = {
     "data": "np.asarray(x).data",
     "flags": "np.asarray(x).flags",
     "tobytes": "np.asarray(x).tobytes()",
+    "trace": "pa.linalg.trace(x)",
     "tofile": "pa.save(path, x=x)",
     "dump": "pa.save(path, x=x)",
     "cpu": "x.to_device('cpu')",

@@ -98,3 +98,41 @@ def test_keywords_name_ours() -> None:
     with pytest.raises(TypeError, match="missing 1 required positional argument"):
         pa.sum()  # type: ignore[call-arg]
     assert "dim" in KEYWORDS
+
+
+A, B, N = (
+    np.array([1.5, 2.5, 4.0]),
+    np.array([[1.0, 2.0], [3.0, 4.5]]),
+    np.array([1.0, np.nan, 3.0]),
+)
+HINTS = {  # what NumPy is asked, and the names of the hint
+    "median": [(lambda x: np.median(x), {"x": x}) for x in (A, B)],
+    "percentile": [(lambda x, q: np.percentile(x, q), {"x": A, "q": 30})],
+    "inner": [(lambda x, y: np.inner(x, y), {"x": x, "y": x}) for x in (A, B)],
+    "float_power": [(lambda x, y: np.float_power(x, y), {"x": np.arange(3), "y": 2})],
+    "nancumsum": [(lambda x: np.nancumsum(x), {"x": N})],
+    "nancumprod": [(lambda x: np.nancumprod(x), {"x": N})],
+}
+
+
+@pytest.mark.parametrize("name", HINTS)
+def test_what_is_said_to_write_computes_what_numpy_does(name: str) -> None:
+    for numpys, given in HINTS[name]:
+        names = {n: pa.asarray(x) if isinstance(x, np.ndarray) else x for n, x in given.items()}
+        ours = np.asarray(eval(FUNCTIONS[name], {"pa": pa}, names))
+        theirs = np.asarray(numpys(**given))
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("name", ["hstack", "vstack"])
+def test_stacks_are_said_for_matrices_and_for_vectors(name: str) -> None:
+    of_matrices, of_vectors = FUNCTIONS[name].split(", of vectors ")
+    whole = of_vectors if of_vectors.startswith("pa.") else f"pa.concat(arrays, {of_vectors})"
+    for text, x in ((of_matrices, B), (whole, A)):
+        ours = eval(text, {"pa": pa}, {"arrays": [pa.asarray(x)] * 2})
+        np.testing.assert_array_equal(np.asarray(ours), getattr(np, name)([x, x]))
+
+
+def test_a_trace_of_a_matrix_is_no_trace_of_casts() -> None:
+    assert METHODS["trace"] == "pa.linalg.trace(x)"

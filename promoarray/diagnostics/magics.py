@@ -37,7 +37,10 @@ def load(shell: Any) -> None:
 
     def cell_compare(line: str, cell: str) -> None:
         """Run the cell, and show where policies differ: ``%%compare [A,B,C]``."""
-        run(shell, cell, lambda: _recording(shell, line.strip()))
+        libraries = _libraries(shell)
+        run(shell, cell, lambda: _recording(libraries, line.strip()))
+        if others := ", ".join(libraries[1:]):
+            print(f"Not examined: what {others} computed; %%compare records one library a cell.")
 
     def line_why(line: str) -> None:
         """Say where a dtype came from: ``%why x``, of what was computed while it was recorded."""
@@ -91,12 +94,17 @@ def _indented(text: str, tree: ast.AST) -> Iterator[str]:
         yield line if number in inside else f"    {line}"
 
 
-def _recording(shell: Any, policies: str) -> Any:
+def _libraries(shell: Any) -> list[str]:
+    """The libraries that the session has names of, the one that is recorded first."""
+    modules = [x for x in shell.user_ns.values() if isinstance(x, ModuleType)]
+    named_there = {each.__name__.partition(".")[0] for each in modules}
+    return [name for name in (*FRAMEWORKS, "numpy") if name in named_there]
+
+
+def _recording(libraries: list[str], policies: str) -> Any:
     """Record what the session computes with; of promoarray's own arrays ask the policies."""
     from promoarray.diagnostics.ask.observer import shadow
 
-    modules = [x for x in shell.user_ns.values() if isinstance(x, ModuleType)]
-    named_there = {each.__name__.partition(".")[0] for each in modules}
-    loaded = [name for name in (*FRAMEWORKS, "numpy") if name in named_there]
-    asked = named(policies) if policies else policies_for(loaded[0] if loaded else "", None)
-    return record(loaded[0], *asked) if loaded else shadow(*asked)
+    library = libraries[0] if libraries else ""
+    asked = named(policies) if policies else policies_for(library, None)
+    return record(library, *asked) if library else shadow(*asked)

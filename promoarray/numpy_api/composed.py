@@ -17,7 +17,7 @@ from promoarray.core.operands import as_operand
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import INEXACT, Kind, as_dtype
-from promoarray.errors import kind_of
+from promoarray.errors import kind_of, quoted
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
@@ -98,12 +98,14 @@ def array_split(xp: Any, ary: Any, indices_or_sections: Any, *, axis: int = 0) -
     array = array_of(xp, ary, "array_split")
     along = axis_in("array_split", axis, array.ndim)
     length, asked = array.shape[along], indices_or_sections
-    if hasattr(asked, "__len__"):
+    several = hasattr(asked, "__len__")
+    count = len(asked) + 1 if several else integers("array_split", "indices_or_sections", asked)
+    if not 0 < count <= 2**24:  # each of which is an array
+        said = f"the number of sections is {quoted(count)}, not 1 to 2**24"
+        raise ValueError(f"np.array_split: {said}")
+    if several:
         bounds = [0, *map(int, asked), length]
     else:
-        count = integers("array_split", "indices_or_sections", asked)
-        if count < 1:
-            raise ValueError(f"np.array_split: the number of sections is {count}, not 1 or more")
         each, more = divmod(length, count)
         bounds = [each * n + min(n, more) for n in range(count + 1)]
     before = (slice(None),) * along

@@ -25,7 +25,7 @@ from promoarray.promotion.scalars import WIDE, Scalars, of_int64, passing, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
-from promoarray.promotion.type_steps import NO_ORDER, component, rows, supported_types
+from promoarray.promotion.type_steps import NO_ORDER, component, rows, strong_types
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
@@ -62,12 +62,6 @@ def literals(
         else Operand(o.type, o.rank)
         for o in operands
     )
-
-
-def strong_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Let a Python number be a literal of its value."""
-    types = supported_types(policy, operands)
-    return types if isinstance(types, Refusal) else tuple(map(policy.strong, types))
 
 
 def doubles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -33,7 +33,7 @@ from promoarray.promotion.type_steps import (
     always,
     component,
     rows,
-    supported_types,
+    strong_types,
 )
 
 if TYPE_CHECKING:
@@ -64,12 +64,6 @@ def promote_scalars(a: DType, b: DType) -> DType | None:
             return dt.float64 if number is dt.float32 else dt.complex128
         return number
     return numpy_2.promote_types(a, b)
-
-
-def strong_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Let a Python number be what Numba's compiler takes it for."""
-    types = supported_types(policy, operands)
-    return types if isinstance(types, Refusal) else tuple(map(policy.strong, types))
 
 
 def are_scalars(operands: tuple[Operand, ...]) -> bool:

@@ -26,7 +26,7 @@ from promoarray.promotion.rules import Lattice
 from promoarray.promotion.scalars import NARROW, Scalars, in_range
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
-from promoarray.promotion.type_steps import always, exact_to, rows, supported_types
+from promoarray.promotion.type_steps import always, exact_to, rows, strong_types, supported_types
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
@@ -75,15 +75,9 @@ def promote(a: DType, b: DType) -> DType | None:
     return None if mixed else LATTICE(a, b)
 
 
-def tensors(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
-    """Make a tensor of every Python number first (``to_tensor``)."""
-    types = supported_types(policy, operands)
-    return types if isinstance(types, Refusal) else tuple(map(policy.strong, types))
-
-
 def maximum_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Make a tensor of float32 of bfloat16, too (``_promote_bfloat16_to_float32``)."""
-    types = tensors(policy, operands)
+    types = strong_types(policy, operands)  # of every number a tensor is made (``to_tensor``)
     return types if isinstance(types, Refusal) else tuple(map(_no_bf16, types))
 
 
@@ -145,7 +139,7 @@ _bools = TypeRule(
     admit=frozenset({Kind.BOOL}), why="`and`, `or` and `not` take tensors of bools: compare first"
 )
 _compared = TypeRule(
-    operand_types=tensors, result=to_bool, note="a Python number is a tensor there"
+    operand_types=strong_types, result=to_bool, note="a Python number is a tensor there"
 )
 _extremum = TypeRule(operand_types=maximum_types, note="a Python number is a tensor there")
 

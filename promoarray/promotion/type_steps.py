@@ -81,6 +81,12 @@ def supported_types(
     return Refusal(f"{policy.title} has no {lacking.name}")
 
 
+def strong_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
+    """Let a Python number be of the dtype that it has by itself: no operand is weak."""
+    types = supported_types(policy, operands)
+    return types if isinstance(types, Refusal) else tuple(map(policy.strong, types))
+
+
 def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
     """Count operands as their own types, but a Python bool as a bool array."""
     types = supported_types(policy, operands)

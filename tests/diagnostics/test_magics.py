@@ -74,3 +74,13 @@ def test_why(shell: Any, capsys) -> None:
     shell.run_cell("\n".join(lines))
     shell.run_cell("%why y")
     assert "uint8 * float64 is float64" in capsys.readouterr().out
+
+
+def test_compare_names_the_libraries_that_it_does_not_record(shell: Any, capsys) -> None:
+    shell.run_cell("import types; paddle = types.ModuleType('paddle'); np = np")
+    from promoarray.diagnostics import magics
+
+    assert magics._libraries(shell) == ["paddle", "numpy"]
+    shell.run_cell("del paddle")
+    shell.run_cell("%%compare torch\ny = x / 2")
+    assert "Not examined: what" not in capsys.readouterr().out

@@ -548,3 +548,9 @@ def test_where_none_takes_nothing() -> None:
     same(np.add(x, x, out=ours([5.0, 6.0]), where=None), numpys([5.0, 6.0]))
     with pytest.raises(TypeError, match="where="):
         np.nansum(x, where=None)
+
+
+@pytest.mark.parametrize("sections", [range(10**5000), range(10**12), 10**12])
+def test_more_sections_than_memory_holds_are_refused(sections: Any) -> None:
+    with pytest.raises((OverflowError, ValueError)):
+        np.array_split(pa.asarray([1.0, 2.0]), sections)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from programs.frameworks import Framework
 from programs.program import words
 
 SIGNS = dict(
@@ -65,3 +66,24 @@ def boxed(
         if sign in known:
             setattr(Array, f"__{name}__", lambda x, sign=sign: Array(compute(f"{sign}x", x.value)))
     return Array
+
+
+def of_boxes(array: type, **about: Any) -> Framework:
+    """Return what is known of a framework whose arrays are boxes.
+
+    What it refuses as not implemented is not asked.
+    """
+
+    def leave(x: Any) -> tuple[str, bool, Any]:
+        if not isinstance(x, array):
+            raise TypeError(f"{type(x).__name__} is no array")
+        value = np.asarray(x.value)
+        return value.dtype.name, False, value
+
+    return Framework(
+        enter=lambda value, dtype: array(value),
+        leave=leave,
+        missing=lambda error: isinstance(error, NotImplementedError),
+        traits=frozenset(),
+        **about,
+    )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from programs.frameworks import Framework
-from programs.frameworks.boxed import boxed
+from programs.frameworks.boxed import boxed, of_boxes
 from programs.program import words
 
 TYPES = {
@@ -125,7 +125,8 @@ def _function(text: str) -> Any:
 def framework(edition: str) -> Framework:
     """The gcc that is installed."""
     said = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout
-    return Framework(
+    return of_boxes(
+        Array,
         version=said.splitlines()[0],
         policy="c@x86-64",
         functions={
@@ -135,16 +136,4 @@ def framework(edition: str) -> Framework:
             "astype": lambda x, dtype: Array(compute(f"({TYPES[dtype.name]})x", x.value)),
         },
         dtypes={name: np.dtype(name) for name in TYPES},
-        enter=lambda array, dtype: Array(array),
-        leave=leave,
-        missing=lambda error: isinstance(error, NotImplementedError),
-        traits=frozenset(),
     )
-
-
-def leave(x: Any) -> tuple[str, bool, Any]:
-    """A boxed array."""
-    if not isinstance(x, Array):
-        raise TypeError(f"{type(x).__name__} is no array")
-    value = np.asarray(x.value)
-    return value.dtype.name, False, value

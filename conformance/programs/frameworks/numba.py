@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from programs.frameworks import Framework
-from programs.frameworks.boxed import boxed
+from programs.frameworks.boxed import boxed, of_boxes
 from programs.frameworks.numpy import OLD
 from programs.program import words
 
@@ -94,7 +94,8 @@ def framework(edition: str) -> Framework:
     """The installed Numba."""
     binary = {name: f"np.{OLD.get(name, name)}(x, y)" for name in BINARY}
     unary = {name: f"np.{OLD.get(name, name)}(x)" for name in UNARY}
-    return Framework(
+    return of_boxes(
+        Array,
         version=f"numba {numba.__version__}, numpy {np.__version__}",
         policy="numba@0.68",
         functions={
@@ -103,16 +104,4 @@ def framework(edition: str) -> Framework:
             "where": _where,
         },
         dtypes={name: np.dtype(name) for name in DTYPES},
-        enter=lambda array, dtype: Array(array),
-        leave=leave,
-        missing=lambda error: isinstance(error, NotImplementedError),
-        traits=frozenset(),
     )
-
-
-def leave(x: Any) -> tuple[str, bool, Any]:
-    """A boxed array."""
-    if not isinstance(x, Array):
-        raise TypeError(f"{type(x).__name__} is no array")
-    value = np.asarray(x.value)
-    return value.dtype.name, False, value

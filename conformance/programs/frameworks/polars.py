@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from programs.frameworks import Framework
-from programs.frameworks.boxed import boxed
+from programs.frameworks.boxed import boxed, of_boxes
 from programs.program import words
 
 NAMES = {f"{'u' * u}int{n}": f"{'U' * u}Int{n}" for u in (0, 1) for n in (8, 16, 32, 64)}
@@ -63,21 +63,10 @@ def _astype(x: Any, dtype: Any) -> Any:
 
 def framework(edition: str) -> Framework:
     """The installed Polars."""
-    return Framework(
+    return of_boxes(
+        Array,
         version=f"polars {pl.__version__}",
         policy="polars@2.1",
         functions={n: _function(t) for n, t in (UNARY | REDUCED).items()} | {"astype": _astype},
         dtypes=DTYPES,
-        enter=lambda array, dtype: Array(array),
-        leave=leave,
-        missing=lambda error: isinstance(error, NotImplementedError),
-        traits=frozenset(),
     )
-
-
-def leave(x: Any) -> tuple[str, bool, Any]:
-    """A boxed array."""
-    if not isinstance(x, Array):
-        raise TypeError(f"{type(x).__name__} is no array")
-    value = np.asarray(x.value)
-    return value.dtype.name, False, value

@@ -1,4 +1,4 @@
-"""What aligning two programs found: the report, and what was not examined."""
+"""Report of two programs that were aligned, and of what was not examined."""
 
 from __future__ import annotations
 

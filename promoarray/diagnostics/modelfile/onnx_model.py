@@ -1,4 +1,4 @@
-"""What a process answers about an ONNX model: its Recording, with values where they can be had."""
+"""Answer of a process about an ONNX model: its Recording, with values where they can be had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a process that reads a model, and what it answers."""
+"""Question to a process that reads a model, and its answer."""
 
 from __future__ import annotations
 

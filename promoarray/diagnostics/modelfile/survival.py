@@ -1,4 +1,4 @@
-"""Which weights of a file survive a cast, tensor by tensor: ``promoarray cast FILE --to DTYPE``."""
+"""Weights of a file that survive a cast, tensor by tensor: ``promoarray cast FILE --to DTYPE``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compiled of a PyTorch program: run eagerly while it is recorded, or named where it runs.
+"""Compiled parts of a PyTorch program: run eagerly while it is recorded, or named where it runs.
 
 Dynamo would trace the mode with the program, and compute something else. With every call of what it
 compiled it asks for its stance: it is told that of ``force_eager``, whatever the program sets.

@@ -1,4 +1,4 @@
-"""What crosses the border of a ``tf.function``: its arguments and results carry what was recorded.
+"""Border of a ``tf.function``: its arguments and results carry what was recorded.
 
 TensorFlow traces a function with tensors of its own in the place of the arguments, and gives arrays
 of the program's for the traced ones. A call that is not traced gives what the trace before gave.
