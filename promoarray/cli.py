@@ -24,7 +24,6 @@ from promoarray import __version__
 from promoarray.console import Printable, console, show
 from promoarray.diagnostics.command_line import (
     OF_PROGRAMS,
-    SHELLS,
     CommandParser,
     align_arguments,
     bisect_arguments,
@@ -33,9 +32,9 @@ from promoarray.diagnostics.command_line import (
     diff_arguments,
     ignored,
     port_arguments,
-    script,
     why_arguments,
 )
+from promoarray.diagnostics.completion import SHELLS, script
 from promoarray.diagnostics.settings import find
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted, to_install
