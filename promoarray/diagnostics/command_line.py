@@ -124,6 +124,7 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         "have installed; default: those that programs of its framework are ported to, of one "
         "written with promoarray all",
     )
+    add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
     add(
         "--run",
         metavar="POLICY",

@@ -31,7 +31,6 @@ from promoarray.diagnostics.model.lost import CHECKS, LostPlace
 from promoarray.diagnostics.modelfile.command import model_format, of_model, require_options
 from promoarray.diagnostics.modelfile.formats import names_format
 from promoarray.diagnostics.modelfile.report import ModelReport
-from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.checks import Asked
 from promoarray.diagnostics.record.report import RecordedReport
@@ -45,10 +44,10 @@ from promoarray.diagnostics.record.saved import (
 from promoarray.diagnostics.render.formats import Formats, require_places
 from promoarray.diagnostics.render.json import finding_data
 from promoarray.diagnostics.render.sarif import CHECK_RULES
+from promoarray.diagnostics.run.attempts import Attempts
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
-    Program,
     StandardInput,
     as_module,
     program_of,
@@ -92,8 +91,8 @@ def main(args: argparse.Namespace) -> int:
         if isinstance(saved, ModelReport):
             report.eagerly += saved.notes
         if args.edit and not saved and not ended.interrupted:
-            spelled = "" if framework == OWN else framework
-            _mend(report, Attempts(program, task, given, spelled, ended))
+            attempts = Attempts(program, task, given, TRIES)
+            _mend(report, attempts, "" if framework == OWN else framework, ended)
     files = {file for each in ended.findings for file in each.files}
     files |= {os.path.abspath(args.script)} if args.script else set()
     findings = {each.finding: each for each in report.told}
@@ -161,51 +160,34 @@ def _found(ended: Ended) -> list[Found]:
 # -- edits ----------------------------------------------------------------------------------------
 
 
-class Attempts:
-    """Runs of the program with edits, of which a few are tried."""
+def _mend(report: Report, attempts: Attempts, framework: str, before: Ended) -> None:
+    """Try edits of the losses, the gravest first."""
+    for told in sorted(report.told, key=lambda each: ORDER[each.place.kind]):
+        for each, ended in attempts.of(edits(told.place, told.ways, framework)):
+            if then := _goes_on(told.place, each, ended, before):
+                told.edit, told.then = each, then
+                break
 
-    def __init__(
-        self, program: Program, task: Task, given: StandardInput, framework: str, before: Ended
-    ) -> None:
-        self._program, self._task, self._given = program, task, given
-        self.framework, self._before, self.tried = framework, before, 0
 
-    def checked(self, place: LostPlace, edit: Edit) -> str:
-        """Say how the edited program goes on, where it loses nothing at the line; "" else."""
-        self.tried += 1
-        ended = self._program.run(self._task, self._given, quiet=True, texts=edit.texts)
-        if ended.status != self._before.status or ended.bugs:
-            return ""
-        lost = [each for found in _found(ended) for each in found.lost]
-        file, line = line_of(place)
-        at = edit.moved(line) if os.path.realpath(edit.file) == file else line
-        here = [each for each in lost if line_of(each) == (file, at) and not idiom(each)]
-        if any(each.kind == place.kind for each in here):
-            return ""
-        known = {
-            each.kind for found in _found(self._before) for each in found.lost if _same(each, place)
-        }
-        if any(each.kind not in known for each in here):
-            return ""
-        end = "the program runs to its end" if not ended.status else "the program stops as before"
-        return f"with it, {GONE[place.kind]}, and {end}"
+def _goes_on(place: LostPlace, edit: Edit, ended: Ended, before: Ended) -> str:
+    """Say how the edited program goes on, where it loses nothing at the line; "" else."""
+    if ended.status != before.status or ended.bugs:
+        return ""
+    lost = [each for found in _found(ended) for each in found.lost]
+    file, line = line_of(place)
+    at = edit.moved(line) if os.path.realpath(edit.file) == file else line
+    here = [each for each in lost if line_of(each) == (file, at) and not idiom(each)]
+    if any(each.kind == place.kind for each in here):
+        return ""
+    known = {each.kind for found in _found(before) for each in found.lost if _same(each, place)}
+    if any(each.kind not in known for each in here):
+        return ""
+    end = "the program runs to its end" if not ended.status else "the program stops as before"
+    return f"with it, {GONE[place.kind]}, and {end}"
 
 
 def _same(each: LostPlace, place: LostPlace) -> bool:
     return line_of(each) == line_of(place)
-
-
-def _mend(report: Report, attempts: Attempts) -> None:
-    """Try edits of the losses, the gravest first."""
-    with Progress() as progress:
-        for told in sorted(report.told, key=lambda each: ORDER[each.place.kind]):
-            for each in edits(told.place, told.ways, attempts.framework):
-                if attempts.tried == TRIES:
-                    return
-                progress.step(f"the program with {each.changes[0][1]}", attempts.tried / TRIES)
-                if then := attempts.checked(told.place, each):
-                    told.edit, told.then = each, then
-                    break
 
 
 # -- the end --------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from typing import Any
 
 from promoarray.diagnostics.edits.attempt import (
     Edit,
-    at_origin,
     dtype_given,
     operands_of,
+    remade,
     source_at,
     written,
 )
@@ -132,7 +132,4 @@ def _made(way: list[Step], wanted: str, framework: str) -> Iterator[Edit]:
         own = BY_NAME.get(step.dtype)
         if own is None or own.kind not in (Kind.FLOAT, BY_NAME[wanted].kind):
             continue
-        for how, node, source in at_origin(step.made):
-            site = step.made.place.program
-            if found := written(source, site, [(how, node)], wanted, framework):
-                yield found
+        yield from remade(step.made, wanted, framework)

@@ -19,6 +19,7 @@ from typing import Any
 
 from promoarray.diagnostics.check.gathered import Found, gathered
 from promoarray.diagnostics.check.report import Report as CheckReport
+from promoarray.diagnostics.compare.options import mend
 from promoarray.diagnostics.compare.output import (
     SCHEMA,
     Compared,
@@ -55,6 +56,7 @@ from promoarray.diagnostics.record.saved import NotSaved, is_saved, require_no_o
 from promoarray.diagnostics.record.saved import read as read_run
 from promoarray.diagnostics.render.formats import require_places
 from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run.attempts import Attempts
 from promoarray.diagnostics.run.ending import Shown
 from promoarray.diagnostics.run.frameworks import (
     ALL,
@@ -81,6 +83,9 @@ from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
+TRIES = 4
+"""So many edits are tried, each by a run of the program."""
+
 INTERRUPTED = SIGNAL + signal.SIGINT
 
 _say = partial(say, "compare")
@@ -104,16 +109,19 @@ def main(args: argparse.Namespace) -> int:
     sys.stderr.flush()
     every: list[Outcome] = []
     with tempfile.TemporaryFile() as kept:
-        given = StandardInput(kept) if args.run_all else None
-        if given:
+        given = StandardInput(kept)
+        if args.run_all:
             _say(comparison.times)
         ended = comparison.ended(given)
         report = comparison.report(ended)
-        if given and not ended.interrupted:
+        linecache.checkcache()  # of files that the program may have written
+        if args.edit and comparison.saved is None and not ended.interrupted:
+            attempts = Attempts(comparison.program, comparison.task, given, TRIES)
+            mend(report, ended, attempts, comparison.report)
+        if args.run_all and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)
     if args.save and comparison.saved is None:
         _save(report, comparison)
-    linecache.checkcache()  # where the files are read from, which the program may have written
     judged = comparison.judged(report, ended, comparison.baseline)
     baseline = comparison.updated(judged, report, ended)
     if baseline is not None:
@@ -161,12 +169,11 @@ class Comparison:
         """The policies that are asked about NumPy's operations alone, where there are others."""
         return () if self.args.policies is not None else tuple(p.name for p in other_editions())
 
-    def ended(self, given: StandardInput | None) -> Ended:
-        """Run it, with what is asked for; of a saved run return how it ended."""
-        if self.saved is not None:
-            return Ended.of_saved(self.saved)
+    @property
+    def task(self) -> Task:
+        """What is asked of its run."""
         args = self.args
-        asked = Task(
+        return Task(
             tuple(policy.name for policy in self.recorded_for),
             self._run_name,
             all_frames=args.traceback == "full",
@@ -177,9 +184,15 @@ class Comparison:
             packages=args.packages,
             recorded=bool(args.save) and not self.framework,
         )
+
+    def ended(self, given: StandardInput) -> Ended:
+        """Run it, with what is asked for; of a saved run return how it ended."""
+        if self.saved is not None:
+            return Ended.of_saved(self.saved)
+        args = self.args
         # Where the report is data, standard output is for it alone.
         aside = args.format in ("json", "sarif") and not args.output
-        return self.program.run(asked, given, quiet=False, aside=aside)
+        return self.program.run(self.task, given, quiet=False, aside=aside)
 
     def report(self, ended: Ended) -> Report:
         """Return what all of its processes found."""

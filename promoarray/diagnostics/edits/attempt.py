@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from promoarray.console import listed
 from promoarray.core.call_site import Site, is_library, source_of
 from promoarray.diagnostics.edits.operands import given_to
 from promoarray.diagnostics.edits.place import SPELLINGS, Wrap
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.edits.writing import Unkept, rewritten
 from promoarray.diagnostics.model.flow import DEFAULT, MADE, RecordedOperation
+from promoarray.diagnostics.spans import name_of
 from promoarray.dtypes import BY_NAME
 
 
@@ -42,6 +44,27 @@ class Edit:
         return {"file": self.file, "changes": written}
 
 
+class Mended(NamedTuple):
+    """An edit after which policies agree on what a library does."""
+
+    program: Site  # the line of the program that led there
+    site: Site
+    policies: tuple[str, ...]
+    edit: Edit
+
+    def __str__(self) -> str:
+        name = Path(self.edit.file).name
+        write = " and ".join(f"{text} at {name}:{line}" for line, text in self.edit.changes)
+        agree = f"agree{'s' * (len(self.policies) == 1)} at {name_of(self.program)}"
+        names = listed([*self.policies])
+        return f"Write {write}: in a run with it {names} {agree}, and no more differs."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data."""
+        at = {"file": self.program.file, "line": self.program.line}
+        return at | {"policies": [*self.policies], "edit": self.edit.to_dict()}
+
+
 def at_origin(made: RecordedOperation) -> Iterator[tuple[str, Any, SourceText]]:
     """Where an array is made, and how its dtype is named there."""
     program = made.place.program
@@ -57,6 +80,18 @@ def at_origin(made: RecordedOperation) -> Iterator[tuple[str, Any, SourceText]]:
             elif made.choices is None and made.kind in (MADE, DEFAULT):
                 yield "dtype", node, source
         yield "astype", node, source
+
+
+def remade(
+    made: RecordedOperation, dtype: str, framework: str, *, by_option: bool = False
+) -> Iterator[Edit]:
+    """Yield edits after which an array is made in a dtype; ``by_option`` those of calls that led
+    to a library alone."""
+    source = source_at(made.place.program) if by_option else None
+    every = _options(made, source) if source else () if by_option else at_origin(made)
+    for how, node, at in every:
+        if found := written(at, made.place.program, [(how, node)], dtype, framework):
+            yield found
 
 
 def _options(made: RecordedOperation, source: SourceText) -> Iterator[tuple[str, Any, SourceText]]:

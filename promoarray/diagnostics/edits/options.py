@@ -14,7 +14,7 @@ from promoarray.core.call_site import is_library
 from promoarray.diagnostics.edits.attempt import source_at
 from promoarray.diagnostics.edits.library import texts
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.model.flow import CAST, DEFAULT, MADE, RecordedOperation
+from promoarray.diagnostics.model.flow import CAST, DEFAULT, ENTRY, MADE, RecordedOperation
 
 
 def note_options(operations: Iterable[RecordedOperation], main: Mapping[str, Any]) -> None:
@@ -28,7 +28,7 @@ def note_options(operations: Iterable[RecordedOperation], main: Mapping[str, Any
     for each in operations:
         program = each.place.program
         if (
-            each.kind not in (MADE, DEFAULT, CAST)
+            each.kind not in (MADE, DEFAULT, CAST, ENTRY)
             or each.place.site == program
             or not program.extent
         ):

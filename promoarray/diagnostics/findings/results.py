@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
+from promoarray.diagnostics.edits.attempt import Mended
 from promoarray.diagnostics.edits.occurrences import occurrences
 from promoarray.diagnostics.edits.planner import Planned, clip, planned, with_edits
 from promoarray.diagnostics.model.divergence import (
@@ -79,6 +80,8 @@ class Results:
         From each NotExamined that was noted as the program ran to how often it was met.
     unanswered : Counter
         The same of calls of which policies of other frameworks were not asked.
+    mended : list of Mended
+        Edits of other lines after which policies agree on what a library does.
     flows : list of Flow
         The operations of the processes of a recorded run, of which policies are asked when somebody
         reads the report.
@@ -104,6 +107,7 @@ class Results:
     agreed: Operations = field(default_factory=Operations)
     unexamined: Counter[NotExamined] = field(default_factory=Counter)
     unanswered: Counter[NotExamined] = field(default_factory=Counter)
+    mended: list[Mended] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     _planned: tuple[Any, Any] = None, None
 

@@ -31,6 +31,7 @@ def report_data(report: Results) -> dict[str, Any]:
         "shared_causes": [each.to_dict() for each in shared_causes(report).found],
         "divergences": divergences,
         "partings": divergences,  # the former name
+        "options": [each.to_dict() for each in report.mended],
         "value_changes": [
             change.to_dict() | {"edit": clip(change) or None} for change in report.value_changes
         ],

@@ -77,7 +77,11 @@ def legend(report: Results, *, inherited: bool) -> Iterator[str]:
         yield _ROOT
         yield _INHERITED if inherited else _HIDDEN
     roots = [each for each in divergences if shared.leaves_root(each)]
-    yield from whom_to_tell((each.site, each.program, _has_edit(each)) for each in roots)
+    mended = {each.program for each in report.mended}
+    yield from map(str, report.mended)
+    yield from whom_to_tell(
+        (each.site, each.program, _has_edit(each) or each.program in mended) for each in roots
+    )
     yield from _imports(roots)
     if any(operand.endswith("[]") for d in divergences for operand in d.operands):
         yield ZERO_D

@@ -17,14 +17,13 @@ from promoarray.diagnostics.edits.attempt import Edit
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
 from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.model.flow import CALL, Flow, RecordedOperation
-from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.saved import is_saved, read, require_no_options, save
+from promoarray.diagnostics.run.attempts import Attempts
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
-    Program,
     StandardInput,
     as_module,
     program_of,
@@ -77,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
         explained.asked = [*_asked(ended, lines_asked, args.value)]
         explained.note = _names(ended, args.value)
         if explained.failed is not None and explained.failed.for_a_dtype and args.edit:
-            _mend(explained, program, task, given)
+            _mend(explained, Attempts(program, task, given, TRIES))
     _write(explained, as_json=args.json)
     ended.say_bugs("why")
     if ended.status and explained.failed is None:
@@ -137,24 +136,19 @@ def _reports(ended: Ended) -> list[RecordedReport]:
     return [each for each in ended.reports if isinstance(each, RecordedReport)]
 
 
-def _mend(explained: Explained, program: Program, task: Task, given: StandardInput) -> None:
+def _mend(explained: Explained, attempts: Attempts) -> None:
     """Try edits, until the program gets past the call that stopped it."""
     failed = explained.failed
     assert failed is not None
     framework = explained.framework.partition(" ")[0]
-    with Progress() as progress:
-        for each in edits(failed, explained.ways, framework):
-            if explained.tried == TRIES:
-                return
-            progress.step(f"the program with {each.changes[0][1]}", explained.tried / TRIES)
-            explained.tried += 1
-            ended = program.run(task, given, quiet=True, texts=each.texts)
-            if then := _gets_past(failed, each, ended):
-                if explained.edit is None:
-                    explained.edit, explained.then = each, then
-                if not _stops_again(ended):
-                    explained.edit, explained.then = each, then
-                    return
+    for each, ended in attempts.of(edits(failed, explained.ways, framework)):
+        if then := _gets_past(failed, each, ended):
+            again = _stops_again(ended)
+            if explained.edit is None or not again:
+                explained.edit, explained.then = each, then
+            if not again:
+                break
+    explained.tried = attempts.tried
 
 
 def _stops_again(ended: Ended) -> bool:

@@ -67,6 +67,41 @@ def test_the_option_of_the_call_that_made_an_array_is_written(made, tmp_path, mo
     assert f"  {CALLS[made]}\n         checked: with it, the program runs to its end" in said
 
 
+ENCODER = """
+import torch
+
+class Encoder:
+    def __init__(self, n, *, dtype=torch.int64):
+        self.positions = torch.arange(n, dtype=dtype)
+
+    def __call__(self, x):
+        return x * self.positions
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "edit"), [("Encoder(4)", "Encoder(4, dtype=torch.float32)"), ("fixed()", "")]
+)
+def test_compare_writes_the_option_too_where_it_makes_the_policies_agree(
+    made, edit, tmp_path, monkeypatch, capfd
+):
+    pytest.importorskip("torch")
+    installed = tmp_path / "site-packages"
+    installed.mkdir()
+    fixed = "\ndef fixed():\n    return Encoder(4)\n"
+    (installed / "lib.py").write_text(ENCODER + fixed)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    monkeypatch.setenv("COLUMNS", "300")
+    text = f"import torch, lib\nencode = lib.{made}\nencode(torch.ones(4))\n"
+    (tmp_path / "program.py").write_text(text)
+    assert cli.main(["compare", "program.py", "--policies", "paddle"]) == 1
+    said = capfd.readouterr().out
+    mended = f"Write encode = lib.{edit} at program.py:2: in a run with it paddle agrees at"
+    assert (mended in said) is bool(edit)
+    assert ("or report it to lib." in said) is (not edit)
+
+
 def test_calls_that_give_each_other_their_objects_end():
     source = SourceText("def f(m):\n    f(m.a())\n    f(m.b())\n    return m.c()\n")
     (call,) = (each.value for each in ast.walk(source.tree) if isinstance(each, ast.Return))
