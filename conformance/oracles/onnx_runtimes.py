@@ -25,12 +25,12 @@ from onnx_sessions import (
     Bits,
     Given,
     Open,
-    dtype_of,
     onnxruntime,
     openvino,
     packed,
     tensor,
 )
+from runtime_values import PAIRS, listed, numbers, pair, told
 
 OPSETS = {"onnxruntime": (13, 17, 19, 21, 23, 24, 25, 28), "openvino": (13, 21, 25)}
 """Each compiles a node of OpenVINO in a tenth of a second."""
@@ -63,18 +63,6 @@ OTHERS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "DequantizeLinear": (("x", "fs", "s"), {}),
     "DynamicQuantizeLinear": (("x",), {}),
 }
-FLOATS = (
-    *(300.0, -300.0, float("nan"), float("inf"), -float("inf"), 3e9, -3e9, -1.5, 1.5, 2.5, 0.5),
-    *(-0.5, 0.0, -0.0, 7.5, 9.0, -9.0, 127.5, 128.0, -129.0, 255.9, 256.0, 65535.0, 65536.0),
-    *(448.0, 464.0, 465.0, 500.0, 61440.0, 57345.0, 1e6, -40000.0, 1e19, 2e19, -1e19, 1e-5, 1e-40),
-    *(2.0**31, 2.0**32, -(2.0**31) - 1024, 65519.0, 65520.0, 3e38),
-)
-INTEGERS = (
-    *(0, 1, -1, 2, 7, 8, 9, 100, 127, 128, -128, -129, 255, 256, 300, -300, 32767, 32768, 65535),
-    *(65536, -40000, 99999, 2**31 - 1, -(2**31), 2**31, 2**32, 2**40 + 1, -(2**40), 2**53 + 1),
-    *(2**63 - 1, -(2**63), 2**63, 2**64 - 1),
-)
-PAIRS = "max,1 min,-1 min,max max,max 100,100 5,10 -7,2 7,-2 1,max 70000,70000 1099511627777,3"
 HALVES = (0.5, 1.5, 2.5, -0.5, -1.5, 3.0, 200.0, 300.0, -200.0, -300.0)
 HALVES += (float("nan"), float("inf"), -float("inf"), 3e9, -3e9, 1e-40)
 
@@ -113,14 +101,6 @@ def node(
     return model.SerializeToString(), fed, made
 
 
-def told(value: Any) -> str:
-    """A value as Python writes it; NaN without sign."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, (bool, int)):
-        return str(value)
-    return repr(float(value)) if value == value else "nan"
-
-
 def _not_in_the_schema(name: str, opset: str, code: str) -> bool:
     import onnx
 
@@ -146,15 +126,6 @@ def helper_number(said: str) -> int:
 def sections(run: Run, opsets: tuple[int, ...]) -> dict[str, Section]:
     """Kernels, casts, quantization and values."""
     import numpy as np
-
-    def numbers(values: Any, code: str) -> Bits:
-        if code[0] in "iu":
-            bits = int(code[1:])
-            return np.array(values, object).astype(
-                f"{'u' if code[0] == 'u' else 'i'}{max(bits, 8) // 8}"
-            )
-        with np.errstate(all="ignore"):
-            return np.array(values, np.float64).astype(dtype_of(code))
 
     def kernel(name: str) -> Section:
         def ask(opset: int, code: str) -> str:
@@ -208,19 +179,6 @@ def sections(run: Run, opsets: tuple[int, ...]) -> dict[str, Section]:
         opset = 24 if "f8_e8m0fnu" in (code, to) or "f4_e2m1fn" in (code, to) else 21
         return run(*node("Cast", {"x": (code, x)}, to, opset, attributes))
 
-    def listed(code: str) -> list[Any]:
-        if code == "b1":
-            return [0, 1]
-        if code[0] in "iu":
-            bits = int(code[1:])
-            low, high = (
-                (-(1 << bits - 1), (1 << bits - 1) - 1) if code[0] == "i" else (0, (1 << bits) - 1)
-            )
-            return [n for n in INTEGERS if low <= n <= high]
-        with np.errstate(all="ignore"):
-            held = np.array(FLOATS).astype(dtype_of(code)).astype(np.float64)
-        return list({told(v): float(v) for v in held}.values())
-
     def casts(code: str, saturate: int) -> Section:
         rows = {told(v): i for i, v in enumerate(listed(code))}
         targets = NARROW[2:6] if not saturate else [*TYPES, *NARROW]
@@ -245,17 +203,11 @@ def sections(run: Run, opsets: tuple[int, ...]) -> dict[str, Section]:
         )
 
     def values(name: str) -> Section:
-        def ask(code: str, pair: str) -> str:
-            bits = int(code[1:])
-            ends = (
-                (-(1 << bits - 1), (1 << bits - 1) - 1) if code[0] == "i" else (0, (1 << bits) - 1)
-            )
-            x, y = (
-                {"min": ends[0], "max": ends[1]}[each] if each in ("min", "max") else int(each)
-                for each in pair.split(",")
-            )
-            if not (ends[0] <= x <= ends[1] and ends[0] <= y <= ends[1]):
+        def ask(code: str, said: str) -> str:
+            both = pair(said, code)
+            if both is None:
                 return "."
+            x, y = both
             made = "b1" if name in ("Less", "Equal") else code
             given = {"a": (code, numbers([x] * 16, code)), "b": (code, numbers([y] * 16, code))}
             return told(run(*node(name, given, made, 21, {}))[0])

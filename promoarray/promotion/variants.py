@@ -47,6 +47,8 @@ remainder_keeping_zero | floats | a remainder of zero has the sign of x1
 checked_divide | bools | a bool divided by False is a ZeroDivisionError
 checked_clip | reals | a lower bound above the upper one is a ValueError
 floor_of_quotient | floats | floor(x1 / x2), whose quotient is rounded first
+floor_of_exact_quotient | floats | the floor of the quotient in float64; divided by zero it is a
+    ZeroDivisionError
 remainder_of_quotient | floats | x1 - floor(x1 / x2) * x2, in float64
 low_bound_last | reals | where the lower bound is above the upper one, it holds for every element
 clip_beyond | floats | a zero that equals a bound keeps its sign
@@ -58,6 +60,8 @@ reciprocal_pow | signed | an integer to a negative power is its reciprocal witho
     and -1 stay, all else is 0
 double_pow | integers | integers are raised in float64: what lies beyond the dtype, and 0 to a
     negative power, is the smallest int32 or int64, in narrower dtypes 0
+positive_double_pow | integers | integers are raised in float64: what lies beyond the dtype is the
+    smallest int32 or int64; a negative power is a ValueError
 double_reciprocal_pow | integers | integers are raised in float64: what lies beyond the dtype is the
     smallest int32 or int64; a negative power is the reciprocal without the fraction, of 0 it is 0
 six_bit_pow | integers | of an array of exponents only the low six bits count: x ** -1 is x ** 63,
@@ -104,6 +108,7 @@ xla_complex_divide xla_reciprocal | complex | of a sum of two products of parts 
 scaled | inexact | a product with a Python int or float is x * scalar + 0: a zero is positive
 scaled_negative | inexact | -x is x * -1 + 0: a zero is positive
 round_half_away | floats | halves are rounded away from zero
+round_up_to_zero | floats | a negative number that rounds to zero is 0.0
 scaled_by_reciprocal | floats | divided by a Python int or float is x * (1 / scalar) + 0, so a zero
     is positive
 exact_integer_mean | integers | the quotient of the sum loses its fraction
@@ -117,6 +122,8 @@ integer_var | integers | the mean, of float32, loses its fraction, squares are s
 integer_std | integers | the square root of the variance without its fraction
 sign_without_nan | floats | the sign of NaN is 0
 sign_keeping_zero | floats | a zero keeps its sign
+second_maximum | floats | x1 if it is greater, else x2: a NaN in x1 is lost
+second_minimum | floats | x1 if it is less, else x2: a NaN in x1 is lost
 sign_of_parts | complex | both parts are divided by the modulus, of an infinity to NaN
 sign_of_parts_keeping_zero | complex | both parts are divided by the modulus, of an infinity to NaN;
     a zero is itself
@@ -126,12 +133,16 @@ sign_of_order | complex | 1, 0 or -1 as x is above, at or below zero by its real
     part
 truncated_divide | integers | integers divide towards zero; divided by zero they are a
     ZeroDivisionError
+saturating_divide | integers | integers divide towards zero, and what is beyond them is the largest;
+    divided by zero they are a ZeroDivisionError
 xla_divide | integers | integers divide towards zero; divided by zero they are -1, all bits set
 xla_remainder | reals | the result has the sign of x1; an integer modulo zero is itself
 xla_floor_divide | integers | the floor of XLA's division, which makes -1, all bits set, of x // 0:
     the floor of that is -2 for a signed x but 0
 saturating_floor_divide | integers | divided by zero an integer is the largest of its dtype, a
     negative one the smallest, and 0 is 0
+finite_add finite_subtract finite_multiply finite_divide | floats | what is infinite is the largest
+    number, with its sign
 saturating_add saturating_subtract saturating_multiply saturating_negative saturating_abs | integers
     | integers of 8 bits saturate
 not_less_equal not_less | floats | true beside NaN

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "conformance"))
 import runtimes
 
 
-@pytest.mark.parametrize("runtime", ["onnxruntime", "openvino"])
+@pytest.mark.parametrize("runtime", ["litert", "onnxruntime", "openvino"])
 def test_the_runtime_answered_the_same(runtime: str) -> None:
     assert list(runtimes.compare(runtime)) == []
 

@@ -71,6 +71,11 @@ def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.floor(xp.true_divide(x, y))
 
 
+def floor_of_exact_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    divisor = not_zero(xp, x, y).astype(xp.float64)
+    return floor_of_quotient(xp, x.astype(xp.float64), divisor).astype(x.dtype)
+
+
 def remainder_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     wide, divisor = x.astype(xp.float64), y.astype(xp.float64)
     return (wide - floor_of_quotient(xp, wide, divisor) * divisor).astype(x.dtype)
@@ -119,6 +124,12 @@ def double_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return _double_pow(xp, x, y, of_zero=beyond(x.dtype))
 
 
+def positive_double_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    if bool(xp.any(y < 0)):
+        raise ValueError("integers to negative powers are refused; write the base as a float")
+    return double_pow(xp, x, y)
+
+
 def double_reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return _double_pow(xp, x, y, of_zero=0)
 
@@ -138,6 +149,11 @@ def scaled_by_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def round_half_away(xp: Any, x: Buffer) -> Buffer:
     return _half_away(xp, x)
+
+
+def round_up_to_zero(xp: Any, x: Buffer) -> Buffer:
+    rounded = xp.round(x)
+    return xp.where(xp.logical_and(rounded == 0, x != 0), xp.zeros_like(x), rounded)
 
 
 def scaled_negative(xp: Any, x: Buffer) -> Buffer:
@@ -174,6 +190,14 @@ def signed_minimum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return clip_signed_zeros(xp, x, y, low=False, high=True)
 
 
+def second_maximum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(xp.greater(x, y), x, y)
+
+
+def second_minimum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(xp.less(x, y), x, y)
+
+
 def sign_of_order(xp: Any, x: Buffer) -> Buffer:
     nan = xp.isnan(x.real) | xp.isnan(x.imag)
     first = xp.where(is_zero(xp, x.real), xp.sign(x.imag), xp.sign(x.real))
@@ -208,6 +232,26 @@ def saturating_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     largest, smallest = xp.full_like(x, ends.max), xp.full_like(x, ends.min)
     by_zero = xp.where(x > 0, largest, xp.where(x < 0, smallest, x))
     return xp.where(y == 0, by_zero, xp.floor_divide(x, or_one(xp, y)))
+
+
+def saturating_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    ends = np.iinfo(x.dtype)
+    beyond_all = xp.logical_and(x == ends.min, y == -1)
+    quotient = truncated_divide(xp, x, xp.where(beyond_all, xp.ones_like(y), y))
+    return xp.where(beyond_all, xp.full_like(x, ends.max), quotient)
+
+
+def _finite(name: str) -> Any:
+    @quietly
+    def computed(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+        result = getattr(xp, name)(x, y)
+        return xp.clip(result, -xp.finfo(x.dtype).max, xp.finfo(x.dtype).max)
+
+    return computed
+
+
+finite_add, finite_subtract = _finite("add"), _finite("subtract")
+finite_multiply, finite_divide = _finite("multiply"), _finite("true_divide")
 
 
 def _saturating(name: str) -> Any:

@@ -127,10 +127,10 @@ def first_admitted(dtype: DType) -> int | None:
     return next((n for n in range(1, 29) if dtype in admitted(CAST, n)), None)
 
 
-def operators() -> dict[str, tuple[str, str]]:
+def operators(table: str = OPERATORS) -> dict[str, tuple[str, str]]:
     """The operator and its history, by function."""
     rows = {}
-    for line in OPERATORS.strip().splitlines():
+    for line in table.strip().splitlines():
         names, history = line.split("|")
         for name in names.split():
             function, operator = name.split(":")
@@ -190,19 +190,26 @@ def power(base: tuple[DType, ...], exponent: tuple[DType, ...], opset: int) -> O
     return rule
 
 
+def taking(
+    name: str, operator: str, types: tuple[DType, ...], edition: str, title: str
+) -> OperationRule:
+    """The rule of a function that an operator computes of these types."""
+    return TypeRule(
+        admit=frozenset(types),
+        result=RESULTS.get(OPERATIONS[name].family, same),
+        extra_results=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
+        why=f"{operator} of {edition} takes {listed(d.name for d in types)}",
+        note=f"{title} computes this with {operator}",
+    )
+
+
 def _rule(name: str, operator: str, history: str, opset: int) -> OperationRule:
     types = admitted(history, opset)
     if not types:
         return refuse(f"ONNX has {operator} for this from opset {history.split()[0]} on")
     if name == "pow":
         return power(types, admitted(EXPONENTS, opset), opset)
-    return TypeRule(
-        admit=frozenset(types),
-        result=RESULTS.get(OPERATIONS[name].family, same),
-        extra_results=(always(dt.int64),) * (len(FIELDS.get(name, ())) - 1),
-        why=f"{operator} of opset {opset} takes {listed(d.name for d in types)}",
-        note=f"ONNX computes this with {operator}",
-    )
+    return taking(name, operator, types, f"opset {opset}", "ONNX")
 
 
 def _operations(opset: int) -> dict[str | Family, OperationRule]:
