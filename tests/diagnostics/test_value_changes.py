@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import promoarray as pa
+from promoarray import extras
 
 NAN, INF = float("nan"), float("inf")
 
@@ -203,3 +204,9 @@ def test_a_bound_of_clip_beyond_which_there_is_nothing_is_no_other_value() -> No
     assert [*report.value_changes] == []
     with pa.policy("numpy@1"):
         assert pa.clip(pa.asarray([0, 200, 255], dtype=pa.uint8), 0, 3.5).tolist() == [0, 3.5, 3.5]
+
+
+def test_a_scale_that_policies_find_otherwise_is_told_though_it_is_of_all_elements() -> None:
+    with pa.policy("tensorflow"), pa.shadow("torch") as report:
+        extras.dynamic_quantize(pa.asarray([1.0, 2.0], dtype=pa.float32))
+    assert [each.place.operation for each in report.value_changes] == ["dynamic_quantize"]

@@ -72,8 +72,9 @@ def _answer(event: QuantizeEvent, policy: Policy, seen: tuple[DType, ...], made:
 def _differences(event: QuantizeEvent, dtype: DType, values: dict[str, Any]) -> list[Difference]:
     """Where policies make other values of the run's dtype."""
     array, made = event.arrays[0], [(decoded(x, dtype), [name]) for name, x in values.items()]
-    given = decoded(array._buffer, type_of(array._type))
-    return other_values(given, decoded(event.result._buffer, dtype), made)
+    given, mine = decoded(array._buffer, type_of(array._type)), decoded(event.result._buffer, dtype)
+    # A scale is of all elements, and stands for what was given.
+    return other_values(given if given.shape == mine.shape else mine, mine, made)
 
 
 def place_of(event: QuantizeEvent) -> Place:

@@ -65,7 +65,9 @@ def compute(call: Call) -> None:
         return
     exact = alpha == 1 and (call.augments or not inplace) and call.is_evidence(operation)
     if alpha != 1:
-        given = (given[0], call.step("multiply", (given[1], alpha)), *given[2:])
+        of_numbers = not isinstance(given[1], AbstractArray)
+        scaled = given[1] * alpha if of_numbers else call.step("multiply", (given[1], alpha))
+        given = (given[0], scaled, *given[2:])
     call.count(OPERATION)
     operation, given, edited = call.as_written(operation, given)
     if call.kwargs.get("out") is not None:  # which has its own dtype, whatever is written into it

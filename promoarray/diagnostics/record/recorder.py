@@ -547,8 +547,11 @@ class Recorder:
         """Record a call by its name, for what else than promotion frameworks do otherwise.
 
         Told are the array that it takes first, the parameters that it names, and whether it is
-        recorded as an operation, of which a rule says what is refused.
+        recorded as an operation, of which a rule says what is refused. A loader of data puts
+        batches together in its own way, which no other framework has.
         """
+        if _stands_in(frame, _LOADING):
+            return
         given = () if operand is None else (operand,)
         options = {"keywords": sorted(keywords), "ruled": ruled}
         with notify_lock, standing_at(frame):
@@ -743,6 +746,8 @@ _INNER = {
 """From a framework to where it makes arrays that are no part of what a program computes."""
 
 _TENSORFLOW = "/tensorflow/python/"
+
+_LOADING = "/torch/utils/data/"
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""

@@ -319,6 +319,22 @@ def test_edits_are_in_the_words_of_pytorch_at_the_operand_that_the_program_wrote
     }
 
 
+def test_a_number_that_alpha_scales_is_a_number() -> None:
+    x = torch.ones(2, dtype=torch.int32)
+    with pa.record("torch", "jax@x32", "paddle@3.3") as report:
+        torch.add(x, 1, alpha=2)
+        x.float().sub(2, alpha=0.5)
+    assert report.divergences == []
+
+
+def test_how_a_loader_puts_batches_together_is_not_named() -> None:
+    with pa.record("torch", "jax@x32") as report:
+        loading = torch.utils.data
+        for (batch,) in loading.DataLoader(loading.TensorDataset(torch.ones(4, 2)), batch_size=2):
+            batch * 2
+    assert not report.unanswered
+
+
 def test_where_as_a_method_has_its_condition_second() -> None:
     x, y = torch.tensor([1, 2], dtype=torch.int8), torch.ones(2, dtype=torch.float64)
     with pa.record("torch", "paddle@3.3") as report:
