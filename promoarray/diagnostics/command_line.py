@@ -71,6 +71,14 @@ def _two_policies(command: argparse.ArgumentParser) -> None:
     add("--to", dest="after", metavar="POLICY", required=True, help="what it is to run under")
 
 
+def _edit(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--edit",
+        action=argparse.BooleanOptionalAction,
+        help="try edits, each by a run of the program; default: unless the first took a minute",
+    )
+
+
 def _save(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--save",
@@ -124,7 +132,7 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         "have installed; default: those that programs of its framework are ported to, of one "
         "written with promoarray all",
     )
-    add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
+    _edit(command)
     add(
         "--run",
         metavar="POLICY",
@@ -367,7 +375,7 @@ def why_arguments(command: argparse.ArgumentParser) -> None:
     )
     add("--framework", metavar="NAME", default="", help="default: what the program imports")
     _save(command)
-    add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
+    _edit(command)
     _end(
         command,
         "0 the program ran to its end, 1 it stopped for a dtype, 2 usage error, 3 it stopped for "
@@ -448,7 +456,7 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
     _packages(command)
     _save(command)
     add("--html", metavar="FILE", help="also write the report as one page")
-    add("--no-edit", dest="edit", action="store_false", help="try no edits: run the program once")
+    _edit(command)
     _of_models(command)
     _for_ci(
         command,

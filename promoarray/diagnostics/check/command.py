@@ -90,8 +90,10 @@ def main(args: argparse.Namespace) -> int:
             save(ended.report(as_policy(task.policies[0]), ()), args.save)
         if isinstance(saved, ModelReport):
             report.eagerly += saved.notes
-        if args.edit and not saved and not ended.interrupted:
-            attempts = Attempts(program, task, given, TRIES)
+        if not saved and not ended.interrupted:
+            attempts = Attempts(
+                program, task, given, ended, most=TRIES, asked=args.edit, command="check"
+            )
             _mend(report, attempts, "" if framework == OWN else framework, ended)
     files = {file for each in ended.findings for file in each.files}
     files |= {os.path.abspath(args.script)} if args.script else set()

@@ -115,8 +115,16 @@ def main(args: argparse.Namespace) -> int:
         ended = comparison.ended(given)
         report = comparison.report(ended)
         linecache.checkcache()  # of files that the program may have written
-        if args.edit and comparison.saved is None and not ended.interrupted:
-            attempts = Attempts(comparison.program, comparison.task, given, TRIES)
+        if comparison.saved is None and not ended.interrupted:
+            attempts = Attempts(
+                comparison.program,
+                comparison.task,
+                given,
+                ended,
+                most=TRIES,
+                asked=args.edit,
+                command="compare",
+            )
             mend(report, ended, attempts, comparison.report)
         if args.run_all and not ended.interrupted:
             every = comparison.outcomes(report.run.name, given)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -93,6 +94,7 @@ class Program:
                 kept = {os.path.realpath(file): text for file, text in texts.items()}
                 Path(texts_in(folder)).write_bytes(pickle.dumps(kept))
             with open(os.path.join(folder, "output"), "w+b") as printed, _passing_on() as children:
+                started = time.monotonic()
                 program = Popen(
                     [sys.executable, *_flags(), *start, *self.command],
                     stdin=given.for_run() if given else None,
@@ -104,13 +106,14 @@ class Program:
                 if given:
                     given.feed(program)
                 status = program.wait()
+                seconds = time.monotonic() - started
                 printed.seek(0)
                 output = printed.read().decode(errors="replace")
             own = (rewritten,) if rewritten else ()  # which we import first
             libraries = dict.fromkeys((*own, *imported(folder)))
             findings = tuple(found(folder, program.pid))
             tell_unseen(folder, findings)
-            return Ended(status, findings, output, tuple(libraries))
+            return Ended(status, findings, output, tuple(libraries), seconds)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ class Ended:
     output: str  # what it printed, if that was kept
     # the array libraries that the program itself has imported, in that order
     imported: tuple[str, ...] = ()
+    seconds: float = 0.0  # that it took
 
     @classmethod
     def of_saved(cls, report: RecordedReport) -> Self:

@@ -75,8 +75,11 @@ def main(args: argparse.Namespace) -> int:
         explained = _explained(framework, ended)
         explained.asked = [*_asked(ended, lines_asked, args.value)]
         explained.note = _names(ended, args.value)
-        if explained.failed is not None and explained.failed.for_a_dtype and args.edit:
-            _mend(explained, Attempts(program, task, given, TRIES))
+        if explained.failed is not None and explained.failed.for_a_dtype:
+            attempts = Attempts(
+                program, task, given, ended, most=TRIES, asked=args.edit, command="why"
+            )
+            _mend(explained, attempts)
     _write(explained, as_json=args.json)
     ended.say_bugs("why")
     if ended.status and explained.failed is None:

@@ -59,6 +59,20 @@ def test_a_report_has_the_loss_the_operands_and_an_edit_that_a_run_checked(capfd
     assert "301 operations of promoarray examined: 2 findings at 2 lines." in out
 
 
+def test_a_program_that_takes_long_is_not_run_again_unless_somebody_asks_for_edits(
+    capfd, here, monkeypatch
+) -> None:
+    monkeypatch.setattr("promoarray.diagnostics.run.attempts.LONG", 0.0)
+    _, out, err = run(capfd, here, PROGRAM)
+    assert "integer-wrap red - nir" in out
+    assert "checked: with it" not in out
+    assert "no edits were tried: each is a run of the program" in err
+    assert "Write --edit to try up to 6" in err
+    _, out, err = run(capfd, here, PROGRAM, "--edit")
+    assert "checked: with it, no integer wraps there" in out
+    assert "no edits were tried" not in err
+
+
 def test_a_clean_program_has_no_findings(capfd, here) -> None:
     clean = "import promoarray as pa\nx = pa.asarray([1.0, 2.0], dtype=pa.float32)\ny = x * x\n"
     code, out, _ = run(capfd, here, clean)
