@@ -19,6 +19,10 @@ FORMATS = ("text", "json", "sarif", "github")
 class CommandParser(argparse.ArgumentParser):
     """A parser whose errors tell options that are misspelled from arguments of the program."""
 
+    def __init__(self, **settings: Any) -> None:
+        # "--n 3" of a program is not "--no-edit".
+        super().__init__(**settings, allow_abbrev=False)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and exit."""
         if "SCRIPT:" in message:  # with -m MODULE, an argument of the module stands in its place
