@@ -19,9 +19,9 @@ FORMATS = ("text", "json", "sarif", "github")
 class CommandParser(argparse.ArgumentParser):
     """A parser whose errors tell options that are misspelled from arguments of the program."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, prog: str | None = None, **settings: Any) -> None:
         # "--n 3" of a program is not "--no-edit".
-        super().__init__(**settings, allow_abbrev=False)
+        super().__init__(prog, **settings, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and exit."""
