@@ -25,7 +25,7 @@ from promoarray.promotion.scalars import WIDE, Scalars, of_int64, passing, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
-from promoarray.promotion.type_steps import NO_ORDER, component, rows, strong_types
+from promoarray.promotion.type_steps import NO_ORDER, component, rows, strong_types, with_wide_ints
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
@@ -56,12 +56,7 @@ def literals(
     policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
 ) -> tuple[Operand, ...]:
     """Let an int be a literal: an int, or a long where that does not hold it (6.4.4.1)."""
-    return tuple(
-        Operand(dt.int64, o.rank)
-        if o.type is dt.weak_int and not -(1 << 31) <= o.value < 1 << 31
-        else Operand(o.type, o.rank)
-        for o in operands
-    )
+    return with_wide_ints(operands)
 
 
 def doubles(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -14,20 +14,21 @@ from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BITS, INEXACT, INTEGERS, NUMBERS, ORDERED, DType
-from promoarray.operations import Family, Form
+from promoarray.operations import Family, Form, operation
 from promoarray.policies._keras_tensorflow import FUNCTIONS as TENSORFLOW_FUNCTIONS
 from promoarray.policies._keras_tensorflow import computed_in, rounded
 from promoarray.policies._narrow_jax import DEFAULTS, LATTICE_C128, narrowed, strongly, summed
 from promoarray.policies.jax.jnp import POLICIES as JAX
 from promoarray.policies.tensorflow.legacy import LEGACY
 from promoarray.policies.torch.operators import POLICIES as TORCH
+from promoarray.promotion.foreign import CALLED, Entry, Foreign, case
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.policy_like import OperationRule, PolicyLike
+from promoarray.promotion.policy_like import ByValue, OperationRule, PolicyLike
 from promoarray.promotion.scalars import in_range, of_int64, passing, wrap
 from promoarray.promotion.source import Source
 from promoarray.promotion.type_rules import TypeMap, TypeRule, same, to_bool
-from promoarray.promotion.type_steps import NO_ORDER, always, component, with_bools
+from promoarray.promotion.type_steps import NO_ORDER, always, component, with_bools, with_wide_ints
 
 PROMOTE = strongly(LATTICE_C128)
 _TORCH = TORCH["2.13"]
@@ -90,6 +91,30 @@ def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan 
 def _chosen(value: Any, dtype: DType) -> Any:
     """Keep the low bits of an int32, which a number is first; refuse what makes an int64."""
     return wrap(in_range(value, dt.int32) if dtype.bits < 64 else of_int64(value), dtype)
+
+
+def _by_value(*which: Family | str) -> ByValue:
+    """Let these functions make an int64 tensor of an int that no int32 holds."""
+
+    def entered(
+        policy: PolicyLike, name: str, operands: tuple[Operand, ...], form: Form
+    ) -> tuple[Operand, ...]:
+        if form is Form.FUNCTION and {name, operation(name).family} & {*which}:
+            return with_wide_ints(operands, Rank.ZERO_D)
+        return tuple([Operand(o.type, o.rank) for o in operands])
+
+    return entered
+
+
+def _foreign(back_end: Foreign | None) -> Foreign:
+    """Let functions make tensors of what is NumPy's; operators and items are the back end's."""
+    cases = back_end.cases if back_end else ()
+    items = tuple(each for each in cases if each.operations and each.operations & _ITEMS)
+    return Foreign("Keras", (*items, case(Entry.ARRAY, forms=CALLED), *cases))
+
+
+_ITEMS = {"getitem", "setitem"}
+_TO_TENSORS = (Family.BITWISE, Family.EQUALITY, Family.ORDER, Family.FLOAT_BINARY, "remainder")
 
 
 def _float(dtype: DType) -> DType:
@@ -186,6 +211,8 @@ KERAS_TORCH = _TORCH.derive(
     ),
     dtypes=tuple(d for d in _TORCH.dtypes if d not in (dt.uint16, dt.uint32, dt.uint64)),
     functions=FUNCTIONS,
+    by_value=_by_value(*_TO_TENSORS, Family.ARITHMETIC, Family.POW),
+    foreign=_foreign(_TORCH.foreign),
     scalars=_TORCH.scalars._replace(
         fit_family={**_TORCH.scalars.fit_family, "where": _chosen, "clip": _chosen}, fit_bound=None
     ),
@@ -248,6 +275,8 @@ KERAS_TENSORFLOW = LEGACY.derive(
         "kernel takes it; operators are TensorFlow's, which promote nothing but Python numbers."
     ),
     functions=TENSORFLOW_FUNCTIONS,
+    by_value=_by_value(*_TO_TENSORS),
+    foreign=_foreign(LEGACY.foreign),
     kernels={**LEGACY.kernels, "hypot": ("hypot_of_sizes",)},
     signatures={},
     answers=None,
@@ -255,7 +284,7 @@ KERAS_TENSORFLOW = LEGACY.derive(
     notes=(
         _OPERATORS,
         "An int beyond int32 is an int64 tensor in functions that make tensors of numbers first, "
-        "such as mod and bitwise_and; here it keeps the low 32 bits.",
+        "such as mod and bitwise_and.",
         *LEGACY.notes,
     ),
 )

@@ -18,6 +18,7 @@ from promoarray.policies._narrow_jax import DEFAULTS, DTYPES, PRINCIPLE, promote
 from promoarray.promotion.cast_quirks import RECORDED, SAID_BY_X86
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, dtypes
 from promoarray.promotion.default_rules import operations
+from promoarray.promotion.foreign import INTS, WRITTEN, Entry, Foreign, Given, case
 from promoarray.promotion.linalg_rules import linear
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
@@ -167,6 +168,20 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.POSITION: TypeRule(result=always(dt.uint32), note="positions are uint32"),
 }
 
+FOREIGN = Foreign(
+    "MLX",
+    (
+        case(Entry.INT, (Given.SCALAR, Given.ZERO_D), INTS, of=["getitem"]),
+        case(Entry.REFUSED, of=["getitem"]),
+        case(Entry.TARGET, of=["setitem"]),
+        case(Entry.NUMPY, forms=WRITTEN, first=True),  # NumPy's own operator comes first
+        case(Entry.FLOAT, Given.SCALAR, "f64"),
+        case(Entry.TARGET),
+    ),
+)
+"""NumPy's scalars and arrays are cast to the dtype of the MLX array, but for float64, which derives
+from Python's."""
+
 _CPU = "mlx 0.32.4, CPU"
 CASTS = CastRule(
     mode=DEFAULT._replace(to_integer=ToInteger.X86),
@@ -197,8 +212,12 @@ MLX = Policy(
     ranked=frozenset({"sum", "prod"}),
     kernels={
         "floor_divide": ("floor_of_quotient",),
-        "remainder": ("remainder_keeping_zero",),
+        "remainder": ("remainder_keeping_zero", "remainder_or_itself"),
+        "bitwise_left_shift": ("masked_left_shift",),
+        "bitwise_right_shift": ("masked_right_shift",),
+        "pow": ("zero_reciprocal_pow", "plain_pow"),
     },
+    foreign=FOREIGN,
     one_element=CONVERSIONS,
     stored=Stored(
         fit=converted,

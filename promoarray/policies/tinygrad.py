@@ -57,6 +57,10 @@ def _shift(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return _SHIFT(policy, name, operands)
 
 
+def _negated(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
+    return "logical_not" if computed is dt.bool else ""
+
+
 _NO_COMPLEX = refuse("tinygrad has no complex numbers")
 _PLAIN, _SHIFT = TypeRule(), TypeRule(admit=INTEGERS)
 _sum = TypeRule(compute=summed, note="narrow integers are summed in 32 bits of their kind")
@@ -73,6 +77,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     **dict.fromkeys(("eig", "eigvals", Family.FFT, Family.RFFT, Family.IRFFT), _NO_COMPLEX),
     Family.SIGN: _PLAIN,
     "abs": _PLAIN,
+    "negative": TypeRule(kernel=_negated, note="-x of a bool is not x"),
     Family.ROUND: _PLAIN,
     "floor": TypeRule(compute=_whole),
     "ceil": TypeRule(compute=_whole),

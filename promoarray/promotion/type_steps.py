@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, INEXACT, WEAK_TYPES, DType
-from promoarray.promotion.plan import Operand, Refusal
+from promoarray.promotion.plan import Operand, Rank, Refusal
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import PolicyLike
@@ -85,6 +85,18 @@ def strong_types(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DTy
     """Let a Python number be of the dtype that it has by itself: no operand is weak."""
     types = supported_types(policy, operands)
     return types if isinstance(types, Refusal) else tuple(map(policy.strong, types))
+
+
+def with_wide_ints(operands: tuple[Operand, ...], rank: Rank = Rank.SCALAR) -> tuple[Operand, ...]:
+    """Let an int that no int32 holds be an int64 of a rank (``Policy.by_value``)."""
+    return tuple(
+        [
+            Operand(dt.int64, rank)
+            if o.type is dt.weak_int and o.value is not None and not -(1 << 31) <= o.value < 1 << 31
+            else Operand(o.type, o.rank)
+            for o in operands
+        ]
+    )
 
 
 def with_bools(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:

@@ -43,6 +43,7 @@ _KINDS = {
 _TABLE = """
 checked_floor_divide | integers | an integer divided by zero is a ZeroDivisionError
 checked_remainder checked_fmod | integers | an integer modulo zero is a ZeroDivisionError
+remainder_or_itself | integers | an integer modulo zero is itself
 remainder_keeping_zero | floats | a remainder of zero has the sign of x1
 checked_divide | bools | a bool divided by False is a ZeroDivisionError
 checked_clip | reals | a lower bound above the upper one is a ValueError
@@ -56,6 +57,9 @@ clip_up_to | floats | a zero that equals a bound takes its sign
 clip_signed_zeros signed_maximum signed_minimum | floats | -0.0 is below 0.0
 left_shift_within right_shift_within | integers | a count beyond the bits is brought into 0 to bits
     - 1
+masked_left_shift masked_right_shift | integers | of a count the low five bits are left, six for
+    64-bit integers
+zero_reciprocal_pow | integers | an integer to a negative power is 0
 reciprocal_pow | signed | an integer to a negative power is its reciprocal without the fraction: 1
     and -1 stay, all else is 0
 double_pow | integers | integers are raised in float64: what lies beyond the dtype, and 0 to a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import promoarray as pa
@@ -12,6 +13,24 @@ def test_a_function_is_keras_and_an_operator_the_back_ends():
         b = pa.asarray([True, False])
         assert (b + 1).dtype is pa.int64
         assert pa.add(b, 1).dtype is pa.int32
+
+
+def test_an_int_beyond_int32_is_an_int64_where_a_tensor_is_made_of_it_first():
+    x, wide = [1, 2], 2**40 + 1
+    with pa.policy("keras@tensorflow"):
+        assert pa.bitwise_xor(pa.asarray(x, dtype=pa.int8), wide).tolist() == [2**40, 2**40 + 3]
+        assert pa.less(pa.asarray(x, dtype=pa.int32), wide).tolist() == [True, True]
+        assert pa.add(pa.asarray(x, dtype=pa.int32), wide).tolist() == [2, 3]
+    with pa.policy("keras@torch"):
+        assert pa.add(pa.asarray([True]), wide).tolist() == [2**40 + 2]
+        assert pa.add(pa.asarray(x, dtype=pa.int32), wide).tolist() == [2, 3]
+
+
+def test_numpys_scalars_are_tensors_to_functions_and_the_back_ends_to_operators():
+    with pa.policy("keras@torch"):
+        x = pa.ones(2, dtype=pa.int8)
+        assert pa.multiply(x, np.float32(1.5)).dtype is pa.float32
+        assert (x * np.int64(2)).dtype is pa.int8
 
 
 def test_many_functions_make_32_bits_of_64():

@@ -20,13 +20,22 @@ STORED = [
     ("arange(-2, 2, dtype=uint8)", "u8", [254, 255, 0, 1]),
     ("asarray([1j, 2 + 1j]) // asarray([2, 2])", "c64", [0.5j, 1 + 0.5j]),
     ("asarray([5.0, -5.0]) // float('inf')", "f32", [0.0, -0.0]),
+    ("asarray([7, -3], dtype=int8) % asarray([0, 2], dtype=int8)", "i8", [7, 1]),
+    ("asarray([7, -3], dtype=int8) << asarray([33, 8], dtype=int8)", "i8", [14, 0]),
+    ("asarray([7, -3]) >> asarray([33, 31])", "i32", [3, -1]),
+    ("asarray([1, -1, 2]) ** asarray([-1, -1, 3])", "i32", [0, 0, 8]),
+    ("asarray([1, 2], dtype=int8) + float32_of(1.5)", "i8", [2, 3]),
+    ("asarray([1, 2], dtype=int8) + float64_of(1.5)", "f32", [2.5, 3.5]),
+    ("add(float32_of(1.5), asarray([1, 2], dtype=int8))", "i8", [2, 3]),
 ]
 
 
 @pytest.mark.parametrize(("program", "code", "values"), STORED)
 def test_numbers_are_stored_and_divided_as_mlx_does(program, code, values):
     with pa.policy("mlx"), np.errstate(all="ignore"):
-        made = eval(program, {**{name: getattr(pa, name) for name in pa.__all__}, "float": float})
+        names = {name: getattr(pa, name) for name in pa.__all__}
+        names |= {"float": float, "float32_of": np.float32, "float64_of": np.float64}
+        made = eval(program, names)
     assert made.dtype.code == code
     np.testing.assert_array_equal(np.asarray(made), values)
 

@@ -135,3 +135,56 @@ def setitem(x: Any, key: Any, value: Any) -> Any:
     """Assign, and answer what was assigned to."""
     x[key] = value
     return x
+
+
+def in_standard_form(
+    functions: Mapping[str, Callable[..., Any]], leave: Callable[[Any], tuple[str, bool, Any]]
+) -> dict[str, Callable[..., Any]]:
+    """Functions that are not asked what the array API has no form for.
+
+    That is a condition that is no array of bools, no axis, or one that is not there or twice, an
+    extreme of no elements, a clip without a bound, arrays joined or sorted without an axis. A
+    framework that takes it says nothing about dtypes by that; NotImplementedError is raised.
+    """
+
+    def of_bools(condition: Any, *values: Any) -> bool:
+        try:
+            return leave(condition)[0] == "bool"
+        except Exception:
+            return False
+
+    def along(x: Any, *, axis: Any = None, **options: Any) -> bool:
+        if axis is None:
+            return True
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        shape = getattr(x, "shape", ())
+        there = all(type(n) is int and -len(shape) <= n < len(shape) for n in axes)
+        return there and 0 < len(axes) == len({n % len(shape) for n in axes})
+
+    def of_some(x: Any, **options: Any) -> bool:
+        return along(x, **options) and 0 not in getattr(x, "shape", ())
+
+    def by_axis(x: Any, *, axis: Any = 0, **options: Any) -> bool:
+        return axis is not None
+
+    def bounded(x: Any, min: Any = None, max: Any = None) -> bool:
+        return min is not None and max is not None
+
+    forms = {
+        "where": of_bools,
+        "clip": bounded,
+        **dict.fromkeys(("concat", "stack", "sort", "argsort"), by_axis),
+        **dict.fromkeys(("max", "min", "argmax", "argmin"), of_some),
+        **dict.fromkeys(("all", "any", "sum", "prod", "mean", "std", "var", "flip"), along),
+    }
+
+    def guarded(function: Callable[..., Any], form: Callable[..., bool]) -> Callable[..., Any]:
+        def asked(*arguments: Any, **options: Any) -> Any:
+            if not form(*arguments, **options):
+                raise NotImplementedError("the array API has no such form")
+            return function(*arguments, **options)
+
+        return asked
+
+    both = forms.keys() & functions.keys()
+    return {**functions, **{name: guarded(functions[name], forms[name]) for name in both}}

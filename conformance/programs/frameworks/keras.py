@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from programs.frameworks import Framework
+from programs.frameworks import Framework, in_standard_form
 from programs.program import words
 
 DTYPES = words(
@@ -61,15 +61,18 @@ def framework(edition: str) -> Framework:
     return Framework(
         version=f"keras {keras.__version__}, {edition} {back_end.__version__.partition('+')[0]}",
         policy=f"keras@{edition}",
-        functions={
-            **{name: getattr(ops, theirs) for name, theirs in named.items()},
-            "astype": lambda x, dtype: ops.cast(x, dtype),
-            "clip": lambda x, min, max: ops.clip(x, min, max),
-            "concat": lambda arrays, *, axis=0: ops.concatenate(arrays, axis),
-            "stack": lambda arrays, *, axis=0: ops.stack(arrays, axis),
-            **{name: _spread(getattr(ops, name)) for name in MEASURED},
-            **{f"cumulative_{n}": _running(getattr(ops, f"cum{n}")) for n in ("sum", "prod")},
-        },
+        functions=in_standard_form(
+            {
+                **{name: getattr(ops, theirs) for name, theirs in named.items()},
+                "astype": lambda x, dtype: ops.cast(x, dtype),
+                "clip": lambda x, min, max: ops.clip(x, min, max),
+                "concat": lambda arrays, *, axis=0: ops.concatenate(arrays, axis),
+                "stack": lambda arrays, *, axis=0: ops.stack(arrays, axis),
+                **{name: _spread(getattr(ops, name)) for name in MEASURED},
+                **{f"cumulative_{n}": _running(getattr(ops, f"cum{n}")) for n in ("sum", "prod")},
+            },
+            leave,
+        ),
         dtypes={name: name for name in _dtypes(enter, leave)},
         enter=enter,
         leave=leave,
@@ -79,7 +82,8 @@ def framework(edition: str) -> Framework:
 
 
 _MISSING = re.compile(
-    r"not implemented for '|Unimplemented|NotImplemented|Could not find device|No OpKernel"
+    r"not implemented for '|Unimplemented|NotImplemented|operand type|Could not find device"
+    r"|No OpKernel"
 )
 
 

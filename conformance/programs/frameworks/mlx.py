@@ -13,7 +13,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from programs.frameworks import Framework
+from programs.frameworks import Framework, in_standard_form
 from programs.frameworks.numpy import DTYPES
 
 SAME = (
@@ -44,13 +44,16 @@ def framework(edition: str) -> Framework:
     return Framework(
         version=f"mlx {mx.__version__}",
         policy="mlx@0.32",
-        functions={
-            **{name: _evaluated(function) for name, function in functions.items()},
-        },
+        functions=in_standard_form(
+            {name: _evaluated(function) for name, function in functions.items()}, leave
+        ),
         dtypes={name: getattr(mx, "bool_" if name == "bool" else name) for name in names},
         enter=enter,
         leave=leave,
-        missing=lambda error: "incompatible function arguments" in str(error),
+        missing=lambda error: (
+            isinstance(error, NotImplementedError)
+            or "incompatible function arguments" in str(error)
+        ),
         traits=frozenset(),  # `x += y` gives x another dtype, and all that is the same array
     )
 

@@ -16,7 +16,7 @@ os.environ["DEV"] = "PYTHON"
 import numpy as np
 from tinygrad import Tensor, dtypes
 
-from programs.frameworks import Framework
+from programs.frameworks import Framework, in_standard_form
 from programs.frameworks.numpy import DTYPES
 
 SAME = (
@@ -50,7 +50,9 @@ def framework(edition: str) -> Framework:
     return Framework(
         version=f"tinygrad {version('tinygrad')}",
         policy="tinygrad@0.14",
-        functions={name: _realized(function) for name, function in functions.items()},
+        functions=in_standard_form(
+            {name: _realized(function) for name, function in functions.items()}, leave
+        ),
         dtypes={name: getattr(dtypes, name) for name in names},
         enter=enter,
         leave=leave,

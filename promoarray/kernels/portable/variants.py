@@ -48,6 +48,10 @@ def checked_fmod(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.fmod(x, not_zero(xp, x, y))
 
 
+def remainder_or_itself(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.where(y == 0, x, xp.remainder(x, or_one(xp, y)))
+
+
 def remainder_keeping_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     truncated = xp.fmod(x, y)
     return xp.where(truncated == 0, truncated, xp.remainder(x, y))
@@ -110,6 +114,19 @@ def left_shift_within(xp: Any, x: Buffer, count: Buffer) -> Buffer:
 
 def right_shift_within(xp: Any, x: Buffer, count: Buffer) -> Buffer:
     return xp.right_shift(x, _within(xp, count))
+
+
+def masked_left_shift(xp: Any, x: Buffer, count: Buffer) -> Buffer:
+    return xp.left_shift(*_as_registers(xp, x, count)).astype(x.dtype)
+
+
+def masked_right_shift(xp: Any, x: Buffer, count: Buffer) -> Buffer:
+    return xp.right_shift(*_as_registers(xp, x, count)).astype(x.dtype)
+
+
+def zero_reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    power = xp.power(x, xp.maximum(y, xp.zeros_like(y)))
+    return xp.where(y < 0, xp.zeros_like(x), power)
 
 
 def reciprocal_pow(xp: Any, x: Buffer, y: Buffer) -> Buffer:
@@ -378,6 +395,15 @@ def _double_pow(xp: Any, x: Buffer, y: Buffer, *, of_zero: int) -> Buffer:
     inverse = xp.where(xp.logical_or(x == 1, x + one == 0), xp.where(odd, x, one), zero)
     inverse = xp.where(x == 0, xp.full_like(x, of_zero), inverse)
     return xp.where(y < 0, inverse, power)
+
+
+def _as_registers(xp: Any, x: Buffer, count: Buffer) -> tuple[Buffer, Buffer]:
+    """Numbers in registers of x86, and a count of which its low five or six bits are left."""
+    wide = (
+        x.dtype if x.dtype.itemsize > 4 else np.dtype("uint32" if x.dtype == np.uint32 else "int32")
+    )
+    mask = xp.full_like(x, 8 * wide.itemsize - 1)
+    return x.astype(wide), xp.bitwise_and(count, mask).astype(wide)
 
 
 def _within(xp: Any, count: Buffer) -> Buffer:
