@@ -262,7 +262,8 @@ def _finite(name: str) -> Any:
     @quietly
     def computed(xp: Any, x: Buffer, y: Buffer) -> Buffer:
         result = getattr(xp, name)(x, y)
-        return xp.clip(result, -xp.finfo(x.dtype).max, xp.finfo(x.dtype).max)
+        largest = xp.copysign(xp.full_like(result, np.finfo(result.dtype).max), result)
+        return xp.where(xp.isinf(result), largest, result)
 
     return computed
 
