@@ -1,7 +1,7 @@
 """Settings of the documentation site: ``python -m sphinx -W -b html docs build/site``.
 
-The site needs no network, neither to be built nor to be read: nothing is linked to inventories of
-other projects, and the theme brings its fonts and scripts along.
+The site needs no network, neither to be built nor to be read: no docstring refers to a page of
+another project, so that there is no inventory to load, and the theme brings its fonts and scripts.
 """
 
 from __future__ import annotations
@@ -83,6 +83,14 @@ html_theme_options = {
     "secondary_sidebar_items": {"**": _BESIDE},
     "use_edit_page_button": "Source" in SOURCE,
 }
+if "Documentation" in SOURCE:  # a list of the published versions lies beside them
+    _site = SOURCE["Documentation"].rstrip("/")
+    html_theme_options["switcher"] = {
+        "json_url": f"{_site}/versions.json",
+        "version_match": version,
+    }
+    html_theme_options["check_switcher"] = False
+    html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher", "navbar-icon-links"]
 html_sidebars = {"index": [], "start": []}
 html_show_sourcelink = False
 html_show_copyright = False

@@ -44,7 +44,8 @@ from promoarray.promotion.registry import as_policy
 from promoarray.promotion.table_text import cell_dtype, python_scalar
 
 EPILOG = (
-    "Exit codes: 0 yes, 1 no (refused, unknown, a property fails), 2 usage error, 3 internal error."
+    "Exit codes: 0 success, 1 the answer is no (a refusal, a failed check), 2 usage error, "
+    "3 internal error."
 )
 
 
@@ -165,10 +166,10 @@ def _no_arguments(command: argparse.ArgumentParser) -> None:
 
 def _table_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("policies", metavar="POLICY", nargs="+", help="one, or two to see side by side")
-    add("--op", default="", help="of one operation: a name such as divide, or /")
+    add("policies", metavar="POLICY", nargs="+", help="one policy, or two side by side")
+    add("--op", default="", help="the operation, such as divide or /; default: promotion alone")
     add("--format", choices=("text", "markdown", "csv", "json"), default="text")
-    add("--dtypes", help="only these, by name or code: int8,f32,i*")
+    add("--dtypes", help="only these dtypes, by name or code: int8,f32,i*")
 
 
 def _explore_arguments(command: argparse.ArgumentParser) -> None:
@@ -178,15 +179,13 @@ def _explore_arguments(command: argparse.ArgumentParser) -> None:
         "--policies",
         "--policy",
         metavar="A,B,C",
-        help="the policies it shows, or all; default: the editions of every framework that people "
-        "have installed",
+        help="the policies to show, or all; default: eight editions that people have installed",
     )
     add("--open", action="store_true", help="open it in a browser")
     command.description = (
-        "Write one HTML page that needs nothing else: the result of every operation for every pair "
-        "of dtypes under every policy as a picture, the difference of two policies, what casts "
-        "make of special values, and the order of each promotion rule. A click on a cell explains "
-        "it with its source."
+        "Write one self-contained HTML page: the result of every operation for every pair of "
+        "dtypes under each policy, the differences of two policies, casts of special values, and "
+        "the order of each promotion rule. Click a cell for its explanation and source."
     )
 
 
@@ -204,7 +203,7 @@ def _explain_arguments(command: argparse.ArgumentParser) -> None:
         "--policies",
         "--policy",
         metavar="A,B,C",
-        help="an explanation each; default: the policy in force",
+        help="explain under each of these; default: the policy in force",
     )
 
 
@@ -212,14 +211,19 @@ def _cast_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     values = "1.5, -0.0, inf, nan or bits:7f; or a file of weights: .safetensors, .gguf"
     add("values", metavar="VALUE", nargs="+", help=values)
-    add("--from", dest="source", metavar="DTYPE", help="of the values; weights have their own")
+    add(
+        "--from",
+        dest="source",
+        metavar="DTYPE",
+        help="dtype of the values; a weights file has its own",
+    )
     add("--to", dest="target", metavar="DTYPE", required=True)
     add(
         "--policies",
         "--policy",
         metavar="A,B,C",
-        help="default: numpy, jax, torch, tensorflow, paddle, mindspore, aclnn and onnx; all "
-        "others (promoarray list) by name",
+        help="policies to ask; default: numpy, jax, torch, tensorflow, paddle, mindspore, aclnn "
+        "and onnx",
     )
     add("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
     add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
@@ -231,14 +235,14 @@ def _lsp_arguments(command: argparse.ArgumentParser) -> None:
         "recordings",
         metavar="RUN.zip",
         nargs="*",
-        help="recordings that --save wrote, or patterns such as runs/*.zip, from the workspace "
-        "on; default: .promoarray/*.zip",
+        help="recordings that --save wrote, or patterns such as runs/*.zip, relative to the "
+        "workspace; default: .promoarray/*.zip",
     )
     add("--policies", "--policy", metavar="A,B,C", help="default: those of compare")
     ignored(command)
     command.description = (
-        "A language server: findings of saved recordings as diagnostics at their lines, edits as "
-        "quick fixes, and the dtypes that the run saw on hover. It runs no program."
+        "A language server: shows findings of saved recordings at their lines, offers edits as "
+        "quick fixes, and shows the run's dtypes on hover. It does not run your program."
     )
 
 
@@ -395,17 +399,17 @@ def _completion(args: argparse.Namespace) -> int:
 _COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
     "list": (_list, _no_arguments, "list the policies"),
     "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
-    "explore": (_explore, _explore_arguments, "write a page to explore the policies in"),
-    "explain": (_explain, _explain_arguments, "say why an operation has the dtype it has"),
+    "explore": (_explore, _explore_arguments, "write an HTML page to explore the policies"),
+    "explain": (_explain, _explain_arguments, "explain the dtype of an operation"),
     "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
     "check": (_check, check_arguments, "run a program and show where numbers were lost"),
     "compare": (_in_room, compare_arguments, "run a program and show where the policies differ"),
-    "diff": (_in_room, diff_arguments, "show what changes in a program between two policies"),
-    "why": (_in_room, why_arguments, "say where a dtype came from at which a program stops"),
-    "align": (_align, align_arguments, "find where a translation leaves the original"),
-    "bisect": (_in_room, bisect_arguments, "find what changes a program's final value"),
-    "port": (_in_room, port_arguments, "write the casts that make a program agree everywhere"),
-    "lsp": (_lsp, _lsp_arguments, "serve findings of saved recordings to an editor"),
+    "diff": (_in_room, diff_arguments, "run a program and show what changes between two policies"),
+    "why": (_in_room, why_arguments, "run a program and show where its dtypes came from"),
+    "align": (_align, align_arguments, "find where a translated program differs from the original"),
+    "bisect": (_in_room, bisect_arguments, "find the lines that change a program's result"),
+    "port": (_in_room, port_arguments, "write the casts that a program needs elsewhere"),
+    "lsp": (_lsp, _lsp_arguments, "show findings in an editor (language server)"),
     "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),
     "completion": (_completion, _completion_arguments, "print a shell's completion script"),
 }

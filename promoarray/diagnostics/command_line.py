@@ -63,16 +63,22 @@ class CommandParser(argparse.ArgumentParser):
 def _program(command: argparse.ArgumentParser, script: str | None = None) -> Any:
     """Add the program; return the group of which one is required, unless a command is given."""
     which = command.add_mutually_exclusive_group()
-    of_all = script or "a script, a folder, or - for one that is piped in; or -- COMMAND ARGS"
+    of_all = script or "a script, a folder, or - for standard input; or -- COMMAND ARGS"
     which.add_argument("script", metavar="SCRIPT", nargs="?", help=of_all)
-    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, as python -m")
+    which.add_argument("-m", metavar="MODULE", dest="module", help="run a module, like python -m")
     return which
 
 
 def _two_policies(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("--from", dest="before", metavar="POLICY", required=True, help="what it runs under now")
-    add("--to", dest="after", metavar="POLICY", required=True, help="what it is to run under")
+    add(
+        "--from",
+        dest="before",
+        metavar="POLICY",
+        required=True,
+        help="the policy that it runs under now",
+    )
+    add("--to", dest="after", metavar="POLICY", required=True, help="the policy to move to")
 
 
 def _edit(command: argparse.ArgumentParser) -> None:
@@ -87,8 +93,7 @@ def _save(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--save",
         metavar="RUN.zip",
-        help="also write the recording, which compare, diff, why and check take in place of a "
-        "program",
+        help="also save the recording; compare, diff, why and check take it in place of a program",
     )
 
 
@@ -98,8 +103,7 @@ def _packages(command: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         type=lambda names: tuple(name.strip() for name in names.split(",")),
         default=(),
-        help="of an unmodified program of NumPy: installed libraries in Python whose operations "
-        "are recorded, too",
+        help="for NumPy programs: also record these installed Python libraries",
     )
 
 
@@ -122,8 +126,8 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     which = _program(
         command,
-        "a program, a notebook, an ONNX model, a torch.export archive (.pt2), or a run that --save "
-        "wrote, of which the policies are asked without running it",
+        "a program, a notebook, an ONNX model, a torch.export archive (.pt2), or a recording that "
+        "--save wrote",
     )
     which.add_argument(
         "--schema", action="store_true", help="print the JSON schema of the JSON report"
@@ -132,54 +136,55 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         "--policies",
         "--policy",
         metavar="A,B,C",
-        help="the policies to compare with, or all: the editions of every framework that people "
-        "have installed; default: those that programs of its framework are ported to, of one "
-        "written with promoarray all",
+        help="the policies to compare with, or all: eight editions that people have installed; "
+        "default: what programs of this framework are usually ported to",
     )
     _edit(command)
     add(
         "--run",
         metavar="POLICY",
-        help="the policy the program runs under, whatever it sets; default: what it runs under by "
-        "itself",
+        help="the policy to run under, whatever the program sets; default: its own",
     )
     add(
         "--show",
         metavar="NAMES",
         type=lambda names: [name.strip() for name in names.split(",")],
-        help="the globals to compare between the runs under each policy; implies --run-all",
+        help="global variables to compare between the runs; implies --run-all",
     )
     add(
         "--framework",
         metavar="NAMES",
         default="auto",
-        help="what is recorded of an unmodified program, such as torch,numpy; or promoarray, if it "
-        "is written against that; default: auto, all that the run imports",
+        help="libraries to record, such as torch,numpy or promoarray; default: auto, all that the "
+        "run imports",
     )
     add(
         "--drift",
         action="store_true",
-        help="of an unmodified program: also show where promoarray's policy of the framework "
-        "differs from the framework itself",
+        help="also show where promoarray's policy differs from what the framework really did",
     )
     _packages(command)
     _of_models(command)
     add(
         "--fix",
         metavar="FILE",
-        help="of an ONNX model: write it with the casts that it lacks between float dtypes, once "
-        "onnx has checked and run it",
+        help="for an ONNX model: write it with the missing casts between float dtypes, if onnx "
+        "can check and run it",
     )
     add(
         "--types",
         metavar="NAME=DTYPE,...",
-        help="of a file with kernels of Triton: the dtypes of their arguments, of pointers what "
-        "they point to; the kernels are read, and neither Triton nor a GPU is needed",
+        help="for a file of Triton kernels: the dtypes of their arguments, for pointers of what "
+        "they point to; needs neither Triton nor a GPU",
     )
-    add("--all", action="store_true", help="show the places that only inherit, too")
+    add(
+        "--all",
+        action="store_true",
+        help="also show places that differ only because an earlier line did",
+    )
     _save(command)
-    add("--html", metavar="FILE", help="also write the report as one page")
-    add("--max-sites", metavar="N", type=_count, help="keep at most so many places; default: 10000")
+    add("--html", metavar="FILE", help="also write the report as an HTML page")
+    add("--max-sites", metavar="N", type=_count, help="keep at most N places; default: 10000")
     add("--run-all", action="store_true", help="also run the program under each policy")
     add(
         "--stop",
@@ -190,25 +195,24 @@ def compare_arguments(command: argparse.ArgumentParser) -> None:
         "--traceback",
         choices=("short", "full"),
         default="short",
-        help="what tracebacks of the program show: short ones end at its own line, without "
-        "promoarray's frames",
+        help="short: tracebacks end at your own line; full: with promoarray's frames",
     )
     _for_ci(
         command,
         metavar="KINDS",
         type=_selectors,
         default=DEFAULT,
-        help="what makes the exit code 1: root (other dtypes and refusals that do not come of an "
-        "earlier line), dtype, refuse, bits (other values of the same dtype), escape, signature, "
+        help="kinds that make the exit code 1: root (other dtypes and refusals that no earlier "
+        "line causes), dtype, refuse, bits (other values of the same dtype), escape, signature, "
         f"decision, {INCOMPLETE} (exit code 4), {ANY} or {NONE}; default: {','.join(DEFAULT)}",
     )
     _end(
         command,
-        "0 nothing found, 1 findings that --fail-on selects and that are neither ignored nor in "
-        "the baseline, 2 usage error, 3 the program failed (its own status is told), computed "
-        "nothing, or promoarray failed, 4 nothing was found, but not all was examined, if "
-        "--fail-on has incomplete, 128 + N where signal N ended the program: 130 after Ctrl-C. "
-        "However it ended, what was found until then is reported.",
+        "0 nothing found, 1 findings that --fail-on selects, neither ignored nor in the baseline, "
+        "2 usage error, 3 the program failed or computed nothing, or promoarray failed, 4 nothing "
+        "found but not everything examined (if --fail-on has incomplete), 128 + N if signal N "
+        "ended the program (130 after Ctrl-C). In each case you get the report on what ran until "
+        "then.",
     )
 
 
@@ -217,17 +221,17 @@ def _for_ci(command: argparse.ArgumentParser, **fail_on: Any) -> None:
     add = command.add_argument_group("for CI").add_argument
     add("--fail-on", **fail_on)
     ignored(command)
-    add("--baseline", metavar="FILE", help="the findings that are known, which do not fail")
+    add("--baseline", metavar="FILE", help="known findings, which do not fail")
     add(
         "--update-baseline",
         action="store_true",
-        help="write what is found into the baseline, and fail on nothing",
+        help="write the findings into the baseline; nothing fails",
     )
     add(
         "--format",
         choices=FORMATS,
-        help="of the report: text, json, sarif (2.1.0, for code scanning) or github (commands "
-        "that annotate lines in a workflow); default: text. --json is --format json",
+        help="format of the report: text (default), json, sarif (2.1.0, for code scanning) or "
+        "github (annotations in a workflow). --json is --format json",
     )
     add("--output", metavar="FILE", help="where to write the report; default: standard output")
     add("--sarif", metavar="FILE", help="also write SARIF")
@@ -238,7 +242,7 @@ def _of_models(command: argparse.ArgumentParser) -> None:
     add(
         "--inputs",
         metavar="FILE",
-        help="of an ONNX model: its inputs, in an npz file; default: random ones, always the same",
+        help="for an ONNX model: its inputs, an npz file; default: random ones, always the same",
     )
     add("--dtypes-only", action="store_true", help="compute no values")
 
@@ -257,7 +261,7 @@ def ignored(command: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         type=_ignored,
         default=(),
-        help="findings that are left out, by kind or policy, as a comment names them",
+        help="kinds and policies to ignore, as in # promoarray: ignore[...]",
     )
     command.set_defaults(ignore_in={})
 
@@ -289,15 +293,17 @@ def diff_arguments(command: argparse.ArgumentParser) -> None:
     _two_policies(command)
     _packages(command)
     command.add_argument(
-        "--all", action="store_true", help="show the lines of which only operands differ, too"
+        "--all",
+        action="store_true",
+        help="also show lines that differ only because an earlier line did",
     )
     _end(
         command,
-        "0 nothing changes, 1 something does, 2 usage error, 3 the program failed (what was found "
-        "until then is reported) or computed nothing, 4 nothing changes in what was examined, and "
-        "not all was, 128 + N where signal N ended it.",
+        "0 nothing changes, 1 something does, 2 usage error, 3 the program failed or computed "
+        "nothing, 4 nothing changes but not everything was examined, 128 + N if signal N ended "
+        "the program.",
         "Run a program under one policy and list the lines whose dtype, value or refusal changes "
-        "under another: before and after, the rules that differ, and what to write.",
+        "under another, with the rules that differ and the edit that keeps the old result.",
     )
 
 
@@ -310,18 +316,18 @@ def bisect_arguments(command: argparse.ArgumentParser) -> None:
         dest="expression",
         metavar="EXPRESSION",
         required=True,
-        help="the final value: an expression of the program's globals, such as 'float(loss)'",
+        help="the final value: an expression with the program's globals, such as 'float(loss)'",
     )
     _tolerance(
         command,
-        "two values count as the same up to this relative difference; default: 0, every bit",
+        "values count as equal up to this relative difference; default: 0, every bit",
     )
     _end(
         command,
         "0 the value is the same, 1 it changes, 2 usage error, 3 the program failed, or its value "
         "changes from run to run.",
         "Find the smallest set of lines, and of rules there, that change a program's final value "
-        "from one policy to another. The program is run many times, and has to be deterministic.",
+        "from one policy to another. Runs the program many times; it must be deterministic.",
     )
 
 
@@ -334,28 +340,28 @@ def port_arguments(command: argparse.ArgumentParser) -> None:
         "--run",
         "--from",
         metavar="POLICY",
-        help="the policy to port from, whatever the program sets; default: what it runs under by "
-        "itself. Of a NumPy program: numpy@1, which it was written for",
+        help="the policy to port from, whatever the program sets; default: its own; for a NumPy "
+        "program numpy@1",
     )
     where = command.add_mutually_exclusive_group()
     where.add_argument("--patch", metavar="FILE", help="write a patch; default: print it")
     where.add_argument("--write", action="store_true", help="edit the files in place")
     _tolerance(
         command,
-        "count values as equal that differ by no more than R times the largest value of their "
-        "array; default: 0, all bits",
+        "values count as equal if they differ by at most R times the largest of their array; "
+        "default: 0, every bit",
     )
     add(
         "--python1",
         metavar="PYTHON",
-        help="an interpreter that has NumPy 1: the program is run there, too, and the edited one "
-        "has to end with its values",
+        help="an interpreter with NumPy 1: the program also runs there, and the edited one must "
+        "end with its values",
     )
     _end(
         command,
         "0 the edited program ends with the same dtypes and values under every policy, 1 it does "
-        "not, 2 usage error, 3 the program failed, 4 it does as far as it was examined, 130 after "
-        "Ctrl-C. The program is run several times, a recorded one at most four.",
+        "not, 2 usage error, 3 the program failed, 4 it does, but not everything was examined, "
+        "130 after Ctrl-C. The program runs several times, a recorded one at most four.",
     )
 
 
@@ -368,25 +374,25 @@ def why_arguments(command: argparse.ArgumentParser) -> None:
         metavar="FILE:N",
         action="append",
         default=[],
-        help="also say where the dtypes of a line's operations come from",
+        help="also explain the dtypes of this line",
     )
     add(
         "--value",
         metavar="NAME",
         action="append",
         default=[],
-        help="also say where the dtype of a global at the end comes from",
+        help="also explain the dtype of this global variable at the end",
     )
     add("--framework", metavar="NAME", default="", help="default: what the program imports")
     _save(command)
     _edit(command)
     _end(
         command,
-        "0 the program ran to its end, 1 it stopped for a dtype, 2 usage error, 3 it stopped for "
-        "something else.",
-        "Run a program of PyTorch, Paddle, JAX or TensorFlow as it is. Where it stops for a dtype, "
-        "say where the dtype of each operand came from, line by line, and what to write: an edit "
-        "with which the program was run, and got past the stop.",
+        "0 the program ran to its end, 1 it stopped over a dtype, 2 usage error, 3 it stopped for "
+        "another reason.",
+        "Run a program of NumPy, PyTorch, Paddle, JAX or TensorFlow as it is. If it stops over a "
+        "dtype, show where each operand's dtype came from, line by line, and an edit with which "
+        "the program was run and got past the stop.",
     )
 
 
@@ -399,22 +405,27 @@ def align_arguments(command: argparse.ArgumentParser) -> None:
     add(
         "--weights",
         metavar="FILE",
-        help="which drawn array of the first stands for one of the second, where the proposal is "
-        'wrong: JSON, {"b.py:12#0": "a.py:30#0"}, by the lines that draw them',
+        help="pairs of drawn arrays, if promoarray pairs them wrongly: JSON, "
+        '{"b.py:12#0": "a.py:30#0"}, by the lines that draw them',
     )
-    add("--calls", metavar="N", type=_count, help="look at so many calls of each; default: all")
-    add("--differences", metavar="N", type=_count, default=4, help="stop after N; default: 4")
+    add("--calls", metavar="N", type=_count, help="compare only the first N calls; default: all")
+    add(
+        "--differences",
+        metavar="N",
+        type=_count,
+        default=4,
+        help="stop after N differences; default: 4",
+    )
     add("--no-edit", dest="edit", action="store_false", help="try no edits")
-    add("--save", metavar="RUN.zip", help="with one program: write its run with its values")
-    add("--html", metavar="FILE", help="also write the report as one page")
+    add("--save", metavar="RUN.zip", help="with one program: save its run with its values")
+    add("--html", metavar="FILE", help="also write the report as an HTML page")
     _end(
         command,
-        "0 aligned as far as examined, 1 the second leaves the first, 2 usage error, 3 a program "
-        "failed, 4 no difference was found, but not all was paired.",
+        "0 aligned, as far as examined, 1 differences, 2 usage error, 3 a program failed, 4 no "
+        "difference found but not everything paired.",
         "Run a program and its translation with the same seeds, initial weights and drawn inputs, "
-        "pair their operations by the values that flow between them, and say at which operation "
-        "dtype or values first leave what rounding explains, and why; then, with that difference "
-        "taken out, the next.",
+        "pair their operations by their values, and show the first operation whose dtype or "
+        "values differ by more than rounding explains, and why; then the next difference.",
     )
 
 
@@ -425,7 +436,8 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     _program(
         command,
-        "a program, a notebook, or an ONNX model; or a policy, whose rule's properties are proved",
+        "a program, a notebook, an ONNX model, or a recording that check saved; or the name of a "
+        "policy, to test the properties of its rule",
     )
     add(
         "--only",
@@ -437,47 +449,47 @@ def check_arguments(command: argparse.ArgumentParser) -> None:
         "--shadow",
         metavar="DTYPE",
         choices=("float32", "float64"),
-        help="also look for unstable: compute what gives fewer bits in this dtype beside it",
+        help="also look for unstable: compute results of fewer bits again in this dtype",
     )
     add(
         "--ulps",
         metavar="N",
         type=_number,
-        help="with --shadow: how many units in the last place results may be apart; default: 4",
+        help="with --shadow: how many units in the last place results may differ; default: 4",
     )
     add(
         "--share",
         metavar="R",
         type=_number,
-        help="the share of results that have to vanish before underflow is told; default: 0.1",
+        help="report underflow if at least this share of results vanishes; default: 0.1",
     )
     add(
         "--all",
         action="store_true",
-        help="look at every element of large arrays, which are sampled else, and show everything",
+        help="check every element of large arrays (by default a sample), and show everything",
     )
     add("--framework", metavar="NAME", default="", help="default: what the program imports")
     _packages(command)
     _save(command)
-    add("--html", metavar="FILE", help="also write the report as one page")
+    add("--html", metavar="FILE", help="also write the report as an HTML page")
     _edit(command)
     _of_models(command)
     _for_ci(
         command,
         metavar="LOSSES",
         type=_failing,
-        help="what makes the exit code 1; any, none or incomplete (exit code 4) as well; default: "
-        "all but implicit-widening",
+        help="kinds that make the exit code 1, or any, none, or incomplete (exit code 4); "
+        "default: all but implicit-widening",
     )
     _end(
         command,
-        "0 nothing was found, 1 findings that --fail-on selects and that are neither ignored nor "
-        "in the baseline, 2 usage error, 3 the program failed or computed nothing, 4 nothing was "
-        "found, but not all was examined, if --fail-on has incomplete, 128 + N where signal N "
-        "ended the program.",
-        "Run a program once, as it is, and say where numbers were lost: integers that wrap, casts "
-        "out of range, the first Inf or NaN, digits, updates that change nothing. Of promoarray's "
-        "policies: promoarray check POLICY proves or refutes the properties of its rule.",
+        "0 nothing found, 1 findings that --fail-on selects, neither ignored nor in the baseline, "
+        "2 usage error, 3 the program failed or computed nothing, 4 nothing found but not "
+        "everything examined (if --fail-on has incomplete), 128 + N if signal N ended the "
+        "program.",
+        "Run a program once, as it is, and show where numbers were lost: integers that wrap, "
+        "casts out of range, the first Inf or NaN, lost digits, updates that change nothing. "
+        "promoarray check POLICY tests the properties of a policy's rule instead.",
     )
 
 
