@@ -33,6 +33,7 @@ from promoarray.errors import (
 )
 from promoarray.errors import end_tracebacks_at_callers as _end_tracebacks
 from promoarray.functions import HOMES as _FUNCTIONS
+from promoarray.other_names import BY_NAME as _BY_NAME
 from promoarray.parray import Above as _Above
 from promoarray.parray import PArray
 from promoarray.parray import set_above as _set_above
@@ -125,6 +126,7 @@ threads                      get_num_threads set_num_threads
 """
 _ROWS = [row.split() for row in _LATER.strip().splitlines()]
 _HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names} | _FUNCTIONS
+_HOMES |= dict.fromkeys(_BY_NAME, "promoarray.extras")
 """From a name that is loaded later to the module that has it."""
 
 # Type checkers read what stands here; the names of star imports they know themselves.
@@ -245,6 +247,7 @@ __version__ = "0.1.0"
 
 _CHAPTERS = dict.fromkeys(("extras", "fft", "linalg", "policies", "testing"), "promoarray.")
 _CHAPTERS |= {home.rpartition(".")[2]: "promoarray.functions." for home in _FUNCTIONS.values()}
+_CHAPTERS["random"] = "promoarray.extras."
 """From a module that is loaded later to where it stands."""
 
 
@@ -261,12 +264,11 @@ def __getattr__(name: str) -> Any:
 
 def _home_of_numpys(name: str) -> str:
     """The module of a function that NumPy has under this name."""
-    from promoarray.errors import quoted
-    from promoarray.other_names import NUMPYS, for_function
+    from promoarray.other_names import NUMPYS, missing
 
     if name in NUMPYS:
         return "promoarray.extras"
-    raise AttributeError(f"module 'promoarray' has no attribute {quoted(name)}{for_function(name)}")
+    raise missing("promoarray", name)
 
 
 def __dir__() -> list[str]:

@@ -59,8 +59,12 @@ class Namespace(Functions):
     def _found(self, name: str) -> Any:
         """What the module has under a name of the namespace."""
         module, beyond = self._module(), name in NUMPYS and not self._chapter
-        if beyond or not hasattr(module, name):
-            words = f"; write xp.extras.{name}" if beyond else for_function(name, "xp")
+        alone = name == "random"  # whose generators go by the policy in force
+        if beyond or alone or not hasattr(module, name):
+            chapter = self._chapter.removeprefix(".extras")
+            words = for_function(f"{chapter}.{name}".removeprefix("."), "xp")
+            words = f"; write xp.extras.{name}" if beyond else words
+            words = "; write xp.asarray(numpy.random...)" if alone else words
             raise AttributeError(
                 f"{self!r} has no attribute {quoted(name)}{words}", name=name, obj=self
             )
@@ -70,7 +74,7 @@ class Namespace(Functions):
         return import_module(f"promoarray{self._chapter}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(self._module())} - {*(() if self._chapter else NUMPYS)})
+        return sorted({*dir(self._module())} - {*(() if self._chapter else (*NUMPYS, "random"))})
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"

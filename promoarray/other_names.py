@@ -5,12 +5,31 @@ Nothing of this is looked at before a name is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from inspect import signature
+
+import numpy
+
+from promoarray.errors import quoted
+
+BY_NAME = (
+    *("allclose", "append", "argpartition", "argwhere", "around", "array_equal", "array_split"),
+    *("atleast_1d", "atleast_2d", "atleast_3d", "average", "bincount", "column_stack", "copy"),
+    *("corrcoef", "cumprod", "cumsum", "diagonal", "dot", "dsplit", "dstack", "flatnonzero"),
+    *("fliplr", "flipud", "hsplit", "hstack", "inner", "iscomplex", "iscomplexobj", "isclose"),
+    *("isreal", "isrealobj", "kron", "median", "nanargmax", "nanargmin", "nancumprod"),
+    *("nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod"),
+    *("nanstd", "nansum", "nanvar", "nan_to_num", "ndim", "outer", "partition", "percentile"),
+    *("polyval", "ptp", "ravel", "rot90", "setdiff1d", "shape", "sinc", "size", "split"),
+    *("swapaxes", "union1d", "unique", "vdot", "vsplit", "vstack"),
+)
+"""Functions of NumPy's that are made of several of ours: what ``np.median`` is of our arrays."""
 
 NUMPYS = (
     *("array", "concatenate", "convolve", "correlate", "cov", "diag", "einsum", "gradient"),
     *("histogram", "interp", "logspace", "nanquantile", "pad", "piecewise", "quantile"),
     "transpose",
+    *BY_NAME,
 )
 """Functions of NumPy's that are in ``extras``, and on the main module by the same name."""
 
@@ -22,7 +41,7 @@ asinh             <- arcsinh
 atan              <- arctan
 atanh             <- arctanh
 atan2             <- arctan2
-abs               <- absolute fabs
+abs               <- absolute
 all               <- alltrue reduce_all
 any               <- sometrue reduce_any
 argmax            <- arg_max
@@ -37,8 +56,6 @@ broadcast_to      <- expand expand_as broadcast_in_dim
 clip              <- clamp clip_by_value
 concat            <- cat
 conj              <- conjugate
-cumulative_prod   <- cumprod
-cumulative_sum    <- cumsum
 divide            <- true_divide div realdiv truediv
 equal             <- eq
 expand_dims       <- unsqueeze
@@ -51,25 +68,24 @@ less_equal        <- le
 linalg.cholesky   <- cholesky
 linalg.cross      <- cross
 linalg.det        <- det
-linalg.diagonal   <- diagonal
 linalg.eigh       <- eigh self_adjoint_eig
 linalg.inv        <- inv inverse
 linalg.matrix_norm  <- matrix_norm
 linalg.matrix_power <- matrix_power
 linalg.matrix_rank  <- matrix_rank
-linalg.outer      <- outer ger
+linalg.outer      <- ger
 linalg.pinv       <- pinv pinverse
 linalg.qr         <- qr
 linalg.solve      <- solve matrix_solve
 linalg.svd        <- svd
-linalg.vector_norm <- norm vector_norm
+linalg.vector_norm <- norm vector_norm linalg.norm
 fft.fftn          <- fft2
-matmul            <- mm bmm mv dot
+matmul            <- mm bmm mv
 matrix_transpose  <- swapdims adjoint
 max               <- amax reduce_max
 mean              <- reduce_mean
 min               <- amin reduce_min
-moveaxis          <- movedim swapaxes rollaxis
+moveaxis          <- movedim
 multiply          <- mul
 negative          <- neg
 not_equal         <- ne
@@ -78,15 +94,14 @@ pow               <- power
 prod              <- product reduce_prod
 remainder         <- mod floormod
 repeat            <- repeat_interleave
-round             <- round_ around rint
-stack             <- row_stack
+round             <- round_
+vstack            <- row_stack
 std               <- reduce_std
 subtract          <- sub
 sum               <- reduce_sum
 take              <- index_select gather
 take_along_axis   <- take_along_dim gather_elements
 trunc             <- fix
-unique_values     <- unique
 unstack           <- unbind
 var               <- reduce_variance
 isin              <- in1d
@@ -113,45 +128,132 @@ _FUNCTION_TEXTS = {
     "complex": "pa.complex64 or pa.complex128",
     "float": "pa.float32 or pa.float64",
     "int": "pa.int32 or pa.int64",
-    "allclose": "pa.all(pa.abs(x - y) <= atol + rtol * pa.abs(y))",
-    "isclose": "pa.abs(x - y) <= atol + rtol * pa.abs(y)",
-    "argwhere": "pa.stack(pa.nonzero(x), axis=-1)",
-    "copy": "pa.asarray(x, copy=True)",
     "divmod": "divmod(x, y)",
-    "average": "pa.mean(x), or pa.sum(x * weights) / pa.sum(weights)",
-    "float_power": "pa.pow(pa.astype(x, pa.float64), y)",
-    "hstack": "pa.concat(arrays, axis=1), of vectors axis=0",
-    "vstack": "pa.concat(arrays, axis=0), of vectors pa.stack(arrays)",
-    "inner": "pa.tensordot(x, y, axes=([-1], [-1]))",
-    "median": "pa.quantile(x, 0.5)",
-    "nancumprod": "pa.cumulative_prod(pa.where(pa.isnan(x), 1.0, x))",
-    "nancumsum": "pa.cumulative_sum(pa.where(pa.isnan(x), 0.0, x))",
-    "percentile": "pa.quantile(x, q / 100)",
-    "nan_to_num": "pa.where(pa.isnan(x), 0.0, x)",
-    "ndim": "x.ndim",
     "numel": "x.size",
-    "ptp": "pa.max(x) - pa.min(x)",
-    "ravel": "x.ravel()",
     "rsqrt": "1 / pa.sqrt(x)",
-    "shape": "x.shape",
-    "size": "x.size",
-    "split": "slices such as x[:n]",
     "chunk": "slices such as x[:n]",
-    "random": "pa.asarray of numpy.random's numbers, for promoarray draws none",
-    "rand": "pa.asarray of numpy.random's numbers, for promoarray draws none",
-    "randn": "pa.asarray of numpy.random's numbers, for promoarray draws none",
+    **dict.fromkeys(
+        ("rand", "randn"), "pa.random.rand(...) or pa.random.randn(...), NumPy's numbers"
+    ),
     "nn": "the array operations that a layer is made of, for promoarray has no layers",
     "no_grad": "nothing: promoarray keeps no gradients",
 }
 """Where something else than a name takes their place."""
 
+_COUNTERPARTS = """
+angle                 pa.atan2(pa.imag(x), pa.real(x))
+apply_along_axis      pa.stack([f(row) for row in pa.unstack(x, axis=0)])
+apply_over_axes       one call for each axis, with keepdims=True
+array2string          str(x)
+array_equiv           bool(pa.all(x1 == x2))
+ascontiguousarray     pa.asarray(x, copy=True)
+asfortranarray        pa.asarray(x), which has no memory order
+bitwise_count         x.view(dtype), shifts and sums
+block                 pa.concat, row by row
+c_                    pa.column_stack([x1, x2])
+cbrt                  pa.sign(x) * pa.pow(pa.abs(x), 1 / 3)
+choose                pa.where, choice by choice
+common_type           pa.result_type(x1, x2)
+complexfloating       pa.isdtype(x.dtype, "complex floating")
+compress              x[mask]
+copyto                y[...] = x
+deg2rad               x * (pa.pi / 180)
+degrees               x * (180 / pa.pi)
+delete                x[keep] with a mask or indices
+diag_indices          (pa.arange(n), pa.arange(n))
+diag_indices_from     (pa.arange(n), pa.arange(n)) with n = x.shape[0]
+diagflat              pa.diag(pa.reshape(x, (-1,)))
+digitize              pa.searchsorted(bins, x, side="right")
+dtype                 the dtype by its name, as pa.float32
+ediff1d               pa.diff(pa.reshape(x, (-1,)))
+einsum_path           pa.tensordot, pa.matmul or pa.vecdot
+errstate              numpy.errstate(...), which arrays here heed
+euler_gamma           0.5772156649015329
+exp2                  pa.pow(2.0, x)
+extract               x[mask]
+fabs                  pa.abs(x * 1.0)
+fill_diagonal         x[i, i] = y with i = pa.arange(n)
+float_power           pa.pow(pa.astype(x1, pa.float64), x2)
+floating              pa.isdtype(x.dtype, "real floating")
+genfromtxt            pa.asarray(numpy.genfromtxt(...))
+geomspace             pa.exp(pa.linspace(math.log(a), math.log(b), n))
+heaviside             pa.where(x1 == 0, x2, pa.where(x1 > 0, 1.0, 0.0))
+in1d                  pa.isin(pa.reshape(x1, (-1,)), x2)
+indices               pa.stack(pa.meshgrid(pa.arange(n), pa.arange(m), indexing="ij"))
+inexact               pa.isdtype(x.dtype, "real floating")
+insert                pa.concat([x[:i], y, x[i:]])
+integer               pa.isdtype(x.dtype, "integral")
+intersect1d           pa.unique_values(x1[pa.isin(x1, x2)])
+isneginf              x == -pa.inf
+isposinf              x == pa.inf
+isscalar              numpy.isscalar(x)
+issubdtype            pa.isdtype(dtype, "real floating") or another kind
+ix_                   index by index, x[i][:, j]
+lexsort               pa.argsort, from the last key on, which keeps equal elements in order
+lib.stride_tricks.sliding_window_view pa.stack of slices
+linalg.cond           s[..., 0] / s[..., -1] with s = pa.linalg.svdvals(x)
+linalg.lstsq          pa.matmul(pa.linalg.pinv(a), b)
+linalg.multi_dot      pa.matmul, pair by pair
+linalg.tensorinv      pa.linalg.inv of the reshaped array
+linalg.tensorsolve    pa.linalg.solve of the reshaped arrays
+loadtxt               pa.asarray(numpy.loadtxt(...))
+logaddexp2            pa.logaddexp(x1 * log2, x2 * log2) / log2, with log2 = math.log(2)
+matvec                pa.matmul(x1, x2[..., None])[..., 0]
+min_scalar_type       the dtype itself
+mgrid                 pa.meshgrid(pa.arange(n), pa.arange(m), indexing="ij")
+modf                  pa.trunc(x), and x - pa.trunc(x)
+number                pa.isdtype(x.dtype, "numeric")
+ogrid                 pa.meshgrid(pa.arange(n), pa.arange(m), indexing="ij")
+packbits              pa.pack(x) of 2-, 4- and 6-bit dtypes
+place                 x[mask] = value
+polyfit               pa.matmul(pa.linalg.pinv(pa.pow(x[:, None], pa.arange(n + 1)[::-1])), y)
+printoptions          numpy.printoptions(...), which arrays here heed
+put                   pa.reshape(x, (-1,), copy=False)[i] = value
+put_along_axis        x[i, ...] = y
+putmask               x[mask] = value
+r_                    pa.concat([x1, x2])
+rad2deg               x * (180 / pa.pi)
+radians               x * (pa.pi / 180)
+ravel_multi_index     i * shape[1] + j
+real_if_close         pa.real(x)
+resize                pa.reshape(x, shape), or pa.tile
+rollaxis              pa.moveaxis(x, axis, 0)
+s_                    slices in the brackets themselves
+save                  pa.save(file, x=x)
+savetxt               numpy.savetxt(path, numpy.asarray(x))
+savez                 pa.save(file, x=x)
+savez_compressed      pa.save(file, x=x)
+rint                  pa.round(x * 1.0)
+select                pa.where, choice by choice
+set_printoptions      numpy.set_printoptions(...), which arrays here heed
+seterr                numpy.seterr(...), which arrays here heed
+setxor1d              pa.unique_values and pa.isin
+signedinteger         pa.isdtype(x.dtype, "signed integer")
+sort_complex          pa.sort(x), of real numbers
+spacing               pa.nextafter(x, pa.inf) - x
+trapezoid             pa.sum((y[..., 1:] + y[..., :-1]) / 2 * pa.diff(x), axis=-1)
+tri                   pa.tril(pa.ones((n, n)))
+tril_indices          pa.nonzero(pa.tril(pa.ones((n, m))))
+trim_zeros            x[first:last]
+triu_indices          pa.nonzero(pa.triu(pa.ones((n, m))))
+unpackbits            pa.unpack(x, dtype, shape)
+unravel_index         i // n and i % n
+unsignedinteger       pa.isdtype(x.dtype, "unsigned integer")
+vander                pa.pow(x[:, None], pa.arange(n)[::-1])
+vecmat                pa.matmul(x1[..., None, :], x2)[..., 0, :]
+vectorize             the function itself on arrays, or a loop over their elements
+"""
+
+COUNTERPARTS = dict(line.split(maxsplit=1) for line in _COUNTERPARTS.strip().splitlines())
+"""What to write for a function of NumPy's without a counterpart, by its name there."""
+
 _METHOD_TEXTS = {
+    "trace": "pa.linalg.trace(x)",
     "numpy": "np.asarray(x)",
     "get": "np.asarray(x.to_device('cpu'))",
     "data": "np.asarray(x).data",
     "flags": "np.asarray(x).flags",
     "tobytes": "np.asarray(x).tobytes()",
-    "trace": "pa.linalg.trace(x)",
     "tofile": "pa.save(path, x=x)",
     "dump": "pa.save(path, x=x)",
     "cpu": "x.to_device('cpu')",
@@ -219,8 +321,22 @@ KEYWORDS = {
     "shifts": "shift",
     "output_size": "shape",
     "tensors": "arrays",
+    "kind": "stable",
 }
 """Keyword arguments."""
+
+
+OPTIONS = {
+    "out": "out[...] = {call}",
+    "dtype": "pa.astype(x, dtype) around what goes in or comes out of {call}",
+    "where": "{call} of pa.where(mask, x, other), or of x[mask]",
+    "initial": "{call}, and what combines it with initial",
+    "casting": "pa.astype(x, dtype) around the arrays",
+    "order": "nothing for 'C'; for 'F' pa.permute_dims(x, axes) before and after {call}",
+    "axis": "{call} of pa.moveaxis(x, axis, ...)",
+    "max_line_width": "str(np.asarray(x))",
+}
+"""What to write where an option cannot be honoured."""
 
 
 def _read(text: str) -> dict[str, str]:
@@ -229,7 +345,8 @@ def _read(text: str) -> dict[str, str]:
     return {name: f"pa.{ours.strip()}" for ours, theirs in rows for name in theirs.split()}
 
 
-FUNCTIONS = _read(_FUNCTIONS) | _FUNCTION_TEXTS
+FUNCTIONS = COUNTERPARTS | _read(_FUNCTIONS) | _FUNCTION_TEXTS
+del FUNCTIONS["save"]  # which is ours, too
 """From a name in another library's namespace to what to write."""
 
 METHODS = _METHOD_TEXTS
@@ -238,18 +355,50 @@ METHODS = _METHOD_TEXTS
 
 def for_function(name: str, namespace: str = "pa") -> str:
     """What to write for a name that a namespace has not: a clause for an error, or nothing."""
-    found = FUNCTIONS.get(name)
-    return f"; write {found.replace('pa.', f'{namespace}.')}" if found else ""
+    if found := FUNCTIONS.get(name):
+        return f"; write {found.replace('pa.', f'{namespace}.')}"
+    if name.startswith("_") or not callable(_of_numpys(name)):
+        return ""
+    return f"; numpy.{name} on numpy.asarray(x) has it, outside the policy"
+
+
+def _of_numpys(name: str) -> object:
+    found: object = numpy
+    for part in name.split("."):
+        found = vars(found).get(part) if hasattr(found, "__dict__") else None
+    return found
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for a name that a module of the package has not."""
+    chapter = module.removeprefix("promoarray").removeprefix(".").replace("extras", "")
+    words = for_function(f"{chapter}.{name}".removeprefix("."))
+    return AttributeError(f"module {module!r} has no attribute {quoted(name)}{words}")
 
 
 def for_method(name: str, *, is_function: bool) -> str:
     """What to write for an attribute that arrays have not, which may be a function of ours."""
     if name in METHODS:
         return f"; write {METHODS[name]}"
-    return f"; write pa.{name}(x)" if is_function else for_function(name)
+    if is_function:
+        return f"; write pa.{name}(x)"
+    return for_function(name) if name in FUNCTIONS else ""
 
 
-def for_keyword(name: str, parameters: Iterable[str]) -> str:
+def for_keyword(name: str, parameters: Iterable[str], call: str = "") -> str:
     """What to write for a keyword that a function of these parameters has not."""
     found = KEYWORDS.get(name)
-    return f"; write {found}=" if found and found in parameters else ""
+    if found and found in parameters:
+        return f"; write {found}="
+    return f"; write {OPTIONS[name].format(call=call)}" if call and name in OPTIONS else ""
+
+
+def for_place(function: str, place: int, parameters: Sequence[str]) -> str:
+    """What to write for an argument by place that a function of these parameters takes by name."""
+    try:
+        names = [*signature(getattr(numpy, function)).parameters]
+    except (AttributeError, ValueError):
+        names = []
+    name = names[place] if place < len(names) else "axis"
+    name = name if name in parameters else KEYWORDS.get(name, "axis")
+    return f"; write {name}=" if name in parameters else ""

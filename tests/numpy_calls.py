@@ -20,6 +20,12 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.kron(a([1, 2]), [3, 4]),
         lambda a: np.kron(a(2.5), a(INTS)),
     ),
+    "bincount": (
+        lambda a: np.bincount(a(INTS[0], "i1")),
+        lambda a: np.bincount(a([], "i8"), None, 3),
+        lambda a: np.bincount(a([2, 2, 0]), minlength=5),
+    ),
+    "nan_to_num": (lambda a: np.nan_to_num(a(HOLES)), lambda a: np.nan_to_num(a(INTS), nan=7.0)),
     "setdiff1d": (
         lambda a: np.setdiff1d(a(INTS), a([1, 9])),
         lambda a: np.setdiff1d(a([3, 1, 2]), a([2, 5]), assume_unique=True),

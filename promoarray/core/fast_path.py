@@ -18,7 +18,6 @@ from promoarray.core import _fast_path
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.executable_cache import Choice, Executable
 from promoarray.core.observers import guarding, observers_anywhere
-from promoarray.errors import quoted
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
@@ -76,19 +75,26 @@ def names_keywords(function: Function) -> Function:
     def called(*args: Any, **options: Any) -> object:
         try:
             return function(*args, **options)
-        except TypeError:
-            from promoarray.other_names import for_keyword
-
-            parameters = signature(function).parameters
-            for name in options.keys() - parameters.keys():
-                if instead := for_keyword(name, parameters):
-                    wrong = (
-                        f"{function.__name__}() got an unexpected keyword argument {quoted(name)}"
-                    )
-                    raise TypeError(wrong + instead) from None
+        except TypeError as error:
+            if advice := _advice(function, args, options):
+                raise TypeError(f"{error}{advice}") from None
             raise
 
     return cast("Function", called)
+
+
+def _advice(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:
+    """What to write in a call that does not fit: a clause for the error, or nothing."""
+    from promoarray.other_names import for_keyword, for_place
+
+    name, parameters = function.__name__, signature(function).parameters
+    for each in options.keys() - parameters.keys():
+        if instead := for_keyword(each, parameters, f"pa.{name}(...)"):
+            return instead
+    places = [p for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    if len(args) <= len(places) or any(p.kind is p.VAR_POSITIONAL for p in places):
+        return ""
+    return for_place(name, len(places), [*parameters])
 
 
 def fast_method(name: str, **settings: Any) -> Callable[[Function], Function]:

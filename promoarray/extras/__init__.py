@@ -6,6 +6,8 @@ NumPy users; a namespace keeps to the standard's names, so that what it runs, ru
 
 from __future__ import annotations
 
+from typing import Any
+
 from promoarray.extras._einsum import einsum
 from promoarray.extras._interpolation import interp, piecewise
 from promoarray.extras._signals import convolve, correlate, gradient
@@ -14,6 +16,7 @@ from promoarray.extras.losses import huber_loss, l1_loss, mse_loss, poisson_nll_
 from promoarray.extras.numpys import array, concatenate, diag, logspace, pad, transpose
 from promoarray.extras.quantization import dequantize, fake_quantize, quantize
 from promoarray.extras.scales import dynamic_quantize, quantization_parameters
+from promoarray.other_names import BY_NAME, missing
 
 __all__ = [
     "array",
@@ -42,3 +45,16 @@ __all__ = [
     "quantize",
     "transpose",
 ]
+__all__ += BY_NAME
+
+
+def __getattr__(name: str) -> Any:
+    if name not in BY_NAME:
+        raise missing(__name__, name)
+    from promoarray.numpy_api.by_name import function_of
+
+    return globals().setdefault(name, function_of(name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -17,6 +17,7 @@ from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from promoarray.functions._docs import template
+from promoarray.other_names import missing
 from promoarray.parray import AnyArray, PArray
 
 __all__ = [
@@ -338,3 +339,7 @@ def _check(name: str, array: PArray, axes: tuple[int, ...], norm: str) -> None:
         axis_in(name, axis, array.ndim)
     if norm not in _NORMS:
         raise ValueError(f"{name}: norm is 'backward', 'ortho' or 'forward', not {quoted(norm)}")
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(__name__, name)

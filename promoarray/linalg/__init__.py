@@ -9,6 +9,8 @@ and the standard refuse integers.
 
 from __future__ import annotations
 
+from typing import Any
+
 from promoarray.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.linalg.decompositions import (
     cholesky,
@@ -23,6 +25,7 @@ from promoarray.linalg.decompositions import (
 from promoarray.linalg.norms import matrix_norm, matrix_rank, vector_norm
 from promoarray.linalg.products import cross, diagonal, matrix_power, outer, trace
 from promoarray.linalg.systems import det, inv, pinv, slogdet, solve
+from promoarray.other_names import missing
 
 __all__ = [
     "cholesky",
@@ -51,3 +54,7 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise missing(__name__, name)

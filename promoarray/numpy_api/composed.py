@@ -7,6 +7,7 @@ operation under the policy, refused where the policy refuses it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +41,8 @@ def array_of(xp: Any, x: Any, name: str) -> Any:
 
 def arrays_of(xp: Any, values: Iterable[Any], name: str) -> list[Any]:
     """Several of them: a sequence, or an array's slices along its first axis."""
+    if isinstance(values, range):  # which may be longer than memory
+        values = xp.asarray(values)
     return [array_of(xp, x, name) for x in values]
 
 
@@ -117,7 +120,8 @@ def split(xp: Any, ary: Any, indices_or_sections: Any, *, axis: int = 0) -> list
     if not hasattr(sections, "__len__"):
         length = array.shape[axis_in("split", axis, array.ndim)]
         if sections and length % sections:
-            raise ValueError(f"np.split: {length} elements do not make {sections} equal sections")
+            said = f"{length} elements do not make {quoted(sections)} equal sections"
+            raise ValueError(f"np.split: {said}")
     return array_split(xp, array, sections, axis=axis)
 
 
@@ -227,6 +231,8 @@ def isclose(
 ) -> Any:
     x, y = array_of(xp, a, "isclose"), array_of(xp, b, "isclose")
     if y.dtype.kind not in INEXACT:  # so that no difference of integers wraps
+        if x.dtype.kind not in INEXACT:
+            x = xp.astype(x, xp.result_type(x, 1.0))
         y = xp.astype(y, xp.result_type(y, 1.0))
     with np.errstate(invalid="ignore"):  # inf - inf
         near = xp.abs(x - y) <= atol + rtol * xp.abs(y)
@@ -244,6 +250,13 @@ def array_equal(xp: Any, a1: Any, a2: Any, *, equal_nan: bool = False) -> bool:
     if equal_nan and x.dtype.kind in INEXACT and y.dtype.kind in INEXACT:
         same = same | (xp.isnan(x) & xp.isnan(y))
     return bool(xp.all(same))
+
+
+def nan_to_num(xp: Any, x: Any, *, nan: float = 0.0) -> Any:
+    array = array_of(xp, x, "nan_to_num")
+    if array.dtype.kind not in INEXACT:
+        return array.copy()
+    return import_module("array_api_extra").nan_to_num(array, fill_value=nan, xp=xp)
 
 
 def iscomplex(xp: Any, x: Any) -> Any:
@@ -268,6 +281,20 @@ def unique(
         found = _one_nan(xp, found)
     answers = tuple(part for part, wanted in zip(found, asked, strict=True) if wanted)
     return answers if len(answers) > 1 else answers[0]
+
+
+def bincount(xp: Any, x: Any, *, minlength: int = 0) -> Any:
+    """Return how often each number from 0 on is there."""
+    array = array_of(xp, x, "bincount")
+    if array.ndim != 1 or array.dtype.kind in INEXACT:
+        raise TypeError(
+            f"np.bincount takes a vector of integers, not {array.dtype.name}, {array.ndim} axes"
+        )
+    places = xp.arange(max(int(xp.max(array)) + 1 if array.size else 0, minlength) + 1)
+    ordered = xp.sort(xp.astype(array, kept_dtype(places), copy=False))
+    if array.size and int(ordered[0]) < 0:
+        raise ValueError("np.bincount: the numbers are 0 or more")
+    return xp.diff(xp.searchsorted(ordered, places))
 
 
 def _one_nan(xp: Any, found: Any) -> Any:

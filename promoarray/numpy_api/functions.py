@@ -12,14 +12,19 @@ import numpy as np
 from promoarray.backends import find
 from promoarray.core.array_base import Array
 from promoarray.core.operands import array_class
-from promoarray.dtypes import DType
-from promoarray.errors import kind_of
+from promoarray.dtypes import INEXACT, DType
+from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.namespaces import namespace
 from promoarray.numpy_api import composed, statistical
 from promoarray.numpy_api.expressions import EXPRESSIONS
 from promoarray.numpy_api.options import ALL, reduced, require_ours, written
 from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, has_no_effect, rows
+from promoarray.operations import OPERATIONS
+from promoarray.promotion.answers import REFUSED
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand
+from promoarray.promotion.policy import Policy
 
 SEVERAL: dict[str, Callable[..., Any]] = vars(composed) | vars(statistical) | EXPRESSIONS
 """Those of NumPy's functions that are several of ours, by name."""
@@ -66,9 +71,13 @@ def answer(
     row = rows().get(name)
     if row is None:
         raise refusal(name)
-    bound = array_class((), Array.default, *(cls for cls in known if issubclass(cls, Array)))
-    xp = import_module("promoarray") if bound._policy is None else namespace(bound._policy)
-    return _call(row, xp, args, kwargs)
+    return call(row, space_of(known), args, kwargs)
+
+
+def space_of(classes: Iterable[type]) -> Any:
+    """The namespace that arrays of these classes are bound to."""
+    bound = array_class((), Array.default, *(cls for cls in classes if issubclass(cls, Array)))
+    return import_module("promoarray") if bound._policy is None else namespace(bound._policy)
 
 
 _OF_DTYPES = frozenset({np.result_type, np.can_cast})
@@ -80,7 +89,7 @@ def _numpys(x: Any) -> Any:
     return np.dtype(x) if isinstance(x, DType) else x
 
 
-def _call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Give on what NumPy's parameters were given, each as its row has it."""
     given, cast_to = _given(row, args, kwargs)
     if given.out is not None:
@@ -91,12 +100,51 @@ def _call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if given.masked:
         function = partial(reduced, xp, row.ours, **given.masked)
     if cast_to is None:
+        asked = _frameworks(row, xp, given)
         made = function(*given.places, **given.named)
+        if asked is not None and isinstance(made, Array) and made.dtype is not asked:
+            made = xp.astype(made, asked)
     else:
         x, *rest = given.places
         made = function(xp.astype(x, cast_to, copy=False), *rest, **given.named)
         made = xp.astype(made, cast_to, copy=False)
     return made if given.out is None else written(row.name, given.out, made)
+
+
+def _frameworks(row: Row, xp: Any, given: Given) -> DType | None:
+    """The dtype that the framework's own function of this name gives, where it was asked.
+
+    Integers that become floats are cast before, as a mean of integers may be refused.
+    """
+    operands = (*given.places, *given.named.values())
+    arrays = [x for x in operands if isinstance(x, Array)]
+    beside = given.masked or given.named.get("dtype") is not None or given.out is not None
+    mixed = any(isinstance(x, (list, range, np.ndarray)) for x in operands)
+    mixed |= any(isinstance(x, tuple) for x in given.places)
+    alike = arrays and not mixed and len({x.dtype for x in arrays}) == 1
+    if beside or not alike or not _is_composed(row) or arrays[0] is not given.places[0]:
+        return None
+    x = arrays[0]
+    policy: Policy = x._policy or get_policy()
+    answers = policy.answers
+    cell = None if answers is None else answers.cell(row.name, Operand(x.dtype))
+    if answers is None or cell is None:
+        return None
+    if cell.text == REFUSED:
+        why = f"{policy.title} takes no {x.dtype.name} in {row.name} ({answers.source})"
+        message = f"policy {quoted(policy.name)} has no {row.name} of {x.dtype.name}: {why}"
+        raise PromotionError(message, policy, row.name, (Operand(x.dtype),), why)
+    if cell.refused:
+        return None
+    result = policy.strong(cell.results[0])
+    if result.kind in INEXACT and x.dtype.kind not in INEXACT:
+        given.places[0] = xp.astype(x, result)
+    return result
+
+
+def _is_composed(row: Row) -> bool:
+    """Whether a function is several of ours, which no rule of the policy's is about."""
+    return row.name not in OPERATIONS and (not row.ours or row.ours.startswith("xpx."))
 
 
 def _sums_into(row: Row, given: Given) -> bool:

@@ -3,116 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from promoarray.other_names import COUNTERPARTS, OPTIONS
+
 if TYPE_CHECKING:
     from promoarray.numpy_api.table import Row
-
-_TEXT = """
-angle                 pa.atan2(pa.imag(x), pa.real(x))
-apply_along_axis      a loop over pa.unstack(x, axis=...), and pa.stack
-apply_over_axes       one call for each axis, with keepdims=True
-array2string          str(x)
-array_equiv           pa.all(x1 == x2)
-ascontiguousarray     pa.asarray(x, copy=True)
-asfortranarray        pa.asarray(x), which has no memory order
-bincount              pa.unique_counts(x)
-block                 pa.concat, row by row
-choose                pa.where, choice by choice
-common_type           pa.result_type(x1, x2)
-compress              x[mask]
-copyto                y[...] = x
-delete                x[keep] with a mask or indices
-diag_indices_from     pa.arange(n)
-diagflat              pa.eye(n) * x
-digitize              pa.searchsorted(bins, x, side="right")
-ediff1d               pa.diff(pa.reshape(x, (-1,)))
-einsum_path           pa.tensordot, pa.matmul or pa.vecdot
-extract               x[mask]
-fill_diagonal         x[i, i] = y with i = pa.arange(n)
-geomspace             pa.exp(pa.linspace(a, b, n))
-in1d                  pa.isin(pa.reshape(x1, (-1,)), x2)
-insert                pa.concat([x[:i], y, x[i:]])
-intersect1d           pa.unique_values(x1[pa.isin(x1, x2)])
-isneginf              x == -pa.inf
-isposinf              x == pa.inf
-ix_                   index by index, x[i][:, j]
-lexsort               pa.argsort, from the last key on, which keeps equal elements in order
-min_scalar_type       pa.result_type(x)
-nan_to_num            pa.where(pa.isnan(x), 0, x)
-packbits              pa.pack(x) of 2-, 4- and 6-bit dtypes
-place                 x[mask] = y
-put                   x[i] = y
-put_along_axis        x[i, ...] = y
-putmask               x[mask] = y
-ravel_multi_index     i * shape[1] + j
-real_if_close         pa.real(x)
-resize                pa.reshape(x, shape), or pa.tile
-rollaxis              pa.moveaxis(x, axis, start)
-save                  pa.save(file, x=x)
-savetxt               pa.save(file, x=x)
-savez                 pa.save(file, x=x)
-savez_compressed      pa.save(file, x=x)
-select                pa.where, choice by choice
-setxor1d              pa.unique_values and pa.isin
-sort_complex          pa.sort(x)
-trapezoid             pa.sum((y[1:] + y[:-1]) / 2 * pa.diff(x))
-tri                   pa.tril(pa.ones((n, n)))
-trim_zeros            x[first:last]
-unpackbits            pa.unpack(x, dtype, shape)
-unravel_index         i // n and i % n
-vander                pa.pow(x[:, None], pa.arange(n))
-linalg.cond           pa.linalg.svdvals(x)
-linalg.lstsq          pa.matmul(pa.linalg.pinv(a), b)
-linalg.multi_dot      pa.matmul, pair by pair
-linalg.tensorinv      pa.linalg.inv of the reshaped array
-linalg.tensorsolve    pa.linalg.solve of the reshaped arrays
-lib.stride_tricks.sliding_window_view  pa.stack of slices
-
-bitwise_count         pa.view and shifts
-cbrt                  pa.sign(x) * pa.pow(pa.abs(x), 1 / 3)
-deg2rad               x * (pa.pi / 180)
-degrees               x * (180 / pa.pi)
-exp2                  pa.pow(2.0, x)
-fabs                  pa.abs(x)
-float_power           pa.pow(pa.astype(x1, pa.float64), x2)
-heaviside             pa.where(x > 0, 1.0, 0.0)
-logaddexp2            pa.logaddexp(x1 * log2, x2 * log2) / log2, with log2 = math.log(2)
-matvec                pa.matmul(x1, x2[..., None])[..., 0]
-modf                  pa.trunc(x), and x - pa.trunc(x)
-rad2deg               x * (180 / pa.pi)
-radians               x * (pa.pi / 180)
-spacing               pa.nextafter(x, pa.inf) - x
-vecmat                pa.matmul(x1[..., None, :], x2)[..., 0, :]
-"""
-
-_OPTIONS = {
-    "out": "out[...] = {call}",
-    "dtype": "pa.astype(x, dtype) around what goes in or comes out of {call}",
-    "where": "{call} of pa.where(mask, x, other), or of x[mask]",
-    "initial": "{call}, and what combines it with initial",
-    "casting": "pa.astype(x, dtype) around the arrays",
-    "order": "pa.permute_dims(x, axes), which gives the elements that order",
-    "axis": "{call} of pa.moveaxis(x, axis, ...)",
-    "max_line_width": "str(np.asarray(x))",
-}
-"""What to write where an option cannot be honoured."""
-
-
-@cache
-def counterparts() -> Mapping[str, str]:
-    """What to write, by the name of NumPy's function or ufunc, without ``numpy.``."""
-    lines = (line.partition(" ") for line in _TEXT.splitlines() if line)
-    return {name: words.strip() for name, _, words in lines}
 
 
 def refusal(name: str, method: str = "") -> TypeError:
     """The error for a function without a counterpart."""
-    words = counterparts().get(name)
+    words = COUNTERPARTS.get(name)
     nearest = f"{words}; or np.asarray(x)" if words else "np.asarray(x) in place of the array"
     return TypeError(
         f"np.{name}{method} has no counterpart in promoarray, so it would compute outside the "
@@ -121,7 +24,7 @@ def refusal(name: str, method: str = "") -> TypeError:
 
 
 def _unhonoured(spelled: str, option: str, call: str) -> TypeError:
-    words = _OPTIONS.get(option.rstrip("="), "{call} without it").format(call=call)
+    words = OPTIONS.get(option.rstrip("="), "{call} without it").format(call=call)
     return TypeError(
         f"{spelled}({option}) is outside the policy. Write {words}; or "
         "np.asarray(x) in place of the array to leave the policy on purpose"

@@ -9,11 +9,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from promoarray import dtypes as dt
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
 from promoarray.numpy_api.composed import array_of, cumprod, cumsum, kept_shape
 from promoarray.numpy_api.options import reduced
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand
 
 
 def average(xp: Any, a: Any, *, weights: Any = None, axis: Any = None, **options: Any) -> Any:
@@ -62,7 +65,7 @@ def median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     array = array_of(xp, a, "nanmedian")
-    axes = axes_in("nanmedian", axis, array.ndim)
+    axes, lower = axes_in("nanmedian", axis, array.ndim), _takes_the_lower(array)
     rest = tuple(n for n in range(array.ndim) if n not in axes)
     lanes = xp.permute_dims(array, (*rest, *axes))
     lanes = xp.reshape(lanes, (*lanes.shape[: len(rest)], math.prod(lanes.shape[len(rest) :])))
@@ -70,10 +73,18 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
         lanes = xp.sort(lanes, axis=-1)  # NaN last
         there = xp.count_nonzero(lanes == lanes, axis=-1, keepdims=True)
         last = xp.maximum(there - 1, xp.zeros_like(there))
-        middle = xp.concat([last // 2, xp.minimum(there // 2, last)], axis=-1)
+        below, above = last // 2, xp.minimum(there // 2, last)
+        middle = below if lower else xp.concat([below, above], axis=-1)
         lanes = xp.take_along_axis(lanes, middle, axis=-1)
-    found = xp.mean(lanes, axis=-1)
+    found = lanes[..., 0] if lower and lanes.shape[-1] else xp.mean(lanes, axis=-1)
     return xp.reshape(found, kept_shape(array.shape, axes)) if keepdims else found
+
+
+def _takes_the_lower(array: Any) -> bool:
+    """Whether the median of integers is one of them: of an even count PyTorch takes the lower."""
+    answers = (array._policy or get_policy()).answers
+    cell = None if answers is None else answers.cell("median", Operand(dt.int64))
+    return cell is not None and not cell.refused and cell.results[0].kind not in INEXACT
 
 
 def _filled(xp: Any, a: Any, name: str, fill: float) -> tuple[Any, Any]:

@@ -77,6 +77,7 @@ sort,argsort          *          a axis= kind!quicksort,mergesort,heapsort,stabl
                                  stable!True,False descending!False
 unique                *          ar return_index= return_inverse= return_counts= axis! equal_nan=
                                  sorted!True,False
+bincount              *          x weights! minlength=
 unique_all,unique_counts,unique_inverse,unique_values  .  x
 isin                  .          element test_elements assume_unique!True,False invert=
                                  kind!sort,table
@@ -125,6 +126,7 @@ fix                   trunc      x out>
 real,imag             .          val
 isreal,iscomplex,isrealobj,iscomplexobj  *  x
 sinc                  xpx.*      x
+nan_to_num            *          x copy!True nan= posinf! neginf!
 isclose,allclose      *          a b rtol= atol= equal_nan=
 array_equal           *          a1 a2 equal_nan=
 
@@ -190,6 +192,8 @@ def has_no_effect(value: Any, taken: Iterable[str] = ()) -> bool:
     """Whether a parameter is given the value it has when it is left out, or one of these."""
     if value is None or value is np._NoValue:
         return True
+    if isinstance(value, int) and value.bit_length() > 64:
+        return False  # before it becomes text
     return isinstance(value, (bool, int, str)) and str(value) in taken
 
 

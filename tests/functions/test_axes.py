@@ -39,6 +39,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     ),
     "tensordot": lambda axis: pa.tensordot(X, X, axes=((axis,), (0,))),
     "linalg.tensordot": lambda axis: pa.linalg.tensordot(X, X, axes=((axis,), (0,))),
+    "array_split": lambda axis: pa.array_split(X, 2, axis),
+    "split": lambda axis: pa.split(X, 3, axis),
+    "append": lambda axis: pa.append(X, X, axis),
+    "percentile": lambda axis: pa.percentile(X, 50, axis),
+    "nanpercentile": lambda axis: pa.nanpercentile(X, 50, axis),
+    "partition": lambda axis: pa.partition(X, 1, axis),
+    "argpartition": lambda axis: pa.argpartition(X, 1, axis),
+    "rot90": lambda axis: pa.rot90(X, axes=(0, axis)),
     "x.take": lambda axis: X.take([0], axis),
     "x.swapaxes": lambda axis: X.swapaxes(axis, 0),
     "x.transpose": lambda axis: X.transpose(0, axis),
@@ -58,7 +66,9 @@ def functions() -> dict[str, Any]:
     return {
         name: f
         for name, f in found.items()
-        if inspect.isroutine(f) and {"axis", "axes"} & inspect.signature(f).parameters.keys()
+        if name.rpartition(".")[2] != "unique"  # which takes no axis
+        and inspect.isroutine(f)
+        and {"axis", "axes"} & inspect.signature(f).parameters.keys()
     }
 
 
