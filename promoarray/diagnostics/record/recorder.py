@@ -366,8 +366,12 @@ class Recorder:
         return self._abstract_array.of(self.carried.get(array, dtype), ndim, value)
 
     def moved(self, array: Any, result: Result) -> None:
-        """Record values that were moved: the result carries what the array does."""
-        self._put(result.array, self.carried.get(array, result.dtype))
+        """Record values that were moved: the result carries what the array does. One of which
+        nothing is known, as no library that is recorded made it, comes in there."""
+        slot = self.carried.get(array, result.dtype)
+        if slot is result.dtype and self.origins is not None:
+            return self.made(result)
+        return self._put(result.array, slot)
 
     def made(self, result: Result, *, inner: bool = False) -> None:
         """Record an array whose dtype the program named, or that it has from elsewhere; of one that

@@ -141,9 +141,9 @@ def reason(made: RecordedOperation, which: int = 0) -> str:
             return "the dtype that it names" if own else "the dtype that is named in there"
         case kind if kind == MADE and not given and made.name in _EMPTY:
             return "the default dtype"
-        case kind if kind == MADE and made.name == "from_numpy":
+        case kind if kind == MADE and made.name == "from_numpy" and not any(made.sources):
             return "the dtype of the NumPy array"
-        case kind if kind == MADE and not given and made.name in _TAKING:
+        case kind if kind == MADE and made.name in _TAKING and not any(made.sources):
             return "the dtype of the data that it takes in"
         case kind if kind == MADE and not given and made.name == "astype":  # np.float64(0.5)
             return "the dtype that it names"

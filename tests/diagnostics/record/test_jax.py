@@ -251,3 +251,10 @@ def test_a_wrapper_that_a_program_keeps_is_the_function_it_stands_for() -> None:
     assert float(kept(jnp.float32(1), 2)) == 3
     assert report.calls.total() == count
     assert operator.is_(relu.__wrapped__, jax.nn.relu)
+
+
+def test_a_class_of_dtypes_is_no_dtype_that_a_call_names() -> None:
+    with pa.record("jax") as report:
+        assert jnp.issubdtype(jax.random.key(0).dtype, jax.dtypes.prng_key)
+        jnp.arange(3) * 2
+    assert report.understood == 1

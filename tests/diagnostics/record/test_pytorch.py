@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import runpy
 import threading
@@ -325,6 +326,12 @@ def test_a_number_that_alpha_scales_is_a_number() -> None:
         torch.add(x, 1, alpha=2)
         x.float().sub(2, alpha=0.5)
     assert report.divergences == []
+
+
+def test_a_deep_copy_moves_values() -> None:
+    with pa.record("torch") as report:
+        copy.deepcopy(torch.arange(3)) * 1.5
+    assert report.understood == 1
 
 
 def test_how_a_loader_puts_batches_together_is_not_named() -> None:

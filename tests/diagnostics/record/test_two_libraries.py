@@ -127,6 +127,26 @@ def test_what_pytorch_made_comes_into_numpy(crossing: str, command: Command) -> 
     assert "torch.ones(2, dtype=torch.float32), program.py:3" in said
 
 
+@pytest.mark.parametrize(
+    ("taken", "why"),
+    [
+        ("torch.as_tensor(x)", "the data that it takes in"),
+        ("torch.from_numpy(x)", "the NumPy array"),
+    ],
+)
+def test_what_a_library_made_unseen_comes_in_where_it_is_taken(
+    taken: str, why: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    installed = Path("site-packages")
+    installed.mkdir()
+    (installed / "lib.py").write_text("import numpy\n\ndef load():\n    return numpy.ones(2)\n")
+    monkeypatch.setenv("PYTHONPATH", str(installed.resolve()))
+    Path("program.py").write_text(f"import lib, numpy, torch\nx = lib.load()\ny = {taken}\n")
+    said = command("why", "program.py", "--value", "y", status=0).out
+    assert f"y  float64  {taken}, program.py:3: the dtype of {why}" in said
+
+
 def test_what_numpy_made_goes_through_jax_and_back(command: Command) -> None:
     pytest.importorskip("jax", reason="needs JAX: pip install 'promoarray[test-jax]'")
     Path("program.py").write_text(

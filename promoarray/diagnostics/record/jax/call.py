@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import Any
 
@@ -253,5 +253,6 @@ def _index(name: str, argument: int) -> int | None:
 def _dtype_named(args: Sequence[Any], kwargs: Mapping[str, Any]) -> DType | None:
     for x in (kwargs.get("dtype"), *args):
         if isinstance(x, (type, np.dtype)) or (type(x) is str and x in BY_NAME):
-            return BY_NAME.get(np.dtype(x).name)
+            with suppress(TypeError):  # a class of dtypes: np.generic, that of keys
+                return BY_NAME.get(np.dtype(x).name)
     return None
