@@ -15,64 +15,6 @@ from promoarray.policies import as_policy
 from promoarray.promotion.policy import FEW
 
 VALUES = [1.5, -2.0, 3.0]
-OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "x + y": lambda x, y: x + y,
-    "x + 1.5": lambda x, y: x + 1.5,
-    "2.5 - x": lambda x, y: 2.5 - x,
-    "x < y": lambda x, y: x < y,
-    "add": lambda x, y: pa.add(x, y),
-    "subtract": lambda x, y: pa.subtract(2.5, x),
-    "-x": lambda x, y: -x,
-    "exp": lambda x, y: pa.exp(x),
-    "sum": lambda x, y: pa.sum(x),
-    "max": lambda x, y: pa.max(x, axis=0, keepdims=True),
-    "where": lambda x, y: pa.where(x > y, x, y),
-    "clip": lambda x, y: pa.clip(x, -1, 2),
-    "concat": lambda x, y: pa.concat([x, y]),
-    "matmul": lambda x, y: x @ y,
-    "+=": lambda x, y: x.__iadd__(y),
-    "std": lambda x, y: pa.std(x),
-}
-
-
-@pytest.fixture
-def resolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The operations whose dtypes were decided."""
-    names, decide = [], pa.Policy.decide
-
-    def counted(self: Any, name: str, *args: Any, **options: Any) -> Any:
-        names.append(name)
-        return decide(self, name, *args, **options)
-
-    monkeypatch.setattr(pa.Policy, "decide", counted)
-    return names
-
-
-@pytest.mark.parametrize("policy", ["numpy", "torch", "paddle", "aclnn", "jax"])
-@pytest.mark.parametrize("dtype", [pa.bfloat16, pa.float32], ids=str)
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_a_second_time_nothing_is_decided(
-    name: str, dtype: pa.DType, policy: str, resolved: list[str]
-) -> None:
-    run = OPERATIONS[name]
-    with pa.policy(policy):
-        first = run(*(pa.asarray(VALUES, dtype=dtype) for _ in range(2)))
-        resolved.clear()
-        second = run(*(pa.asarray(VALUES, dtype=dtype) for _ in range(2)))
-    assert resolved == []
-    assert (first.dtype, first.tolist()) == (second.dtype, second.tolist())
-
-
-def test_numpy_1_decides_once_where_it_looks_at_no_value(resolved: list[str]) -> None:
-    x, y = pa.asarray(VALUES, dtype=pa.float16), pa.asarray(VALUES, dtype=pa.float32)
-    with pa.policy(as_policy("numpy@1").derive("mine")):  # which no test has asked before
-        x + y
-        resolved.clear()
-        x + y
-        assert resolved == []
-        assert (pa.asarray([1], dtype=pa.int8) + 1).dtype is pa.int8
-        assert (pa.asarray([1], dtype=pa.int8) + 1000).dtype is pa.int16
-    assert resolved == ["add", "add"]  # the value of a Python scalar decides there
 
 
 def test_a_function_and_its_operator_have_executables_of_their_own() -> None:

@@ -9,11 +9,8 @@ import math
 import operator
 import pickle
 import sys
-import sysconfig
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -29,9 +26,8 @@ from sampled import turns
 import promoarray as pa
 from promoarray import dtypes as dt
 from promoarray import parray
-from promoarray.core import _fast_path, dispatch, events, observers, operators
+from promoarray.core import dispatch, events, observers, operators
 from promoarray.core._fast_path import FastOperator
-from promoarray.core.executable_cache import Choice, Executable
 from promoarray.dtypes import CONCRETE, STANDARD, DType, Kind
 from promoarray.namespaces import array_type
 from promoarray.policies import as_policy
@@ -149,20 +145,6 @@ def test_pythons_round_is_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
         x.__round__(ndigits=1)
 
 
-def test_the_fast_path_does_not_wait_for_a_default(long_calls: list[str]) -> None:
-    from promoarray.promotion.in_force import default_policy
-
-    x = sample(dt.float32, 1)
-    with pa.policy("torch"):
-        x + x
-        default_policy.clear()
-        long_calls.clear()
-        assert (x + x).dtype is dt.float32
-        assert long_calls == []
-    assert (x + x).dtype is dt.float32
-    assert long_calls == ["add"]
-
-
 def test_scalars_that_are_equal_keep_apart() -> None:
     x = pa.asarray(np.asarray([-0.0], np.float32))
     c = pa.asarray(np.asarray([complex(1, -0.0)], np.complex64))
@@ -247,30 +229,6 @@ def test_no_cast_to_a_wider_float_warns_of_a_signalling_nan(policy: str, dtype: 
                     except pa.PromotionError:
                         break
         assert x.astype(pa.float64).dtype is pa.float64
-
-
-@pytest.mark.parametrize("pair", [("float32", "float64"), ("complex64", "complex128")])
-@pytest.mark.parametrize("size", [0, 1, 7, 200_000])
-def test_floats_are_doubled_in_any_layout(pair: tuple[str, str], size: int) -> None:
-    source, target = pair
-    whole = (np.arange(2 * size) / 7 + (1j if "complex" in source else 0)).astype(source)
-    unaligned = np.zeros(size * whole.itemsize + 1, np.uint8)[1:].view(source)
-    unaligned[...] = whole[::2]
-    frozen = whole[:size].copy()
-    frozen.flags.writeable = False
-    for x in (
-        whole[:size],
-        whole[::2],
-        whole[size:][::-1],
-        unaligned,
-        frozen,
-        whole.reshape(2, -1),
-    ):
-        y = np.full(x.shape, 0.1, target)
-        for _ in range(3):
-            made = pa.asarray(x) * pa.asarray(y)
-            assert made.dtype.name == target
-            np.testing.assert_array_equal(np.asarray(made), x.astype(target) * y)
 
 
 @pytest.mark.parametrize("policy", ["torch", "paddle"])
@@ -447,54 +405,6 @@ def test_a_buffer_of_another_library_takes_the_long_way(long_calls: list[str]) -
     assert long_calls == ["add"] * 3
 
 
-JUNK = [None, 1, -1, 1.5, "x", b"x", [], (), {}, (1,), ("a",), int, object(), pa.PArray, pa.int8]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_private_entry_points_refuse_junk(seed: int) -> None:
-    random = np.random.default_rng(seed)
-
-    def junk() -> Any:
-        return JUNK[random.integers(len(JUNK))]
-
-    settings = inspect.get_annotations(FastOperator.__new__) or dict.fromkeys(SETTINGS)
-    for _ in range(200):
-        given = {key: junk() for key in settings if random.random() < 0.4}
-        with suppress(TypeError, ValueError, OverflowError):
-            made = FastOperator(junk(), junk(), **given)
-            for args in ((), (pa.ones(2),), (pa.ones(2), 1), (junk(), junk(), junk())):
-                with suppress(Exception):
-                    made(*args, **{"dtype": junk()} if random.random() < 0.2 else {})
-        with pytest.raises(TypeError):
-            _fast_path.begin(*[junk() for _ in range(random.integers(3))], observers=junk())
-        with suppress(TypeError, AttributeError):
-            broken = pa.PArray._wrap(junk(), junk())
-            for run in (lambda: broken + broken, lambda: broken[0], lambda: broken[junk()]):  # noqa: B023
-                with suppress(Exception):
-                    run()
-    assert (pa.ones(2) + 1).tolist() == [2.0, 2.0]
-
-
-SETTINGS = (
-    *("kind", "operands", "reflected", "conditional", "sequence", "typed", "by_value", "leaves"),
-    *("option_names", "passed_names", "defaults", "in_order", "texts", "bound", "makes"),
-)
-
-
-@pytest.mark.parametrize("executable", [(), (1,) * 7, (None,) * 7, ("x", (), 1, (), 2, (), 3)])
-def test_executables_that_are_none_are_passed_over(executable: tuple[Any, ...]) -> None:
-    x = pa.asarray([1.5])
-    policy = as_policy("numpy").derive("mine")
-    for made in (
-        executable,
-        tuple.__new__(Executable, executable),
-        tuple.__new__(Choice, executable[:3]),
-    ):
-        policy.executables["negative", pa.float64] = made
-        with pa.policy(policy), suppress(Exception):
-            _ = -x
-
-
 def test_what_inspect_and_help_show() -> None:
     method = pa.PArray.__add__
     assert isinstance(method, FastOperator)
@@ -554,24 +464,6 @@ def test_nothing_is_leaked_and_nothing_freed_too_early() -> None:
     grown = [sys.getrefcount(o) - c for o, c in zip(watched, counts, strict=True)]
     assert all(abs(g) < 50 for g in grown), grown  # a leak would count a thousand
     assert sys.getallocatedblocks() - blocks < 500
-
-
-@pytest.mark.skipif(
-    sys.version_info < (3, 14) and bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    reason="no class ever dies in a free-threaded Python 3.13",
-)
-@pytest.mark.usefixtures("quick_collections")
-def test_classes_and_operators_are_collected() -> None:
-    class Mine(pa.PArray):
-        __mul__ = FastOperator(lambda x, y: type(x), "nothing that is cached")
-
-    x = Mine._wrap(np.ones(2, np.float32), dt.float32)
-    x._type = x  # a cycle through a slot
-    assert x * x is Mine
-    gone = weakref.ref(Mine)
-    del Mine, x
-    gc.collect()
-    assert gone() is None
 
 
 def test_memory_that_operands_are_cast_to_is_used_again_and_never_seen():

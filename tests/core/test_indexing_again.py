@@ -3,7 +3,6 @@ first, and asks nothing of ours in Python."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -14,7 +13,7 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import events, index_keys, observers
+from promoarray.core import events, observers
 from promoarray.dtypes import CONCRETE, DType
 
 POLICIES = ["numpy", "numpy@1", "torch", "jax", "jax@x32", "paddle", "array_api", "onnx@25"]
@@ -60,13 +59,6 @@ KEYS: dict[str, Any] = {
     "text": "x",
 }
 
-SHORT = {
-    *("int", "slice", "ellipsis", "none", "true", "ints", "int and slice", "ellipsis and int"),
-    *("none and int", "indices", "int32 indices", "NumPy's indices", "listed indices", "mask"),
-    *("listed mask", "0-d indices", "0-d index and int", "slice and indices", "indices and list"),
-    *("NumPy's mask", "mask of rows", "0-d mask"),
-}
-"""Those that every policy takes and that go the short way."""
 
 GIVEN: dict[str, Any] = {
     "True": True,
@@ -112,20 +104,6 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The keys of what took the long way."""
-    taken: list[Any] = []
-    as_key = index_keys.as_key
-
-    def counted(key: Any, x: Any) -> Any:
-        taken.append(key)
-        return as_key(key, x)
-
-    monkeypatch.setattr(index_keys, "as_key", counted)
-    return taken
-
-
 def made(dtype: DType, xp: Any = pa) -> Any:
     return xp.asarray(VALUES.astype(dtype.storage))
 
@@ -160,73 +138,6 @@ def test_what_is_assigned_again_is_as_at_first(policy: str, dtype: DType) -> Non
                 if outcome(lambda x=x: x.__setitem__(key, value), x) != expected:  # noqa: B023
                     wrong.append((name, what, bound))
     assert wrong == []
-
-
-@pytest.mark.parametrize("name", sorted(SHORT))
-@pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
-def test_nothing_of_ours_is_called_again(name: str, policy: str, long_ways: list[Any]) -> None:
-    if policy == "torch" and name.startswith("NumPy's"):
-        pytest.skip("PyTorch takes NumPy's indices otherwise than its own")
-    key = KEYS[name]
-    with pa.policy(pa.get_policy().derive("fresh") if policy == "numpy" else policy):
-        x = made(dt.float32)
-        values = [2.5, pa.asarray(2.5, dtype=dt.float32)]
-        if policy != "torch":  # which refuses it
-            values.append(np.float32(2.5))
-        for _ in range(2):
-            x[key]
-            for value in values:
-                x[key] = value
-        long_ways.clear()
-        x[key]
-        for value in values:
-            x[key] = value
-    assert long_ways == []
-
-
-def test_arrays_of_another_dtype_are_cast_without_python(long_ways: list[Any]) -> None:
-    for source, dtype in product((dt.int8, dt.float32, dt.bfloat16, dt.float64), repeat=2):
-        x, value = made(dtype), pa.asarray([1.0, 2.0, 3.0, 4.0]).astype(source)
-        x[1], x[ROWS] = value, value
-        long_ways.clear()
-        x[1], x[ROWS] = value, value
-        assert long_ways == []
-        assert x.tolist() == [[1, 2, 3, 4]] * 3
-
-
-def python_calls(run: Callable[[], Any]) -> list[str]:
-    """The functions of Python's that a call takes besides itself."""
-    called: list[str] = []
-
-    def heard(frame: Any, event: str, _: Any) -> None:
-        if event == "call":
-            called.append(frame.f_code.co_name)
-
-    sys.setprofile(heard)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return called[1:]
-
-
-@pytest.mark.parametrize(
-    ("policy", "target", "key", "value"),
-    [
-        ("numpy", dt.int64, pa.asarray([1], dtype=dt.int8), dt.int8),
-        ("torch", dt.float32, pa.asarray([True, False]), dt.float64),
-        ("torch", dt.float32, pa.asarray([False, False]), dt.float8_e5m2),
-    ],
-)
-def test_what_is_cast_to_be_written_takes_no_python(
-    policy: str, target: DType, key: Any, value: Any
-) -> None:
-    with pa.policy(policy):
-        x = pa.asarray(np.ones(2, target.storage))
-        y = pa.asarray(np.ones(1, value.storage)) if isinstance(value, DType) else value
-        for _ in range(2):  # a Python scalar is made a buffer the second time
-            x[key] = y
-        assert python_calls(lambda: x.__setitem__(key, y)) == []
 
 
 def test_long_arrays_and_views_go_through_what_they_meet_under_jax() -> None:

@@ -16,7 +16,6 @@ from outcomes import outcome
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core.executable_cache import MOST_CASES
 from promoarray.core.observers import observers_anywhere
 from promoarray.policies import as_policy
 
@@ -301,22 +300,3 @@ def test_what_reports_carry_goes_through_and_nobody_is_told() -> None:
             assert all(each._type is y._type for each in pa.unstack(y))
         assert report.to_dict() == told
         assert pa.nonzero(y)[0]._type is dt.int64  # as it is to both
-
-
-def test_no_more_is_kept_than_a_choice_holds() -> None:
-    x, policy = pa.asarray([1.5]), as_policy("numpy").derive("bounded")
-    with pa.policy(policy):
-        for shift in range(MOST_CASES + 10):
-            pa.roll(x, shift)
-    assert 0 < len(policy.executables["roll()", dt.float64].by_case) <= MOST_CASES
-
-
-def test_arguments_that_are_no_plain_values_are_not_kept() -> None:
-    x, policy = pa.asarray([[1, 2]]), as_policy("numpy").derive("plain")
-    with pa.policy(policy):
-        pa.expand_dims(x, axis=np.int64(0))
-        pa.permute_dims(x, [1, 0])
-        pa.take(np.asarray([1, 2]), INDEX)
-    assert not any(
-        key[0] in ("expand_dims()", "permute_dims()", "take()") for key in policy.executables
-    )

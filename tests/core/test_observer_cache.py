@@ -10,11 +10,10 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import promoarray as pa
-from promoarray.core import dispatch, events
+from promoarray.core import events
 from promoarray.core.events import OperationEvent, Repeat, Repeats
 from promoarray.core.observers import observing
 
@@ -39,41 +38,6 @@ Y = pa.asarray([1, 2, 3], dtype=pa.int8)
 H = pa.asarray([1.5, 2.5, 3.5], dtype=pa.bfloat16)
 ZERO_D = pa.asarray(2.0, dtype=pa.float32)
 DOUBLE = pa.asarray([0.5, 0.5, 0.5], dtype=pa.float64)
-
-CALLS: dict[str, Callable[[], Any]] = {
-    "operator": lambda: X + Y,
-    "comparison": lambda: X < Y,
-    "scalar": lambda: X * 1.5,
-    "scalar first": lambda: 2 - X,
-    "unary": lambda: -X,
-    "low precision": lambda: H * H,
-    "function": lambda: pa.exp(X),
-    "options": lambda: pa.sum(X, axis=0, keepdims=True),
-    "array among the options": lambda: pa.where(X > 1, X, Y),
-    "bounds": lambda: pa.clip(X, 1.5, 2.5),
-    "zero-d": lambda: X + ZERO_D,
-    "in place": lambda: pa.asarray([1.0, 2.0, 3.0], dtype=pa.float32).__iadd__(Y),
-    "matmul": lambda: X @ X,
-    "several results": lambda: pa.unique_values(X),
-}
-
-
-@pytest.mark.parametrize("case", CALLS)
-def test_the_third_call_and_later_ones_are_not_decided_again(
-    case: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call = CALLS[case]
-    wanted = call()
-    with observing(listening := Counting()):
-        call(), call()
-        told, repeated = len(listening.heard), len(listening.repeated)
-        monkeypatch.setattr(dispatch, "compiled", None)
-        made = [call() for _ in range(3)]
-    assert len(listening.heard) == told
-    assert len(listening.repeated) - repeated == 3 * (told + repeated) // 2
-    for each in made:
-        assert each.dtype is wanted.dtype
-        np.testing.assert_array_equal(each._decoded(), wanted._decoded())
 
 
 def test_what_a_dtype_hangs_on_is_told_apart() -> None:

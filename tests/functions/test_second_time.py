@@ -25,7 +25,6 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import dispatch
 from promoarray.dtypes import CONCRETE, DType, Kind
 from promoarray.policies import as_policy
 
@@ -432,39 +431,6 @@ def test_warnings_name_the_line_of_the_program_each_time(name: str) -> None:
         assert {filename for _, filename, _ in told[0]} <= {__file__}
 
 
-def test_the_second_time_no_long_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken, apply = [], dispatch.apply
-
-    def counted(name: str, *operands: Any, **options: Any) -> Any:
-        taken.append(name)
-        return apply(name, *operands, **options)
-
-    x, y = pa.asarray([[2.0, 1.0], [1.0, 3.0]]), pa.asarray([[1, 2], [3, 4]], dtype=pa.int8)
-    names = [name for name in CALLS if name not in ("fft.rfft", "linalg.trace")]
-    calls = [partial(function(pa, name), x) for name in names]
-    calls += [partial(pa.linalg.solve, x, x), partial(pa.searchsorted, x[0], x, side="right")]
-    joins = [partial(join, [x] * n) for join in (pa.concat, pa.stack) for n in (3, 4, 5, 40)]
-    joins += [partial(join, [x, y, x, y, y]) for join in (pa.concat, pa.stack)]
-    for policy in ("numpy", "torch", "jax", "numpy@1"):
-        with pa.policy(policy):
-            for call in (*joins, *(calls if policy == "numpy" else ())):
-                call()
-    monkeypatch.setattr(dispatch, "apply", counted)
-    for policy in ("numpy", "torch", "jax", "numpy@1"):
-        with pa.policy(policy):
-            for call in joins:
-                call(axis=-1)
-    for call in calls:
-        call()
-    pa.linalg.qr(x, mode="complete")
-    pa.linalg.matrix_norm(x, ord="nuc")
-    pa.fft.fft(x, norm="ortho")
-    pa.searchsorted(x[0], x, side="left")
-    assert taken == []
-    pa.searchsorted(x[0], x, sorter=pa.asarray([0, 1]))
-    assert taken == ["searchsorted"]
-
-
 @pytest.mark.parametrize("bound", [False, True])
 @pytest.mark.parametrize("calls", [questions, wrapped, joined])
 @pytest.mark.parametrize("policy", SOME)
@@ -478,21 +444,6 @@ def test_numpys_arrays_without_axes_answer_for_no_others() -> None:
         for _ in range(2):
             with pytest.raises(pa.PromotionError, match="does not promote"):
                 pa.result_type(pa.bool, np.array([1, 1], np.int8))
-
-
-@pytest.mark.parametrize("policy", ["numpy", "torch", "jax"])
-def test_numpys_arrays_are_decided_about_once(policy: str) -> None:
-    own, asked = as_policy(policy), []
-
-    def counting(*given: Any) -> Any:
-        asked.append(given)
-        return own.operand_types(*given)
-
-    operands = (np.ones(3), np.float32(1)), (np.array(1, np.int8), 1.5), (np.ones(2, np.int8), 1.5)
-    with pa.policy(own.derive("counted", operand_types=counting)):
-        once = [pa.result_type(*each) for each in operands]
-        assert [pa.result_type(*each) for each in operands * 2] == once * 2
-    assert len(asked) == len(operands)
 
 
 def test_policies_answer_for_themselves() -> None:
@@ -722,21 +673,6 @@ def test_a_dtype_may_be_spelled_in_any_way(call: str, bound: bool) -> None:
                 continue
             for _ in range(3):
                 assert outcome(partial(TAKE_A_DTYPE[call], xp, x, spelled)) == expected
-
-
-def test_only_few_names_are_kept() -> None:
-    class Mine(np.float64):
-        pass
-
-    class Text(str):
-        __slots__ = ()
-
-    for given in (Mine, Text("float64"), "no dtype", np.dtype("f4,f4"), dt.string.storage):
-        with suppress(TypeError):
-            dt.as_dtype(given)
-        assert given not in dt.NAMED or type(given) is Text
-    assert Text not in set(map(type, dt.NAMED))
-    assert set(dt.NAMED.values()) <= {*CONCRETE, dt.string}
 
 
 # --- Observers -----------------------------------------------------------------------------------

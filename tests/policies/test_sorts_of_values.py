@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operator_table import FORWARD, INPLACE
+from operator_table import FORWARD
 from outcomes import outcome
 from sampled import sampled
 
@@ -150,23 +150,6 @@ def test_a_value_without_axes_is_told_apart_as_python_tells_it(
         again = [outcome(lambda: x + y) for y in flat]  # noqa: B023
     different = [v for v, a, b in zip(values, expected, again, strict=True) if a != b]
     assert different == []
-
-
-def test_a_fresh_value_takes_no_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, i = pa.asarray([1.0], dtype=pa.float32), pa.asarray([1], dtype=pa.int32)
-    flat = [pa.asarray(0.0), *(pa.asarray(n + 0.125) for n in range(3, 60))]
-    with pa.policy(NUMPY_1.derive("mine")):
-        for run in (lambda n: x * (n + 0.125), lambda n: i + (n + 300), lambda n: x + flat[n]):
-            run(3)
-        for _ in range(2):  # 0.0 is an exponent that NumPy knows, and 3.0 is none
-            INPLACE["add"](flat[0], 3)
-        monkeypatch.setattr(operators, "apply", None)
-        for n in range(4, 30):
-            assert (x * (n + 0.125)).tolist() == [n + 0.125]
-            assert (i + (n + 300)).tolist() == [n + 301]
-            assert (x + flat[n]).tolist() == [flat[n].item() + 1]
-            INPLACE["add"](flat[0], 3)
-        assert flat[0].item() == 3 * 28
 
 
 def test_policies_that_do_not_say_tell_all_values_apart() -> None:
