@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from promoarray.kernels._cpu import StateGuard
-from promoarray.kernels.portable.steps import divided_by_zero
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -100,17 +99,10 @@ _EXCEPTIONS = (
 """Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
 
 
-ZERO_REFUSED = "0: "
-"""Stands before the name of a division of integers of which a zero is an error."""
-
-
 def report(name: str, raised: int) -> None:
-    """Do what ``np.errstate`` says of the exceptions that one step of a kernel raised: by NumPy's
+    """Do what ``np.errstate`` says of the exceptions that a loop raised: by NumPy's
     name of what was computed, and its numbers, division by zero 1, overflow 2, underflow 4,
     invalid 8."""
-    if name.startswith(ZERO_REFUSED) and raised & 1:
-        raise divided_by_zero()
-    name = name.removeprefix(ZERO_REFUSED)
     state: Any = np.geterr()
     for bit, (kind, what) in enumerate(_EXCEPTIONS):
         if raised >> bit & 1:
