@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,39 +43,6 @@ def test_ranks_have_executables_of_their_own_where_they_matter() -> None:
         for _ in range(2):
             assert (point + line).dtype is pa.float32
             assert (pa.reshape(point, (1,)) + line).dtype is pa.float64
-
-
-WEAKLY: dict[str, Callable[[Any, Any], Any]] = {
-    "x + x": lambda x, n: x + x,
-    "n * x": lambda x, n: n * x,
-    "x + strong": lambda x, n: x + pa.asarray(np.array([0.1], np.float32)),
-    "exp": lambda x, n: pa.exp(x),
-    "n ** 2": lambda x, n: n**2,
-    "clip": lambda x, n: pa.clip(x, 0, 1),
-    "sum": lambda x, n: pa.sum(n),
-}
-
-
-@pytest.mark.parametrize("policy", ["jax@x64", "jax@x32", "numpy", "numpy@1", "torch"])
-def test_weak_arrays_are_decided_once_for_what_they_are_stored_in(
-    policy: str, resolved: list[str]
-) -> None:
-    made = []
-    for name in ("jax@x64", "jax@x32"):
-        with pa.policy(name):
-            made.append((pa.asarray(2.7), pa.asarray(3)))
-    stored = [(x.dtype, n.dtype) for x, n in made]
-    assert stored == [(pa.float64, pa.int64), (pa.float32, pa.int32)]
-    with pa.policy(as_policy(policy).derive(f"{policy}, weak")):
-        answers = []
-        for _ in range(2):
-            resolved.clear()
-            found = [run(*pair) for run in WEAKLY.values() for pair in made]
-            answers.append(
-                [(x.dtype, x.weak_type, np.asarray(x, np.float64).tobytes()) for x in found]
-            )
-    assert answers[0] == answers[1]
-    assert resolved == []
 
 
 def test_a_scalar_that_does_not_fit_is_refused_every_time() -> None:
