@@ -439,6 +439,7 @@ def _why(of: Comparison, ended: Ended) -> str:
     if of.framework not in FRAMEWORKS or of.saved is not None or ended.status != FINDINGS:
         return ""
     program = f"-m {of.args.module}" if of.args.module else shlex.quote(of.args.script)
+    program += f" -- {shlex.join(of.args.args)}" if of.args.args else ""
     return f"; promoarray why {program} says where the dtypes there come from, and what to write"
 
 

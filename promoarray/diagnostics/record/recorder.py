@@ -552,9 +552,9 @@ class Recorder:
 
         Told are the array that it takes first, the parameters that it names, and whether it is
         recorded as an operation, of which a rule says what is refused. A loader of data puts
-        batches together in its own way, which no other framework has.
+        batches together in its own way, which no other framework has, as Flax counts its keys.
         """
-        if _stands_in(frame, _LOADING):
+        if any(_stands_in(frame, folder) for folder in _UNNAMED.get(self.framework, ())):
             return
         given = () if operand is None else (operand,)
         options = {"keywords": sorted(keywords), "ruled": ruled}
@@ -746,12 +746,15 @@ _INNER = {
         "/keras/src/",
     ),
     "torch": ("/torch/utils/data/dataloader.py", "/torch/utils/data/sampler.py"),
+    # Flax counts its keys and steps in uint32
+    "jax": ("/flax/nnx/rnglib.py", "/flax/nnx/training/optimizer.py"),
 }
 """From a framework to where it makes arrays that are no part of what a program computes."""
 
 _TENSORFLOW = "/tensorflow/python/"
 
-_LOADING = "/torch/utils/data/"
+_UNNAMED = {"torch": ("/torch/utils/data/",), "jax": _INNER["jax"]}
+"""From a framework to where it calls functions that are no part of what a program computes."""
 
 _MODULES = {"torch": "/torch/nn/", "paddle": "/paddle/nn/"}
 """From a framework to where its modules make their parameters."""

@@ -258,3 +258,11 @@ def test_a_class_of_dtypes_is_no_dtype_that_a_call_names() -> None:
         assert jnp.issubdtype(jax.random.key(0).dtype, jax.dtypes.prng_key)
         jnp.arange(3) * 2
     assert report.understood == 1
+
+
+def test_what_flax_counts_its_keys_with_is_its_own() -> None:
+    text = "import jax.numpy as jnp\ncount = jnp.zeros((), jnp.uint32) + 1\n"
+    for file, differs in (("flax/nnx/rnglib.py", False), ("program.py", True)):
+        with pa.record("jax", "paddle@3.3") as report:
+            exec(compile(text, f"/site-packages/{file}", "exec"), {})
+        assert bool(report.divergences) is differs
