@@ -226,6 +226,7 @@ def _cast_arguments(command: argparse.ArgumentParser) -> None:
         "and onnx",
     )
     add("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
+    add("--out", metavar="FILE", help="of weights: write the floats cast, as safetensors")
     add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
 
 
@@ -312,6 +313,8 @@ def _cast(args: argparse.Namespace) -> int:
 
     if os.path.isfile(args.values[0]) or names_format(args.values[0]):
         return _cast_file(args)
+    if args.out:
+        raise UsageError("--out is of a file of weights: promoarray cast FILE --to DTYPE --out NEW")
     if args.source is None:
         raise UsageError("write --from DTYPE: the dtype of the values; or name a file of weights")
     source, target = (_read(partial(_real, name)) for name in (args.source, args.target))
@@ -322,13 +325,18 @@ def _cast(args: argparse.Namespace) -> int:
 
 
 def _cast_file(args: argparse.Namespace) -> int:
+    from pathlib import Path
+
     from promoarray.diagnostics.modelfile.formats import READS, format_of
     from promoarray.diagnostics.modelfile.survival import survival
+    from promoarray.diagnostics.whole_file import require_place
 
     target = _read(partial(_real, args.target))
     if not os.path.isfile(args.values[0]):
         raise UsageError(f"no such file: {args.values[0]}")
     kind = _read(partial(format_of, args.values[0]))
+    if args.out:
+        require_place(Path(args.out))
     if not kind:
         raise UsageError(f"{args.values[0]} is a text, or a program; {READS}")
     found = _read(partial(survival, args, kind, target))

@@ -6,7 +6,9 @@ import contextlib
 import errno
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def require_place(target: Path) -> None:
@@ -59,6 +61,20 @@ def put_all(files: list[tuple[Path, bytes]]) -> None:
         for beside, _ in staged:
             with contextlib.suppress(OSError):
                 beside.unlink()
+
+
+@contextlib.contextmanager
+def written_whole(target: Path) -> Iterator[BinaryIO]:
+    """Yield a file to write to, which replaces the target at the end, and not after an error."""
+    real = target.resolve()
+    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+    try:
+        with open(handle, "wb") as out:
+            yield out
+        Path(name).chmod(real.stat().st_mode if real.exists() else 0o666 & ~_umask())
+        Path(name).replace(real)
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _umask() -> int:

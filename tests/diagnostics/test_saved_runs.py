@@ -190,6 +190,8 @@ def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
         {"sources": []},
         {"place": {"site": -1, "program": 0}},
         {"operands": [{"code": "", "value": [1]}] * 2},
+        {"operands": [{"code": "", "value": None}] * 2},
+        {"name": "nosuch"},
     ],
 )
 def test_operations_that_nobody_recorded(damage: Any, program: Path, command: Command) -> None:

@@ -7,10 +7,11 @@ import zipfile
 from pathlib import Path
 
 ONNX, PT2, SAFETENSORS, GGUF = "ONNX model", "PyTorch export archive", "safetensors", "GGUF"
+INDEX = "index of safetensors"
 
 READS = (
     "compare and check read an ONNX model (.onnx), and compare a torch.export archive (.pt2); cast "
-    "reads the weights of .safetensors and .gguf"
+    "reads the weights of .safetensors, of their .index.json, and of .gguf"
 )
 
 
@@ -29,6 +30,8 @@ def format_of(path: str) -> str:
     """
     if not os.path.isfile(path):
         return ""
+    if path.endswith(_INDEX):
+        return INDEX
     with open(path, "rb") as file:
         head = file.read(4096)
     suffix = Path(path).suffix.lower()
@@ -54,13 +57,14 @@ def format_of(path: str) -> str:
 
 
 _BY_NAME = {".onnx": ONNX, ".pt2": PT2, ".safetensors": SAFETENSORS, ".gguf": GGUF}
+_INDEX = ".safetensors.index.json"
 _PYTHON = (".py", ".pyc", ".pyw", ".ipynb", ".json", ".txt")
 _PICKLED = " of pickles, such as torch.save writes, and pickles run code as they are read"
 
 
 def names_format(path: str) -> bool:
     """Return whether a file is one of these by its name."""
-    return Path(path).suffix.lower() in _BY_NAME
+    return Path(path).suffix.lower() in _BY_NAME or path.endswith(_INDEX)
 
 
 def _names(path: str) -> list[str]:

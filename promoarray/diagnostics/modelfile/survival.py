@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from promoarray.console import Matrix, Printable, counted, html_table, listed, visible
+from promoarray.core.cast import explicit
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.cast_report import CastReport, report_of
 from promoarray.diagnostics.exit_codes import FINDINGS, INCOMPLETE, NOTHING
-from promoarray.diagnostics.modelfile.formats import GGUF, READS, SAFETENSORS, NotReadable
-from promoarray.diagnostics.modelfile.weights import Weight, weights
+from promoarray.diagnostics.modelfile.formats import GGUF, INDEX, READS, SAFETENSORS, NotReadable
+from promoarray.diagnostics.modelfile.weights import Weight, weights, write_safetensors
 from promoarray.diagnostics.progress import Progress
-from promoarray.dtypes import DType
+from promoarray.dtypes import DType, Kind
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -151,7 +155,7 @@ def survival(args: Namespace, kind: str, target: DType) -> Survival:
     NotReadable, ValueError, OSError
     """
     path, *others = args.values
-    if kind not in (SAFETENSORS, GGUF):
+    if kind not in (SAFETENSORS, GGUF, INDEX):
         raise NotReadable(f"{path} holds a program ({kind}); {READS}")
     if others or args.source:
         raise ValueError(
@@ -159,20 +163,46 @@ def survival(args: Namespace, kind: str, target: DType) -> Survival:
         )
     policies = [as_policy(name.strip()) for name in (args.policies or DEFAULT).split(",")]
     settings = {"saturate": args.saturate, "round_mode": args.round_mode}
+    if args.out and len(policies) > 1:
+        raise ValueError("--out writes what one policy makes: name it with --policies")
     found = Survival(path, target.name, {p.name: {} for p in policies}, {}, {})
     every = weights(path, kind)
-    with open(path, "rb") as file, Progress() as progress:
+    with Progress() as progress:
         for number, weight in enumerate(every):
             progress.step(f"{weight.name}", number / len(every))
             if weight.dtype is None:
                 found.unread.setdefault(weight.kind, []).append(weight.name)
             else:
-                _cast(found, file, weight, policies, target, settings)
+                _cast(found, weight, policies, target, settings)
+        if args.out:
+            progress.step(f"writing {args.out}", 0.9)
+            _write(args.out, found, every, policies[0], target, settings)
     return found
 
 
+def _write(
+    out: str, found: Survival, every: list[Weight], policy: Policy, target: DType, settings: Any
+) -> None:
+    """Write the floats cast, and all others as they are."""
+    for why in (*found.refused.values(), *(f"{kind} is not read" for kind in found.unread)):
+        raise ValueError(f"{out} is not written: {why}")
+    if any(os.path.exists(out) and os.path.samefile(out, each.path) for each in every):
+        raise ValueError("--out names a file that is read; write to another")
+    known = {k: v for k, v in settings.items() if k in policy.cast.knobs and v is not None}
+
+    def made(weight: Weight) -> tuple[Weight, DType, Iterator[Any]]:
+        source = weight.dtype
+        assert source is not None
+        if source.kind is not Kind.FLOAT:
+            return weight, source, weight.blocks()
+        cast = (explicit(policy, x, source, target, **known) for x in weight.blocks())
+        return weight, target, cast
+
+    write_safetensors(Path(out), [*map(made, every)])
+
+
 def _cast(
-    found: Survival, file: Any, weight: Weight, policies: list[Policy], target: DType, settings: Any
+    found: Survival, weight: Weight, policies: list[Policy], target: DType, settings: Any
 ) -> None:
     source = weight.dtype
     assert source is not None
@@ -185,7 +215,7 @@ def _cast(
             asked.append((policy, known))
     empty = np.empty(0, source.storage)
     made = {p.name: report_of(p, empty, source, target, **known) for p, known in asked}
-    for block in weight.blocks(file) if asked else ():
+    for block in weight.blocks() if asked else ():
         for policy, known in asked:
             of_block = report_of(policy, block, source, target, **known)
             made[policy.name] = made[policy.name].and_of(of_block)

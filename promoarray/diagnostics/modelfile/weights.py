@@ -11,11 +11,13 @@ import os
 import struct
 from collections.abc import Iterator
 from math import prod
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from promoarray.diagnostics.modelfile.formats import GGUF, NotReadable
+from promoarray.diagnostics.modelfile.formats import GGUF, INDEX, SAFETENSORS, NotReadable
+from promoarray.diagnostics.whole_file import written_whole
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.errors import clipped, quoted
 
@@ -56,6 +58,7 @@ class Weight(NamedTuple):
     dtype: DType | None  # None of one that is not read
     shape: tuple[int, ...]
     start: int  # of its data, in the file
+    path: str = ""  # of the file
 
     @property
     def size(self) -> int:
@@ -63,22 +66,23 @@ class Weight(NamedTuple):
         assert self.dtype is not None
         return prod(self.shape) * int(self.dtype.storage.itemsize)
 
-    def blocks(self, file: BinaryIO) -> Iterator[Any]:
+    def blocks(self) -> Iterator[Any]:
         """Yield the values, as many at a time as a block has."""
         assert self.dtype is not None
         left, storage = prod(self.shape), self.dtype.storage
-        file.seek(self.start)
-        while left:
-            count = min(left, BLOCK)
-            data = file.read(count * storage.itemsize)
-            if len(data) != count * storage.itemsize:
-                raise NotReadable(f"the data of {quoted(self.name)} end before they are whole")
-            yield np.frombuffer(data, storage)
-            left -= count
+        with open(self.path, "rb") as file:
+            file.seek(self.start)
+            while left:
+                count = min(left, BLOCK)
+                data = file.read(count * storage.itemsize)
+                if len(data) != count * storage.itemsize:
+                    raise NotReadable(f"the data of {quoted(self.name)} end before they are whole")
+                yield np.frombuffer(data, storage)
+                left -= count
 
 
 def weights(path: str, kind: str) -> list[Weight]:
-    """Read the header of a file.
+    """Read the header of a file, of an index those of its files.
 
     Parameters
     ----------
@@ -92,6 +96,8 @@ def weights(path: str, kind: str) -> list[Weight]:
         If it is damaged: what it says must lie in the file, no two tensors in one place.
     OSError
     """
+    if kind == INDEX:
+        return [*_sharded(Path(path))]
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
@@ -99,7 +105,25 @@ def weights(path: str, kind: str) -> list[Weight]:
             _require_apart(found, size)
         except (NotReadable, struct.error, UnicodeDecodeError, OverflowError) as error:
             raise NotReadable(f"{path}: {clipped(str(error))}") from error
-    return found
+    return [each._replace(path=path) for each in found]
+
+
+def _sharded(index: Path) -> Iterator[Weight]:
+    """The tensors that an index names, of files that lie beside it."""
+    try:
+        names = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+        files = dict.fromkeys(names.values())
+        plain = all(type(name) is str and name == os.path.basename(name) for name in files)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise NotReadable(f"{index} has no weight_map from tensors to files") from error
+    if not plain:
+        raise NotReadable(f"{index} names files that do not lie beside it")
+    for name in files:
+        found = {x.name: x for x in weights(str(index.with_name(name)), SAFETENSORS)}
+        own = [tensor for tensor, file in names.items() if file == name]
+        if lacking := [tensor for tensor in own if tensor not in found]:
+            raise NotReadable(f"{name} lacks {quoted(lacking[0])}, which {index.name} names")
+        yield from (found[tensor] for tensor in own)
 
 
 def _require_apart(found: list[Weight], size: int) -> None:
@@ -248,3 +272,38 @@ class _Gguf:
         if count > self._size - self._file.tell():
             raise NotReadable("its header ends before it is whole")
         self._file.seek(count, os.SEEK_CUR)
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def write_safetensors(path: Path, made: list[tuple[Weight, DType, Iterator[Any]]]) -> None:
+    """Write tensors as safetensors, in full or not at all, block by block.
+
+    Parameters
+    ----------
+    path : Path
+    made : list of tuple
+        Of each its name and shape, the dtype of its blocks, and those.
+
+    Raises
+    ------
+    NotReadable
+        If safetensors have no name for a dtype.
+    OSError
+    """
+    names = {code: name for name, code in _table(_SAFETENSORS).items()}
+    header, end = dict[str, Any](), 0
+    for weight, dtype, _ in made:
+        if dtype.code not in names:
+            raise NotReadable(f"safetensors have no {dtype.name}: write another --to")
+        begin, end = end, end + prod(weight.shape) * dtype.storage.itemsize
+        row = {"dtype": names[dtype.code], "shape": [*weight.shape], "data_offsets": [begin, end]}
+        header[weight.name] = row
+    head = json.dumps(header, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    with written_whole(path) as file:
+        file.write(struct.pack("<Q", len(head)) + head)
+        for _, dtype, blocks in made:
+            for block in blocks:
+                file.write(np.ascontiguousarray(block, dtype.storage).tobytes())

@@ -26,14 +26,15 @@ from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed
-from promoarray.diagnostics.model.flow import KINDS, OPERATION, Flow
+from promoarray.diagnostics.model.flow import ENTRY, KINDS, OPERATION, Flow
 from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.model.noted import NotExamined, Stopped
-from promoarray.diagnostics.record.report import Drift, RecordedReport, Warned
+from promoarray.diagnostics.record.report import EAGER, UNSEEN, Drift, RecordedReport, Warned
+from promoarray.diagnostics.record.report import KINDS as _CALLS
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.whole_file import write_whole
-from promoarray.dtypes import BY_CODE, DType
-from promoarray.operations import Form
+from promoarray.dtypes import BY_CODE, WEAK, DType
+from promoarray.operations import Form, operation
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -201,12 +202,18 @@ def _report(saved: _Saved, policies: tuple[Policy, ...]) -> RecordedReport:
     for name in _OF_REPORT:
         setattr(report, name, getattr(saved, name))
     report.stopped = saved.stopped
+    if others := {kind for kind, _ in saved.calls} - {*_CALLS, UNSEEN, EAGER}:
+        raise ValueError(f"it has calls of a kind {others.pop()}")
     for flow in saved.flows:
         _require_sound(flow)
         for each in flow.operations:
             flow.makers.setdefault(each.makes, each)
     report.uncompared = {*_uncompared(report, tuple(p for p in policies if p not in compared))}
     return report
+
+
+_MOST_DATA = 1 << 16
+"""Of so many things an array that enters is made at most."""
 
 
 def _require_sound(flow: Flow) -> None:
@@ -218,6 +225,11 @@ def _require_sound(flow: Flow) -> None:
     for each in flow.operations:
         given = len(each.operands)
         known = each.kind in KINDS and (given or each.kind != OPERATION)
+        if each.kind == OPERATION:
+            operation(each.name)
+            known = known and all(x.code or type(x.value) in WEAK for x in each.operands)
+        if each.kind == ENTRY and not 0 <= each.options["data"] <= _MOST_DATA:
+            raise ValueError(f"{each.name} enters of {each.options['data']} values")
         if not known or len(each.sources) != given:
             raise ValueError(f"it has a {each.kind} {each.name} of {counted(given, 'operand')}")
         if not BY_CODE.keys() >= {*each.results} or any(
@@ -341,6 +353,8 @@ def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
         return kind(**{name: read(types[name], x[name]) for name in types if name in x})
 
     sites += [row(Site, x) for x in found["sites"]]
+    if any(len(site.extent) not in (0, 4) for site in sites):
+        raise ValueError("a place is from a line and column to another")
     made: Record = row(kind, found)
     return made
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import promoarray as pa
 from promoarray.cli import main
 
 
@@ -178,3 +179,43 @@ def test_damaged_files_are_errors(tmp_path: Path, capsys: Any) -> None:
             damaged.write_bytes(whole[:place] + value + whole[place + 1 :])
             assert main(["cast", str(damaged), "--to", "float16"]) in (0, 1, 2, 4)
     capsys.readouterr()
+
+
+def test_weights_in_several_files_are_read_by_their_index(tmp_path: Path, capsys: Any) -> None:
+    for n, kept in enumerate((WEIGHTS, WEIGHTS[:, :1])):
+        safetensors(tmp_path / f"part-{n}.safetensors", {f"w{n}": ("F32", kept)})
+    index = tmp_path / "model.safetensors.index.json"
+
+    def say(weight_map: Any) -> str:
+        index.write_text(json.dumps({"weight_map": weight_map}))
+        return str(index)
+
+    path = say({"w0": "part-0.safetensors", "w1": "part-1.safetensors"})
+    found = cast(path, "--to", "float8_e4m3fn", capsys=capsys, status=1)["tensors"]["torch@2.13"]
+    assert {name: x["size"] for name, x in found.items()} == {"w0": 6, "w1": 2}
+    for weight_map in ({"w9": "part-0.safetensors"}, {"w0": "../part-0.safetensors"}, [], {"w": 1}):
+        assert main(["cast", say(weight_map), "--to", "float16"]) == 2
+        assert capsys.readouterr().err.startswith("promoarray: ")
+
+
+def test_what_is_written_has_the_floats_cast_and_all_else_as_it_was(
+    tmp_path: Path, capsys: Any
+) -> None:
+    places = np.arange(3, dtype=np.int64)
+    given = {"w": ("F32", WEIGHTS), "places": ("I64", places), "none": ("F32", WEIGHTS[:0])}
+    path, out = safetensors(tmp_path / "m.safetensors", given), tmp_path / "out.safetensors"
+    asked = "--to", "bfloat16", "--policies", "numpy", "--out"
+    assert main(["cast", path, *asked, str(out)]) == 0
+    (length,) = struct.unpack("<Q", out.read_bytes()[:8])
+    header, data = json.loads(out.read_bytes()[8 : 8 + length]), out.read_bytes()[8 + length :]
+    assert [header[name]["dtype"] for name in given] == ["BF16", "I64", "BF16"]
+    want = pa.asarray(WEIGHTS).astype(pa.bfloat16)
+    begin, end = header["w"]["data_offsets"]
+    assert data[begin:end] == np.asarray(want._buffer).tobytes()
+    begin, end = header["places"]["data_offsets"]
+    assert data[begin:end] == places.tobytes()
+    capsys.readouterr()
+    for wrong in ([path, *asked, path], [path, "--to", "int4", "--out", str(out)]):
+        before = out.read_bytes()
+        assert main(["cast", *wrong]) == 2
+        assert out.read_bytes() == before
