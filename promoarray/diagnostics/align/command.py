@@ -9,16 +9,27 @@ import os
 import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from html import escape
 from pathlib import Path
 
 from promoarray.console import console, folded, visible
-from promoarray.diagnostics.align.departure import Departure, find
+from promoarray.diagnostics.align.departure import OUTSIDE, VALUES, Departure, find
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, in_layout, read
 from promoarray.diagnostics.align.pairing import Pairing
 from promoarray.diagnostics.align.report import Aligned
+from promoarray.diagnostics.align.rounding import (
+    NOISE,
+    Place,
+    measured,
+    moved,
+    moved_again,
+    noise_text,
+    note,
+    saved_noise,
+)
 from promoarray.diagnostics.align.weights import proposed, read_map
 from promoarray.diagnostics.exit_codes import (
     FAILED,
@@ -62,6 +73,25 @@ class Side:
     saved: bool = False
     runs: int = 0
     ended: Ended | None = None
+    noise: dict[Place, float] = field(default_factory=dict)
+    tried: bool = False  # whether that was measured
+
+    def measures(self, graph: Graph) -> bool:
+        """Whether what rounding does to it is not known yet, and can be."""
+        return not (self.saved or self.tried or graph.measured)
+
+    def measure(
+        self,
+        graph: Graph,
+        given: dict[str, Array] | None = None,
+        made: dict[tuple[int, int], Array] | None = None,
+    ) -> None:
+        """Run it again with its beginning moved, so that its values know what rounding does."""
+        self.tried = True
+        with suppress(Failed):  # a program that minds a unit in the last place
+            again = self.run(moved(graph, given or {}), moved_again(made or {}))
+            self.noise = measured(graph, again)
+        note(graph, self.noise)
 
     def run(
         self,
@@ -77,7 +107,8 @@ class Side:
         NotSaved, UsageError
         """
         if self.saved:
-            return read(self.path)
+            self.noise = saved_noise(self.path)
+            return note(read(self.path), self.noise)
         self.runs += 1
         found = expected(self.path, None, "auto", self.arguments)
         libraries = tuple(name for name in found.libraries if name in TAPED)
@@ -94,7 +125,7 @@ class Side:
         ended.say_bugs("align")
         if ended.status or not os.path.exists(tape):
             raise Failed(ended.stopped_under(libraries[0]) if ended.status else "nothing ran")
-        return read(tape)
+        return note(read(tape), self.noise)
 
     def write(self, path: str) -> None:
         """Write the first run as a recording with its values."""
@@ -107,6 +138,7 @@ class Side:
         with zipfile.ZipFile(whole, "a") as into, zipfile.ZipFile(f"{self.folder}/1.zip") as tape:
             for name in tape.namelist():
                 into.writestr(zipfile.ZipInfo(name), tape.read(name), zipfile.ZIP_DEFLATED)
+            into.writestr(zipfile.ZipInfo(NOISE), noise_text(self.noise), zipfile.ZIP_DEFLATED)
         write_whole(Path(path), whole.read_bytes())
 
 
@@ -148,7 +180,7 @@ def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
 def _only_saved(side: Side, args: argparse.Namespace) -> int:
     if not args.save or side.saved:
         raise UsageError("name two programs; or one, and --save RUN.zip to align it later")
-    side.run()
+    side.measure(side.run())
     side.write(args.save)
     print(f"Written: {args.save}")
     return NOTHING
@@ -175,6 +207,14 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
             progress.step("looking for the next difference", 0.5)
             pairing = Pairing(theirs, mine)
             departure = find(pairing)
+            if departure is not None and departure.kind in (VALUES, OUTSIDE):
+                progress.step("measuring what rounding does", 0.3)
+                if second.measures(mine):
+                    second.measure(mine, given, made)
+                    continue
+                if first.measures(theirs):
+                    first.measure(theirs, own)
+                    continue
             found.count(pairing, departure is None)
             if departure is None:
                 return found

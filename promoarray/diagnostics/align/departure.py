@@ -12,7 +12,7 @@ import numpy as np
 
 from promoarray.diagnostics.align.graph import Node, Place, Value, distance, largest
 from promoarray.diagnostics.align.options import differing, last
-from promoarray.diagnostics.align.pairing import DEPARTS, Pairing
+from promoarray.diagnostics.align.pairing import DEPARTS, STEP, Pairing
 from promoarray.diagnostics.align.weights import CASTS
 from promoarray.diagnostics.record.tape import Array
 from promoarray.dtypes import BY_NAME
@@ -242,11 +242,12 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
             continue  # the first program has nothing there
         near = [each for count, each in shared if count == most]
         mine, *_ = pairing.departing(node)
-        first = min(near, key=lambda each: _unlike(each, node, mine, pairing))
-        theirs = min(
-            pairing.departing(first) or first.results[:1],
-            key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
-        )
+        near.sort(key=lambda each: _unlike(each, node, mine, pairing))
+        if any(_is_scaled_next(_nearest(each, mine, pairing), mine) for each in near):
+            pairing.state[mine] = STEP
+            continue
+        first = next((each for each in near if _explains(each, node, mine, pairing)), near[0])
+        theirs = _nearest(first, mine, pairing)
         if less := _step_less(first, node, pairing):
             yield less
             return
@@ -258,6 +259,30 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         yield found
         return
     yield from _outside(pairing)
+
+
+def _nearest(first: Node, mine: Value, pairing: Pairing) -> Value:
+    return min(
+        pairing.departing(first) or first.results[:1],
+        key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
+    )
+
+
+def _is_scaled_next(theirs: Value, mine: Value) -> bool:
+    """Whether a value is a multiple of the first's, by which it is divided at once: a sum, say."""
+    ratio = abs(_ratio(theirs, mine)) if theirs.size == mine.size and mine.readers else 0.0
+    numbers = [[abs(x) for x in node.scalars if x] for node in mine.readers]
+    return bool(ratio) and all(
+        any(math.isclose(n, ratio, rel_tol=1e-4) for x in some for n in (x, 1 / x))
+        for some in numbers
+    )
+
+
+def _explains(first: Node, second: Node, mine: Value, pairing: Pairing) -> bool:
+    """Whether the cause is more than another function."""
+    if first.operation == second.operation:
+        return False  # which are nearest already
+    return bool(_whole(first, second) or _other_axis(second, _nearest(first, mine, pairing)))
 
 
 def _unlike(first: Node, second: Node, mine: Value, pairing: Pairing) -> tuple[bool, bool, float]:

@@ -40,6 +40,7 @@ class Value:
     array: Array | None  # None where it was not kept
     maker: Node | None = None  # None of what comes from outside
     readers: list[Node] = field(default_factory=list)
+    noise: float = 0.0  # how far rounding was seen to move it, relative
 
     @property
     def size(self) -> int:
@@ -112,6 +113,7 @@ class Graph:
     calls: list[dict[str, Any]]
     framework: str
     unread: int  # values that could not be read, or were not kept
+    measured: bool = False  # whether its values know how far rounding moves them
 
 
 def read(path: str) -> Graph:

@@ -1,9 +1,9 @@
 """Pairs the values of two runs, and finds where one first leaves the other.
 
-A value is paired with one of the other run that is as near as rounding explains: by the dtype, the
-number of terms, and how far apart the operands are already. A value of no counterpart is a step of
-something that the other run computes otherwise, if what comes of it has one; else it is a
-departure, of which the first have operands that are paired.
+A value is paired with one of the other run that is as near as rounding explains, which was measured
+(``rounding``). A value of no counterpart is a step of something that the other run computes
+otherwise, if what comes of it has one; else it is a departure, of which the first have operands
+that are paired.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
 from promoarray.dtypes import BY_NAME, INEXACT
@@ -24,9 +22,6 @@ FACTOR = 16.0
 
 MOST = 0.05
 """More than this rounding explains nowhere."""
-
-NOISE = 1e-6
-"""A gradient that is so much less than the greatest is rounding alone."""
 
 PAIRED, STEP, DEPARTS, UNKNOWN = "paired", "step", "departs", "unknown"
 
@@ -39,8 +34,8 @@ class Pairing:
     ----------
     pairs : dict of Value to Value
         From those of the second run to those of the first.
-    apart : dict of Value to float
-        How far a pair is apart; of others what is explained so far.
+    noise : set of Value
+        What is rounding alone, and was not compared.
     state : dict of Value to str
         Of the values of both.
     """
@@ -48,19 +43,25 @@ class Pairing:
     first: Graph
     second: Graph
     pairs: dict[Value, Value] = field(default_factory=dict)
-    apart: dict[Value, float] = field(default_factory=dict)
     state: dict[Value, str] = field(default_factory=dict)
+    noise: set[Value] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._back: dict[Value, list[Value]] = {}
         self._index = _Index(self.first)
-        for x in _given(self.second):
-            self._take_in(x)
-        self._judge_noise()
-        for node in self.second.nodes:
-            self._pair(node)
+        self._floor: dict[Value, float] = {}
+        for graph in (self.first, self.second):
+            self._floors(graph)
+        for x in dict.fromkeys((*_given(self.second), *_made(self.second))):
+            self._pair(x)
         for mine, theirs in self.pairs.items():
             self._back.setdefault(theirs, []).append(mine)
+        self.noise |= {
+            x
+            for x in (*_given(self.first), *_made(self.first))
+            if x not in self._back and self.explained(x) > MOST
+        }
+        self.state.update(dict.fromkeys(self.noise, UNKNOWN))
         self._kin: dict[Value, list[Value]] = {}
         for node in self.first.nodes:
             for x in (x for x in node.results if x.maker is node):
@@ -77,46 +78,44 @@ class Pairing:
 
     # -- pairs ------------------------------------------------------------------------------------
 
-    def _take_in(self, x: Value) -> None:
-        """Pair a value that comes from outside: an input, a weight, or a gradient."""
-        found = self._index.nearest(x, self._explained_outside(x))
-        if found is not None:
-            self.pairs[x], self.apart[x] = found
-        elif x.inexact and x.maker is None:
-            self.state[x] = DEPARTS if self._may_depart(x) else UNKNOWN
+    def _floors(self, graph: Graph) -> None:
+        """Note half a unit of what each value is made of, times the root of the number of terms."""
+        coarse: dict[Value, float] = {}
+        for node in graph.nodes:
+            given = [coarse.setdefault(x, _epsilon(x.dtype)) for x in node.operands if x.inexact]
+            terms = max((n for x in (*node.operands, *node.results) for n in x.shape), default=1)
+            for x in node.results:
+                if x.inexact:
+                    coarse[x] = max(_epsilon(x.dtype), *given, 0.0)
+                    self._floor[x] = coarse[x] * math.sqrt(terms)
+        for x in coarse:
+            self._floor.setdefault(x, coarse[x] * math.sqrt(max(x.shape, default=1)))
 
-    def _explained_outside(self, x: Value) -> float:
+    def explained(self, x: Value, y: Value | None = None) -> float:
+        """How far apart rounding has two values."""
         if not x.inexact:
             return 0.0
-        return 256 * _epsilon(x.dtype) * math.sqrt(max(1, *x.shape, 1))
+        both = [each for each in (x, y) if each is not None]
+        return FACTOR * max(max(each.noise, self._floor.get(each, 0.0)) for each in both)
+
+    def _pair(self, x: Value) -> None:
+        """Pair a value with the nearest that rounding explains."""
+        if x.array is None:
+            self.state[x] = UNKNOWN
+            return
+        own = self.explained(x)
+        most = MOST if self.first.measured and not self.second.measured else min(MOST, own)
+        found = self._index.nearest(x, most, self.explained)
+        if found is not None:
+            self.pairs[x] = found
+        elif own > MOST:
+            self.state[x] = UNKNOWN
+            self.noise.add(x)
+        elif x.maker is None and x.inexact:
+            self.state[x] = DEPARTS if self._may_depart(x) else UNKNOWN
 
     def _may_depart(self, x: Value) -> bool:
         return any(each.size == x.size and each.inexact for each in _given(self.first))
-
-    def _judge_noise(self) -> None:
-        """Leave alone gradients that are nothing but rounding."""
-        self.noise: set[Value] = set()
-        for graph in (self.first, self.second):
-            given = [x for x in _given(graph) if x.says and x.readers and x.readers[0].number]
-            most = max((x.norm for x in given), default=0.0)
-            for x in given:
-                if x not in self.pairs and x.norm < NOISE * most:
-                    self.state[x] = UNKNOWN
-                    self.noise.add(x)
-
-    def _pair(self, node: Node) -> None:
-        known = [self.apart.get(x, 0.0) for x in node.operands]
-        for x in node.results:
-            if x in self.pairs or x.maker is not node:
-                continue
-            if x.array is None:
-                self.state[x], self.apart[x] = UNKNOWN, max(known, default=0.0)
-                continue
-            self.apart[x] = error = expected(node, x, known, self.pairs)
-            found = self._index.nearest(x, min(MOST, FACTOR * error))
-            if found is not None:
-                self.pairs[x] = found[0]
-                self.apart[x] = max(found[1], 0.0)
 
     # -- what has none ----------------------------------------------------------------------------
 
@@ -201,74 +200,6 @@ def _is_last_step(y: Value, node: Node) -> bool:
     return y.maker is not None and y.maker.number == node.number and bool(y.maker.step)
 
 
-def expected(node: Node, x: Value, known: Sequence[float], pairs: Mapping[Value, Value]) -> float:
-    """Return how far apart two results are by rounding, theirs and that of what they are made of.
-
-    Parameters
-    ----------
-    node : Node
-        That made them.
-    x : Value
-    known : sequence of float
-        How far apart its operands are.
-    pairs : mapping of Value to Value
-    """
-    if not x.inexact:
-        return 0.0
-    terms = max((max(each.shape, default=1) for each in (*node.operands, x)), default=1)
-    given = [
-        (each, apart)
-        for each, apart in zip(node.operands, known, strict=True)
-        if each.array is not None and each.inexact
-    ]
-    dtypes = [each.dtype for each in (x, *(each for each, _ in given)) if each.dtype]
-    own = max((_epsilon(dtype) for dtype in dtypes), default=_epsilon("float32"))
-    own *= math.sqrt(terms)
-    rms = x.norm / x.size**0.5 if x.size else 0.0
-    shares = [each.norm / each.size**0.5 / rms if rms and each.size else 1.0 for each, _ in given]
-    if node.operation in _SUMS:
-        carried = sum(apart * share for (_, apart), share in zip(given, shares, strict=True))
-        return min(MOST, own * max(1.0, *shares, 1.0) + carried)
-    carried, growth = max(known, default=0.0), 1.0
-    for (each, apart), share in zip(given, shares, strict=True):
-        if not (each.size and rms):
-            continue
-        if node.operation in _CANCEL:
-            growth = max(growth, share)
-        if node.name.endswith(_POWERS) or node.operation in _POWERS:
-            spread = float(each.ordered[-1] - each.ordered[0])
-            growth = max(growth, spread if math.isfinite(spread) else 1.0)
-        if node.operation in _SCALE or node.name.rpartition(".")[2].startswith(_QUOTIENTS):
-            carried = max(carried, _magnified(each, x, apart, pairs.get(each)))
-    return min(MOST, growth * (own + carried))
-
-
-def _magnified(each: Value, x: Value, apart: float, pair: Value | None) -> float:
-    """How far apart quotients, products and powers are, whose operand is so far apart.
-
-    An element that is small among its own has no digit that is sure, and a quotient makes it as
-    great as the others: an optimizer's first step has the signs of gradients.
-    """
-    off = apart * each.norm / each.size**0.5
-    if pair is not None and pair.array is not None and pair.shape == each.shape:
-        off = np.minimum(off * each.size**0.5, np.abs(pair.wide - each.wide))
-    if each.array is None or not apart:
-        return 0.0
-    with np.errstate(all="ignore"):
-        share = np.minimum(1.0, np.nan_to_num(off / np.abs(each.wide), nan=0.0))
-        try:
-            lost = np.abs(x.wide) * share
-        except ValueError:  # what is not of the same axes
-            return 0.0
-        found = float(np.sqrt(np.square(lost[np.isfinite(lost)]).sum()))
-    return found / math.sqrt(lost.size / x.size) / x.norm
-
-
-_SCALE = frozenset({"divide", "sqrt", "rsqrt", "pow", "reciprocal"})
-_QUOTIENTS = ("addcdiv", "rsqrt", "_foreach_addcdiv", "_fused", "adam")
-_SUMS = frozenset({"add", "subtract"})
-_CANCEL = frozenset({"sum", "mean", "matmul", "var", "std"})
-_POWERS = ("exp", "softmax", "cross_entropy", "attention")
 _CHOOSE = frozenset({"max", "min", "argmax", "argmin", "maximum", "minimum", "clip", "sort"})
 """What may be the same of operands that are not."""
 
@@ -283,6 +214,11 @@ def _epsilon(dtype: str) -> float:
     if known.kind not in INEXACT or known.format is None:
         return 2.0**-24
     return float(2.0 ** -(known.format.mantissa + 1))
+
+
+def _made(graph: Graph) -> Iterator[Value]:
+    for node in graph.nodes:
+        yield from (x for x in node.results if x.maker is node)
 
 
 def _given(graph: Graph) -> list[Value]:
@@ -310,19 +246,21 @@ class _Index:
         for some in self._by_size.values():
             some.sort(key=lambda each: each[:2])
 
-    def nearest(self, x: Value, most: float) -> tuple[Value, float] | None:
-        """Return the nearest value with how far it is, if that is not too far."""
+    def nearest(
+        self, x: Value, most: float, explained: Callable[[Value, Value], float]
+    ) -> Value | None:
+        """Return the nearest value that rounding explains."""
         if x.name in self._same:
-            return self._same[x.name], 0.0
+            return self._same[x.name]
         if x.array is None:
             return None
         some = self._by_size.get(x.size, [])
         low, high = x.norm * (1 - most) - 1e-300, x.norm * (1 + most) + 1e-300
         start = bisect_left(some, low, key=lambda each: each[0])
         end = bisect_right(some, high, key=lambda each: each[0])
-        found: tuple[Value, float] | None = None
+        found, least = None, math.inf
         for _, _, other in some[start:end]:
             apart = distance(other, x)
-            if apart <= most and (found is None or apart < found[1]):
-                found = other, apart
+            if apart < least and apart <= min(MOST, explained(x, other)):
+                found, least = other, apart
         return found

@@ -229,6 +229,15 @@ _NAMES = {
 _IGNORED = frozenset({"inplace", "_stacklevel", "dtype", "name", "data_format", "use_global_stats"})
 
 
+_MEANT: dict[str, Any] = {"reduction": "mean", "ignore_index": -100, "label_smoothing": 0.0}
+_MEANT |= {"soft_label": False, "use_softmax": True}
+"""What losses mean by default; with other options they are not taken apart."""
+
+
+def _is_meant(key: str, x: Any) -> bool:
+    return x is None or (key in _MEANT and not isinstance(x, np.ndarray) and x == _MEANT[key])
+
+
 def steps_of(call: Mapping[str, Any], values: Mapping[str, Array]) -> Iterator[Step]:
     """Yield the steps of a call as a tape has it; none of a function that is not known.
 
@@ -240,7 +249,7 @@ def steps_of(call: Mapping[str, Any], values: Mapping[str, Array]) -> Iterator[S
     name, framework = call["name"].rpartition(".")[2], call["framework"]
     args = [_read(x, values) for x in call["operands"]]
     kwargs = {_NAMES.get(key, key): _read(x, values) for key, x in call["keywords"].items()}
-    kwargs = {key: x for key, x in kwargs.items() if key not in _IGNORED}
+    kwargs = {key: x for key, x in kwargs.items() if key not in _IGNORED and not _is_meant(key, x)}
     if name == "linear":
         kwargs |= dict(zip(("input", "weight", "bias"), args, strict=False))
         yield from linear(**kwargs, turned=framework == "torch")

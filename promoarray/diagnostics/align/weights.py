@@ -12,7 +12,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
+from promoarray.diagnostics.align.graph import Graph, Node, Value
 from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.record.tape import Array
 
@@ -61,9 +61,10 @@ class Copied:
 
 
 def drawn(graph: Graph) -> dict[str, Value]:
-    """Return the drawn values that a run computes with, by the lines that drew them.
+    """Return the drawn values that a run computes with, by the lines that drew (@: read) them.
 
-    What a drawn array is scaled, shifted and cast by, before it meets another, belongs to it.
+    What a drawn array is scaled, shifted and cast by, before it meets another, belongs to it. Of
+    JAX, which draws in compiled functions too, what no call made and a product takes is drawn.
     """
     random: dict[Value, Node] = {}
     found: dict[Value, Node] = {}
@@ -78,14 +79,16 @@ def drawn(graph: Graph) -> dict[str, Value]:
             if arrays and all(x in random for x in arrays):
                 random.update((x, random[arrays[0]]) for x in node.results if x not in random)
             continue
+        takes = node.framework == "jax" and (_is_product(node) or node.name == "take")
         for x in arrays:
-            if x in random and x.says:
-                found.setdefault(x, random[x])
+            if x.says and (x in random or (takes and x.maker is None)):
+                found.setdefault(x, random.get(x, node))
     counts = Counter[str]()
     named: dict[str, Value] = {}
     for x, node in found.items():
         line = f"{os.path.basename(node.place.file)}:{node.place.line}"
-        named[f"{line}#{counts[line]}"] = x
+        line += "#" if x.maker is not None or x in random else "@"
+        named[f"{line}{counts[line]}"] = x
         counts[line] += 1
     return named
 
@@ -110,7 +113,10 @@ def proposed(
     UsageError
         If what is asked for is not there, or has another shape.
     """
-    theirs, mine = drawn(first), drawn(second)
+    theirs, mine = (
+        {name: x for name, x in drawn(graph).items() if (x.size, x.norm) not in known}
+        for graph, known in ((first, _known(second)), (second, _known(first)))
+    )
     left, copied, alone = dict(theirs), list[Copied](), list[str]()
     level: list[dict[str, Array]] = [{}, {}]
     fixed = _constants(first), _constants(second)
@@ -126,10 +132,6 @@ def proposed(
         if name in asked:
             pair = [asked[name]]
         else:
-            same = [n for n, y in left.items() if y.size == x.size and distance(x, y) == 0]
-            if same:
-                left.pop(same[0])
-                continue
             pair = [n for n, y in left.items() if next(_layouts(y, x, None), None) is not None]
             pair.sort(key=lambda n: used[0][theirs[n]] != used[1][x])
         if not pair:
@@ -151,6 +153,11 @@ def proposed(
         if y.shape in fixed[1]:
             level[0][y.name] = fixed[1][y.shape]
     return copied, alone, level
+
+
+def _known(graph: Graph) -> set[tuple[int, float]]:
+    """Of all values what no layout changes: by it those are known that both runs have."""
+    return {(x.size, x.norm) for x in graph.values.values() if x.array is not None and x.inexact}
 
 
 def _constants(graph: Graph) -> dict[tuple[int, ...], Array]:
@@ -290,7 +297,7 @@ def _turned(x: Value) -> bool | None:
         at = next((n for n, y in enumerate(node.operands) if y is x), -1)
         if name == "linear" and at == 1:
             return node.framework == "torch"
-        if node.operation == "matmul" and at == 1:
+        if (node.operation == "matmul" or name == "dot_general") and at == 1:
             return False
         if name in _TURNS:
             later = [_turned(y) for y in node.results]

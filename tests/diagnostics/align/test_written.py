@@ -16,6 +16,7 @@ from promoarray.core.call_site import Site
 from promoarray.diagnostics.align.departure import find
 from promoarray.diagnostics.align.graph import Graph, read
 from promoarray.diagnostics.align.pairing import Pairing
+from promoarray.diagnostics.align.rounding import measured, note
 from promoarray.diagnostics.align.weights import proposed
 from promoarray.diagnostics.record.saved import NotSaved
 from promoarray.diagnostics.record.tape import Tape, TapeAsked
@@ -91,8 +92,30 @@ def test_rounding_that_a_quotient_magnifies_is_no_difference(off: float, tmp_pat
         root = run(2, "sqrt", np.sqrt(run(1, "square", g * g, g)), g * g)
         run(3, "divide", g / root, g, root)
 
-    other = m + (DRAW.normal(size=m.shape) * off).astype("float32")
-    assert find(Pairing(*graphs(tmp_path, program, lambda run: program(run, other)))) is None
+    other, moved = (m + (DRAW.normal(size=m.shape) * x).astype("float32") for x in (off, 3e-7))
+    first, second = graphs(tmp_path, program, lambda run: program(run, other))
+    _, again = graphs(tmp_path, program, lambda run: program(run, moved))
+    assert find(Pairing(first, note(second, measured(second, again)))) is None
+
+
+def test_a_difference_that_a_small_part_hides_is_told_where_rounding_was_measured(
+    tmp_path: Path,
+) -> None:
+    """An update that lacks a factor moves a weight by a hundredth, and the loss by less."""
+    w = DRAW.normal(size=(32, 32)).astype("float32")
+    step = (DRAW.normal(size=w.shape) * 1e-2).astype("float32")
+
+    def program(run: Written, factor: float = 0.5) -> None:
+        update = run(1, "multiply", step * np.float32(factor), step, factor)
+        after = run(2, "subtract", w - update, w, update)
+        run(3, "sum", np.square(after).sum(), after)
+
+    graph, again = graphs(tmp_path, program, lambda run: program(run, 0.5 + 1e-6))
+    _, other = graphs(tmp_path, program, lambda run: program(run, 0.45))
+    found = find(Pairing(note(graph, measured(graph, again)), other))
+    assert found is not None
+    assert found.second.place.line == 1
+    assert found.numbers == (0.5, 0.45)
 
 
 W = {name: DRAW.normal(size=(8, 8)).astype("float32") for name in "qkv"}
