@@ -216,6 +216,9 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                     first.measure(theirs, own)
                     continue
             found.count(pairing, departure is None)
+            if departure is None and found.open and pairing.noise and first.measures(theirs):
+                first.measure(theirs, own)  # in which the same may be noise
+                continue
             if departure is None:
                 return found
             again = any(each.at == departure.at for each in found.departures)

@@ -108,11 +108,17 @@ class Pairing:
         found = self._index.nearest(x, most, self.explained)
         if found is not None:
             self.pairs[x] = found
-        elif own > MOST:
+        elif own > MOST or (x.maker is None and self._may_be_noise(x)):
             self.state[x] = UNKNOWN
             self.noise.add(x)
         elif x.maker is None and x.inexact:
             self.state[x] = DEPARTS if self._may_depart(x) else UNKNOWN
+
+    def _may_be_noise(self, x: Value) -> bool:
+        """Whether the first has a gradient of the size that is noise, and this was not measured."""
+        return not self.second.measured and any(
+            each.size == x.size and FACTOR * each.noise > MOST for each in _given(self.first)
+        )
 
     def _may_depart(self, x: Value) -> bool:
         return any(each.size == x.size and each.inexact for each in _given(self.first))
@@ -188,9 +194,9 @@ class Pairing:
                 continue
             seen.add(x)
             if pairs is not None and x in pairs:
-                found.add(pairs[x])
+                found.add(self.kin(pairs[x])[0])
             elif pairs is None and (x in self._back or x.maker is None):
-                found.add(x)
+                found.add(self.kin(x)[0])
             elif x.maker is not None:
                 left += x.maker.operands
         return found

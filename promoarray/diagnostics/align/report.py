@@ -11,7 +11,7 @@ from promoarray.console import counted
 from promoarray.diagnostics.align.departure import Departure
 from promoarray.diagnostics.align.graph import Graph, Node
 from promoarray.diagnostics.align.pairing import PAIRED, UNKNOWN, Pairing
-from promoarray.diagnostics.align.weights import Copied
+from promoarray.diagnostics.align.weights import Copied, overwritten
 from promoarray.diagnostics.exit_codes import FINDINGS, INCOMPLETE, NOTHING
 
 SHOWN = 8
@@ -46,7 +46,10 @@ class Aligned:
         for word, graph in (("first", pairing.first), ("second", pairing.second)):
             if graph.unread:
                 self.open.append(f"{counted(graph.unread, 'value')} of the {word} not read")
+            idle = overwritten(graph)
             for node in (*pairing.frontier(graph), *_unknown(pairing, graph)):
+                if node in idle:
+                    continue
                 place = node.place
                 at = f"{os.path.relpath(place.file)}:{place.line}"
                 text = f"{node.said} at {at} ({word})"

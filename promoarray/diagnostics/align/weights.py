@@ -80,7 +80,7 @@ def drawn(graph: Graph) -> dict[str, Value]:
                 random.update((x, random[arrays[0]]) for x in node.results if x not in random)
             continue
         takes = node.framework == "jax" and (_is_product(node) or node.name == "take")
-        for x in arrays:
+        for x in (_before_turned(x) if takes else x for x in arrays):
             if x.says and (x in random or (takes and x.maker is None)):
                 found.setdefault(x, random.get(x, node))
     counts = Counter[str]()
@@ -91,6 +91,17 @@ def drawn(graph: Graph) -> dict[str, Value]:
         named[f"{line}{counts[line]}"] = x
         counts[line] += 1
     return named
+
+
+def overwritten(graph: Graph) -> set[Node]:
+    """Return the calls that draw what the run does not compute with."""
+    used = {*drawn(graph).values()}
+    return {x for x in graph.nodes if _DRAWS.search(x.name) and not used.intersection(x.results)}
+
+
+def _before_turned(x: Value) -> Value:
+    turned = x.maker is not None and x.maker.name.rpartition(".")[2] in _TURNS
+    return x.maker.operands[0] if turned and x.maker and x.maker.operands else x
 
 
 def _goes_on(node: Node) -> bool:

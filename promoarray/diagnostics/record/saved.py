@@ -26,7 +26,7 @@ from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed
-from promoarray.diagnostics.model.flow import ENTRY, KINDS, OPERATION, Flow
+from promoarray.diagnostics.model.flow import ASSIGNMENT, ENTRY, KINDS, OPERATION, Flow
 from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.model.noted import NotExamined, Stopped
 from promoarray.diagnostics.record.report import EAGER, UNSEEN, Drift, RecordedReport, Warned
@@ -227,7 +227,9 @@ def _require_sound(flow: Flow) -> None:
         known = each.kind in KINDS and (given or each.kind != OPERATION)
         if each.kind == OPERATION:
             operation(each.name)
-            known = known and all(x.code or type(x.value) in WEAK for x in each.operands)
+        if each.kind in (OPERATION, ASSIGNMENT):
+            values = [x.value for x in each.operands if not (x.code and x.value is None)]
+            known = known and WEAK.keys() >= {*map(type, values)}
         if each.kind == ENTRY and not 0 <= each.options["data"] <= _MOST_DATA:
             raise ValueError(f"{each.name} enters of {each.options['data']} values")
         if not known or len(each.sources) != given:

@@ -85,6 +85,8 @@ class Origins:
         made = self._made.get(source[0]) if source else None
         if source is None or made is None or made.makes in met or depth > _DEEPEST:
             return
+        if not 0 <= source[1] < len(made.results):  # of a recording that is damaged
+            return
         between = 0
         dtype, first = _name(made.results[source[1]]), made
         while not reason(made, source[1]) and (before := self._alone(made, dtype)) is not None:

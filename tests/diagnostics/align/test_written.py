@@ -147,6 +147,28 @@ def test_weights_are_paired_by_what_they_are_for(tmp_path: Path) -> None:
     assert not any(each.alike for each in copied)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_a_compiled_function_drew_is_copied(turned: bool, tmp_path: Path) -> None:
+    """No call made it, and a product takes it; the inputs that both have stay."""
+    ours, theirs = DRAW.normal(size=(2, 8, 3)).astype("float32")
+
+    def first(run: Written) -> None:
+        run(1, "", ours, name="randn")
+        run(2, "matmul", X @ ours, X, ours)
+
+    def second(run: Written) -> None:
+        w = theirs
+        if turned:
+            w = run(1, "transpose", theirs, np.ascontiguousarray(theirs.T), name="T")
+        run(2, "", X @ w, X, w, name="lax.dot_general")
+
+    copied, alone, _ = proposed(*graphs(tmp_path, first, second), {})
+    (each,) = copied
+    assert each.names == ("torch.py:1#0", "jax.py:2@1")
+    assert each.turned is turned
+    assert not alone
+
+
 @pytest.mark.parametrize(
     ("sized", "doubt", "layout"), [(False, True, (0, 1)), (True, False, (1, 0))]
 )
