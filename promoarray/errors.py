@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def of_compiled(error: ImportError) -> ImportError:
@@ -45,7 +51,9 @@ def to_install(extra: str) -> str:
 class PromotionError(TypeError):
     """The policy in force has no result for these operands.
 
-    The message says what was given, which rule refuses it and what to write instead.
+    The message says what was given, which rule refuses it and what to write instead. The traceback
+    of an operator, a function or a method ends at the caller's line and one of ours;
+    ``PROMOARRAY_TRACEBACK=full`` in the environment shows all.
 
     Attributes
     ----------
@@ -165,6 +173,22 @@ def end_tracebacks_at_callers() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("promoarray."):
             vars(module)["__tracebackhide__"] = meant_for_callers
+
+
+def ends_at_caller(function: Function) -> Function:
+    """Have a ``PromotionError`` show the caller's line and one of ours; all with
+    ``PROMOARRAY_TRACEBACK=full``."""
+    if os.environ.get("PROMOARRAY_TRACEBACK") == "full":
+        return function
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> object:
+        try:
+            return function(*args, **options)
+        except PromotionError as error:
+            raise error.with_traceback(None) from error.__cause__
+
+    return cast("Function", called)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import unbound
 from promoarray.core.operands import array_class
-from promoarray.errors import quoted
+from promoarray.errors import ends_at_caller, quoted
 from promoarray.functions import info
 from promoarray.other_names import NUMPYS, for_function
 from promoarray.parray import PArray, array_type
@@ -138,7 +138,7 @@ def _in_namespace(
             out = run(*args, **options)
         return _bound(out, cls)
 
-    return telling(bound)
+    return telling(ends_at_caller(bound))
 
 
 def _rebinding(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -115,3 +115,21 @@ def test_compare_shows_the_line_that_called_and_all_frames_if_asked(tmp_path: Pa
     frames = re.compile(r'File "(.*?)", line \d+, in (\S+)')
     assert frames.findall(full) == frames.findall(python)
     assert "core/dispatch.py" not in short
+
+
+IN_POLICY = {
+    "i + f": "paddle",
+    "xp.mean(i)": "jax",
+    "pa.median(z)": "jax",
+    "i.mean()": "torch",
+    "pa.mean(i)": "torch",
+}
+
+
+@pytest.mark.parametrize("call", IN_POLICY)
+def test_a_promotion_error_shows_the_callers_line_and_one_of_ours(call: str) -> None:
+    names = {"pa": pa, "xp": pa.namespace("torch"), "i": pa.asarray([1])}
+    names |= {"f": pa.asarray([1.5], dtype=pa.float32), "z": pa.asarray([1j])}
+    with pa.policy(IN_POLICY[call]), pytest.raises(pa.PromotionError) as caught:
+        eval(call, names)
+    assert len(caught.traceback) == 3  # this line, the call, and one of ours

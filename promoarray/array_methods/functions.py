@@ -21,7 +21,7 @@ from promoarray.core.fast_path import TYPED, standing_for
 from promoarray.core.move import Move, fast_move, move
 from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import Kind
-from promoarray.errors import quoted
+from promoarray.errors import ends_at_caller, quoted
 from promoarray.functions import xp
 from promoarray.parray import PArray
 
@@ -279,7 +279,7 @@ def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
         needed = [word for word in words if "=" not in word]
         slow = _any_arguments(name, names, in_order, needed, function)
         kept_as, settings = _settings(words, in_order, len(needed), own)
-    method = FastOperator(slow, kept_as or name, **settings)
+    method = FastOperator(ends_at_caller(slow), kept_as or name, **settings)
     vars(method).update(
         __name__=name,
         __qualname__=f"{owner.__name__}.{name}",

@@ -18,6 +18,7 @@ from promoarray.core import _fast_path
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.executable_cache import Choice, Executable
 from promoarray.core.observers import guarding, observers_anywhere
+from promoarray.errors import ends_at_caller
 from promoarray.operations import Form
 from promoarray.promotion.in_force import default_policy, policy_here
 
@@ -80,7 +81,7 @@ def names_keywords(function: Function) -> Function:
                 raise TypeError(f"{error}{advice}") from None
             raise
 
-    return cast("Function", called)
+    return cast("Function", ends_at_caller(called))
 
 
 def _advice(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from promoarray.core._fast_path import FastOperator
 from promoarray.core.array_base import Array
 from promoarray.core.dispatch import apply
 from promoarray.core.fast_path import standing_for
-from promoarray.errors import kind_of
+from promoarray.errors import ends_at_caller, kind_of
 from promoarray.operations import OPERATIONS, Form
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def binary(name: str) -> tuple[Binary, Binary, Binary]:
 
 
 def _method(slow: Callable[..., Any], name: str, **own: Any) -> Any:
-    return standing_for(slow, FastOperator(slow, name, **own))
+    return standing_for(slow, FastOperator(ends_at_caller(slow), name, **own))
 
 
 def both(first: Any, second: Any, written: str) -> Callable[[A, Any], tuple[A, A]]:

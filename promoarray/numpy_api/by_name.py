@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.errors import ends_at_caller
 from promoarray.numpy_api import by_name_docs
 from promoarray.numpy_api.functions import call, space_of
 from promoarray.numpy_api.table import Parameter, Row, rows
@@ -39,7 +40,7 @@ def function_of(name: str) -> Callable[..., Any]:
     function.__module__ = "promoarray.extras"
     function.__doc__ = _docstring(row)
     vars(function)["__signature__"] = takes
-    return function
+    return ends_at_caller(function)
 
 
 _SEQUENCES = (list, tuple, range)
