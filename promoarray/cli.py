@@ -347,7 +347,8 @@ def _cast_file(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     """Check a program; of a policy, which is no file, its rule."""
     given = args.script or ""
-    if args.module or os.path.isfile(given) or os.sep in given or given.endswith((".py", ".ipynb")):
+    named = os.path.isfile(given) or os.sep in given or given.endswith((".py", ".ipynb"))
+    if args.module or named or not given:
         return _in_room(args)
     report = as_policy(given).check()
     _print(report, args)
@@ -460,7 +461,7 @@ def _dtype(name: str, otherwise: str = "is not a dtype") -> Any:
     if found is None:
         names = [n for n, d in (*BY_NAME.items(), *BY_CODE.items()) if not d.weak]
         near = [n for n in names if n.startswith(name)]
-        near = near or difflib.get_close_matches(name[:LONGEST], names, n=6, cutoff=0.5)
+        near = near or difflib.get_close_matches(name[:LONGEST], names, n=6, cutoff=0.6)
         every = ", ".join(n for n, d in BY_NAME.items() if not d.weak)
         meant = f"Did you mean: {', '.join(near)}?" if near else f"Write one of: {every}"
         raise UsageError(f"{quoted(name)} {otherwise}. {meant}")

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from promoarray.errors import quoted
+from promoarray.errors import quoted, suggestion
 
 # What promoarray itself takes from here: the dtypes, and the class they are of.
 __all__ = [
@@ -410,8 +410,11 @@ def as_dtype(dtype: object) -> DType:
     else:
         found = _from_numpy(dtype)
     if found is None or found.weak:
-        names = ", ".join(row.name for row in (*CONCRETE, string))
-        raise TypeError(f"{quoted(dtype)} is not a dtype promoarray knows. Write one of: {names}")
+        names = [row.name for row in (*CONCRETE, string)]
+        near = suggestion(dtype, names) if isinstance(dtype, str) else ""
+        meant = f". {near}" if near.startswith("Did") else ""
+        known = f"Write one of: {', '.join(names)}{meant}"
+        raise TypeError(f"{quoted(dtype)} is not a dtype promoarray knows. {known}")
     if _is_lasting(dtype, found):
         NAMED[dtype] = found
     return found

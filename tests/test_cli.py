@@ -249,6 +249,7 @@ def test_compare_hands_over_its_arguments(monkeypatch: pytest.MonkeyPatch) -> No
         ("explore -o .", ". is a folder; write the name of a file"),
         ("explore -o no/page.html", "no such folder for no/page.html"),
         ("check torhc", "unknown policy 'torhc'. Did you mean: torch"),
+        ("check", "name a program: SCRIPT, -m MODULE"),
         ("explain add int8 1 --policy torhc", "unknown policy 'torhc'. Did you mean: torch"),
         ("compare x.py --policies torhc", "unknown policy 'torhc'"),
         ("table torch --op ad", "unknown operation 'ad'. Did you mean: add?"),

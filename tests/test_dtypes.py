@@ -154,6 +154,11 @@ def test_what_names_no_dtype_is_a_type_error_that_lists_them(other: object) -> N
         as_dtype(other)
 
 
+def test_a_name_that_is_nearly_one_gets_the_near_ones() -> None:
+    with pytest.raises(TypeError, match=r"Did you mean: float32,.*\?$"):
+        pa.asarray([1], dtype="flaot32")
+
+
 def test_an_array_is_no_dtype() -> None:
     with pytest.raises(TypeError, match="not a dtype promoarray knows"):
         pa.asarray([1], dtype=pa.asarray([1]))
