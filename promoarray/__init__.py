@@ -242,6 +242,7 @@ dtypes.set_array_function(_array_function)
 _set_above(_Above(_namespace, _array_function, _array_ufunc, _lazy_attributes))
 
 newaxis = None
+ndarray = PArray  # as programs that import this as np annotate their functions
 __array_api_version__ = "2025.12"
 __version__ = "0.1.0"
 

@@ -59,12 +59,12 @@ class Namespace(Functions):
     def _found(self, name: str) -> Any:
         """What the module has under a name of the namespace."""
         module, beyond = self._module(), name in NUMPYS and not self._chapter
-        alone = name == "random"  # whose generators go by the policy in force
+        alone = name in _OF_THE_MODULE and not self._chapter
         if beyond or alone or not hasattr(module, name):
             chapter = self._chapter.removeprefix(".extras")
             words = for_function(f"{chapter}.{name}".removeprefix("."), "xp")
             words = f"; write xp.extras.{name}" if beyond else words
-            words = "; write xp.asarray(numpy.random...)" if alone else words
+            words = f"; write {_OF_THE_MODULE[name]}" if alone else words
             raise AttributeError(
                 f"{self!r} has no attribute {quoted(name)}{words}", name=name, obj=self
             )
@@ -74,7 +74,9 @@ class Namespace(Functions):
         return import_module(f"promoarray{self._chapter}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(self._module())} - {*(() if self._chapter else (*NUMPYS, "random"))})
+        return sorted(
+            {*dir(self._module())} - {*(() if self._chapter else (*NUMPYS, *_OF_THE_MODULE))}
+        )
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"
@@ -162,6 +164,9 @@ def _check_bindings(cls: type[PArray], values: Iterable[Any]) -> None:
 
 _CHAPTERS = frozenset({"linalg", "fft", "extras"})
 """Modules of functions that a namespace binds as it binds its own."""
+
+_OF_THE_MODULE = {"random": "xp.asarray(numpy.random...)", "ndarray": "xp.PArray"}
+"""What the main module has for programs that import it as ``np``, and what to write for it here."""
 
 _REBINDING = frozenset({"array", "asarray", "from_dlpack"})
 """Functions that take arrays of any other namespace: the way from one to another."""

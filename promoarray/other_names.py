@@ -107,7 +107,7 @@ var               <- reduce_variance
 isin              <- in1d
 inf               <- Inf Infinity infty PINF
 nan               <- NaN NAN
-PArray            <- Tensor ndarray Array
+PArray            <- Tensor Array
 bool              <- bool_ bool8
 complex64         <- cfloat csingle
 complex128        <- cdouble complex_

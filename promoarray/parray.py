@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -118,6 +119,8 @@ class PArray(Conversions):
     >>> PArray([1.0], dtype="float32", policy="jax", weak_type=True).weak_type
     True
     """
+
+    __class_getitem__: Any = classmethod(GenericAlias)  # as annotations write ``np.ndarray[...]``
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]

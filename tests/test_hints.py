@@ -14,7 +14,7 @@ import promoarray as pa
 from promoarray.other_names import FUNCTIONS
 
 PROSE = {
-    "a dtype or a constant, or several": "byte complex float int ndarray s_ dtype number",
+    "a dtype or a constant, or several": "byte complex float int s_ dtype number",
     "several calls, in words": (
         "apply_over_axes asfortranarray block choose einsum_path ix_ lexsort select setxor1d "
         "trim_zeros unpackbits packbits unravel_index bitwise_count modf put_along_axis "

@@ -122,3 +122,10 @@ def test_what_is_drawn_of_an_array_is_what_numpy_draws(maker: str, name: str) ->
 def test_a_namespace_has_no_random() -> None:
     with pytest.raises(AttributeError, match=r"write xp\.asarray\(numpy\.random\.\.\.\)"):
         _ = pa.namespace("torch").random
+
+
+def test_annotations_of_numpy_programs_hold() -> None:
+    assert pa.ndarray is pa.PArray
+    assert "PArray" in repr(pa.ndarray[tuple, "dtype"])
+    with pytest.raises(AttributeError, match=r"write xp\.PArray"):
+        _ = pa.namespace("torch").ndarray
