@@ -333,9 +333,7 @@ def show_policies() -> None:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(show_edge=False)
-    for name in ("policy", "editions", "what it reproduces", "source"):
-        shown.add_column(name, overflow="fold", style="dim" if name == "source" else "")
+    shown = Table("policy", "editions", "what it reproduces", show_edge=False)
     found = _policies()
     for family, policies in found.items():
         names = [p.name for p in policies]
@@ -343,11 +341,10 @@ def show_policies() -> None:
         editions = ", ".join(n.partition("@")[2] or n for n in few)
         editions = "" if editions == family else editions  # a name without an edition
         editions += f" … ({len(names)} in all)" if few != names else ""
-        source = policies[0].sources[0].title if policies[0].sources else ""
-        row = family, editions, policies[0].title, source
+        row = family, editions, policies[0].title
         shown.add_row(*(Text(visible(words)) for words in row))
     show(shown)
-    quirks = Table("quirk", "what it changes, in which policies (source)", show_edge=False)
+    quirks = Table("quirk", "what it changes, in which policies", show_edge=False)
     for (name, sentence), where in _quirks(found).items():
         said = Text(visible(sentence)).append(f"\n{visible(where)}", "dim")
         quirks.add_row(Text(visible(name)), said)
@@ -360,18 +357,16 @@ def show_policies() -> None:
 
 
 def _quirks(found: dict[str, list[Policy]]) -> dict[tuple[str, str], str]:
-    """From a quirk's name and sentence to the policies that have it, with their sources."""
+    """From a quirk's name and sentence to the policies that have it; --json has the sources."""
     rows: dict[tuple[str, str], list[str]] = {}
     for family, policies in found.items():
-        having: dict[tuple[str, str, str], list[str]] = {}
+        having: dict[tuple[str, str], list[str]] = {}
         for policy in policies:
             for quirk in policy.cast.quirks:
-                key = quirk.name, quirk.sentence, quirk.source
-                having.setdefault(key, []).append(policy.name)
-        for (name, sentence, source), names in having.items():
-            those = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
-            those = family if len(names) == len(policies) else those
-            rows.setdefault((name, sentence), []).append(f"{those} ({source})")
+                having.setdefault((quirk.name, quirk.sentence), []).append(policy.name)
+        for key, names in having.items():
+            few = names if len(names) < 4 else [f"{names[0]} and {len(names) - 1} more"]
+            rows.setdefault(key, []).extend([family] if len(names) == len(policies) else few)
     return {key: ", ".join(where) for key, where in rows.items()}
 
 
