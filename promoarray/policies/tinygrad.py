@@ -111,7 +111,11 @@ TINYGRAD = Policy(
     operations=_OPERATIONS,
     operand_types=_real,
     scalars=Scalars(fit=wrap, fit_compared=exactly),
-    kernels={"remainder": ("remainder_keeping_zero",)},
+    kernels={
+        "divide": ("times_reciprocal",),
+        "floor_divide": ("floor_of_product",),
+        "remainder": ("remainder_of_product",),
+    },
     defaults=DEFAULTS,
     one_element=CONVERSIONS,
     inplace=_same,

@@ -48,6 +48,9 @@ remainder_keeping_zero | floats | a remainder of zero has the sign of x1
 checked_divide | bools | a bool divided by False is a ZeroDivisionError
 checked_clip | reals | a lower bound above the upper one is a ValueError
 floor_of_quotient | floats | floor(x1 / x2), whose quotient is rounded first
+times_reciprocal | floats | x1 is multiplied by 1 / x2, which rounds first
+floor_of_product | floats | floor(x1 * (1 / x2))
+remainder_of_product | floats | x1 - floor(x1 * (1 / x2)) * x2
 floor_of_exact_quotient | floats | the floor of the quotient in float64; divided by zero it is a
     ZeroDivisionError
 remainder_of_quotient | floats | x1 - floor(x1 / x2) * x2, in float64

@@ -91,7 +91,14 @@ def missing(error: Exception) -> bool:
     """Whether the Python device has no such number: struct packs none, int() takes no NaN."""
     return isinstance(error, (NotImplementedError, OverflowError)) or any(
         words in str(error)
-        for words in ("cannot convert float", "requires", "out of range", "argument", "math domain")
+        for words in (
+            "cannot convert float",
+            "requires",
+            "out of range",
+            "argument",
+            "math domain",
+            "operand type",
+        )
     )
 
 
@@ -100,13 +107,21 @@ def _reduced(name: str) -> Callable[..., Any]:
     return lambda x, *, axis=None, keepdims=False: function(x, axis=axis, keepdim=keepdims)
 
 
+def _along(name: str) -> Callable[..., Any]:
+    def along(x: Tensor, *, axis: int | None = None) -> Tensor:
+        if axis is None and x.ndim > 1:
+            raise NotImplementedError("the array API has no such form")
+        return getattr(x, name)(axis or 0)
+
+    return along
+
+
 OTHER = {
     **{n: _reduced(n) for n in ("sum", "mean", "max", "min", "all", "any", "prod", "argmax")},
     "astype": lambda x, dtype: x.cast(dtype),
     "where": lambda condition, x, y: condition.where(x, y),
     "clip": lambda x, min=None, max=None: x.clip(min, max),
-    "cumulative_sum": lambda x, *, axis=None: x.cumsum(axis or 0),
-    "cumulative_prod": lambda x, *, axis=None: x.cumprod(axis or 0),
+    **{f"cumulative_{n}": _along(f"cum{n}") for n in ("sum", "prod")},
     "concat": lambda arrays, *, axis=0: Tensor.cat(*arrays, dim=axis),
     "stack": lambda arrays, *, axis=0: Tensor.stack(*arrays, dim=axis),
     "flip": lambda x, *, axis=None: x.flip(tuple(range(x.ndim)) if axis is None else axis),

@@ -75,6 +75,20 @@ def floor_of_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return xp.floor(xp.true_divide(x, y))
 
 
+@quietly
+def times_reciprocal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.multiply(x, xp.true_divide(xp.ones_like(y), y))
+
+
+def floor_of_product(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.floor(times_reciprocal(xp, x, y))
+
+
+@quietly
+def remainder_of_product(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.subtract(x, xp.multiply(floor_of_product(xp, x, y), y))
+
+
 def floor_of_exact_quotient(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     divisor = not_zero(xp, x, y).astype(xp.float64)
     return floor_of_quotient(xp, x.astype(xp.float64), divisor).astype(x.dtype)
