@@ -377,7 +377,7 @@ class Call:
             self.count(kind)
         for result in results:
             if self.named:
-                self.recorder.named(result, self.frame)
+                self.recorder.named(result, self.frame, self.name)
             else:
                 self.recorder.made(result)
 

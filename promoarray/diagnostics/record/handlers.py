@@ -245,7 +245,7 @@ def default(call: Call) -> None:
         number = max(given, key=lambda x: _ORDER[type(x)], default=None)
     named = call.named or (type(number) in (float, complex) and call.recorder.default_named)
     if call.named:
-        return call.recorder.named(results[0], call.frame)
+        return call.recorder.named(results[0], call.frame, call.name)
     if number is None or named:
         return call.recorder.made(results[0])
     how: Any = {"lone": call.is_lone(results[0]), "of_any": call.name in OF_ANY}

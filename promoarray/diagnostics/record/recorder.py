@@ -390,15 +390,16 @@ class Recorder:
         if self.origins is not None and call is not None:
             self.origins.failed(call, error, function, args, kwargs)
 
-    def named(self, result: Result, frame: FrameType) -> None:
-        """Record an array that is made in a dtype the program names, which some policies narrow."""
+    def named(self, result: Result, frame: FrameType, function: str = "") -> None:
+        """Record an array that a function makes in a dtype the program names, which some policies
+        narrow; what ``empty`` finds in memory is not compared."""
         inner = self._of_the_framework(frame)
         self.made(result, inner=inner)
         if inner:
             return
         if any(result.dtype in policy.canonical for policy in self.report.policies):
             self.asked(result.dtype, (result,), frame)
-            if self.heard.call is None or "empty" not in self.heard.call.name:  # what memory holds
+            if "empty" not in function:
                 self._held(result, frame)
 
     def _held(self, result: Result, frame: FrameType) -> None:

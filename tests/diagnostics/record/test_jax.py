@@ -266,3 +266,16 @@ def test_what_flax_counts_its_keys_with_is_its_own() -> None:
         with pa.record("jax", "paddle@3.3") as report:
             exec(compile(text, f"/site-packages/{file}", "exec"), {})
         assert bool(report.divergences) is differs
+
+
+def test_numbers_in_functions_with_derivatives_of_their_own_are_numbers() -> None:
+    @jax.custom_jvp
+    def f(x: Any, n: Any) -> Any:
+        return jnp.sin(x) * n
+
+    f.defjvp(lambda p, t: (f(*p), jnp.cos(p[0]) * t[0]))
+    with pa.record("jax", "numpy@2") as report:
+        jax.grad(f)(2.0, 3)
+    assert report.understood == 1
+    given = [op.operands for op in report.flows[0].operations if op.name == "sin"]
+    assert {each[0].value for each in given if each} == {2.0}

@@ -392,3 +392,20 @@ def test_what_is_loaded_otherwise_is_not_examined(files: Files, command: Command
     data = command(*LINE, script, status=None).data
     told = {(Path(each["file"]).name, each["what"]) for each in data["unexamined"]}
     assert ("low.py", "what NumPy computes") in told
+
+
+def test_a_python_that_has_no_promoarray_runs_as_it_is(tmp_path: Path, command: Command) -> None:
+    venv.create(tmp_path / "other", symlinks=True)
+    other = tmp_path / "other/bin/python"
+    started = f"subprocess.run([{str(other)!r}, '-c', 'import json; print(1)'], check=True)"
+    (tmp_path / "program.py").write_text(f"import subprocess\nimport numpy as np\n{started}\n")
+    said = command("compare", str(tmp_path / "program.py"), status=3)
+    assert "Traceback" not in said.out + said.err
+
+
+def test_what_empty_finds_in_memory_is_not_compared(tmp_path: Path, command: Command) -> None:
+    text = "import numpy as np\nx = np.full(9, 2**62)\ndel x\ny = np.empty(9, 'int64')\n"
+    (tmp_path / "program.py").write_text(text)
+    asked = "--policies", "jax@x32", "--json"
+    data = command("compare", str(tmp_path / "program.py"), *asked, status=1).data
+    assert [each["line"] for each in data["value_changes"]] == [2]

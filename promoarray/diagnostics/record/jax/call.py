@@ -94,6 +94,13 @@ class Call(call.Call):
         """The dtype of an array or tracer; None if promoarray has no such dtype."""
         return dtype_of(x, self.recorder.home)
 
+    @staticmethod
+    def number_of(x: Any) -> Any:
+        """The Python scalar that JAX takes an argument for: functions with derivatives of their own
+        are given ``TypedFloat``, a float that knows its dtype."""
+        plain = next((each for each in (int, float, complex) if isinstance(x, each)), None)
+        return plain(x) if plain and hasattr(x, "aval") else call.Call.number_of(x)
+
     @property
     def is_traced(self) -> bool:
         """Whether a function is being traced, in which it stands."""

@@ -283,7 +283,7 @@ class Call(AnyCall):
         no_float = self.arrays[0].dtype.kind is not Kind.FLOAT
         found = type(number) is float and no_float and not between  # by genfromtxt, dtype=None
         if self.named:
-            return self.recorder.named(self.arrays[0], self.frame)
+            return self.recorder.named(self.arrays[0], self.frame, self.name)
         if found:
             return self.recorder.made(self.arrays[0])
         for result in self.arrays[1:]:  # the step that linspace tells

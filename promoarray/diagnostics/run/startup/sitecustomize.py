@@ -80,8 +80,9 @@ def _begin(framework: str) -> None:
         from promoarray.diagnostics.run import recorded
 
         recorded.begin(framework)
-    except Exception:  # the program goes on
-        traceback.print_exc()
+    except Exception as error:  # the program goes on
+        if getattr(error, "name", "") != "promoarray":  # of another Python, which has none
+            traceback.print_exc()
 
 
 def _grow_old() -> None:
