@@ -88,6 +88,12 @@ _HAVE_POWERS = names("""
 _OF_VALUES = names("array asarray tensor as_tensor scalar_tensor to_tensor")
 """Functions that make an array of the values that they are given."""
 
+_CONSTRUCTORS = names("""
+    Tensor FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor
+    CharTensor ByteTensor BoolTensor
+""")
+"""PyTorch's classes that do so, or make one of a shape."""
+
 _EACH = "_foreach_"
 """Stands before the names of PyTorch's functions that do the same with each tensor of a list."""
 
@@ -453,7 +459,7 @@ def _sort(name: str, words: Words) -> Sort:
         return Sort(AGAIN, writes=called != name)
     if name in words.casts:
         return Sort(CAST)
-    if words.defaults.get(name, 0) is None and name in _OF_VALUES:
+    if name in _CONSTRUCTORS or (words.defaults.get(name, 0) is None and name in _OF_VALUES):
         return Sort(MAKE)
     made = (words.moves | words.makes) - words.computed
     made |= words.defaults.keys() | OF_A_DTYPE | STRUCTURE | _FILLS

@@ -18,12 +18,13 @@ from types import FrameType, MappingProxyType, TracebackType
 from typing import Any, NamedTuple
 
 import ml_dtypes
+import numpy as np
 
 from promoarray.core.call_site import of_library, site_of, sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed, FailedOperand, Limit, Remedy, Whole
 from promoarray.diagnostics.record.flow import Produced
-from promoarray.dtypes import BY_NAME, Kind
+from promoarray.dtypes import BY_NAME, DType, Kind
 
 _NOTHING: Mapping[int, Any] = MappingProxyType({})
 
@@ -53,8 +54,8 @@ class Origins:
         named = _named_by(frame, tensors, call.tensor)
         operands = [
             FailedOperand(
-                str(call.dtype_of(x) or x.dtype),
-                call.shape_of(x),
+                str(call.dtype_in(x) or x.dtype),
+                call.shape_of(x) if isinstance(x, call.tensor) else x.shape,
                 slot.source
                 if isinstance(slot := call.recorder.carried.slot(x), Produced)
                 else None,
@@ -153,12 +154,16 @@ def _called(frame: FrameType) -> tuple[Any, list[Any], dict[str, Any]]:
     kwargs |= held.locals.get(held.keywords, {}) if held.keywords else {}
     if code.co_varnames[:1] == ("self",):
         return getattr(args[0], code.co_name, None), args[1:], kwargs
-    return frame.f_globals.get(code.co_name), args, kwargs
+    function = frame.f_globals.get(code.co_name)
+    wrapped = [x for x in map(held.locals.get, code.co_freevars) if callable(x)]
+    if function is None and held.varargs and len(wrapped) == 1:  # a decorator's
+        function = wrapped[0]
+    return function, args, kwargs
 
 
 def _name(function: Any) -> str:
     """The name of a function, or of the class of a module that is called."""
-    name = getattr(function, "__name__", "")
+    name = getattr(inspect.unwrap(function), "__name__", "")
     owner = getattr(function, "__self__", None)
     return type(owner).__name__ if owner is not None and name.startswith("_") else name
 
@@ -194,10 +199,10 @@ class _Again(NamedTuple):
             warnings.simplefilter("ignore")
             try:
                 both = zip(self.tensors, dtypes, strict=True)
-                by_id = {id(x): call.copy(x, BY_NAME.get(name)) for x, name in both}
+                by_id = {id(x): _copy(call, x, BY_NAME.get(name)) for x, name in both}
             except Exception:  # such as of a tensor without memory
                 return False
-            if [str(call.dtype_of(x) or x.dtype) for x in by_id.values()] != [*dtypes]:
+            if [str(call.dtype_in(x) or x.dtype) for x in by_id.values()] != [*dtypes]:
                 return False  # the framework has no such dtype
             by_id |= others
             args = [_with(x, by_id) for x in self.args]
@@ -320,9 +325,17 @@ def _with(value: Any, copies: Mapping[int, Any]) -> Any:
 
 
 def _tensors(call: Call, args: Any, kwargs: Any) -> list[Any]:
-    """The arrays among the arguments, each once."""
-    found = {id(x): x for x in _leaves(args, kwargs) if isinstance(x, call.tensor)}
+    """The arrays among the arguments, NumPy's as well, each once."""
+    known = call.tensor, np.ndarray
+    found = {id(x): x for x in _leaves(args, kwargs) if isinstance(x, known)}
     return [*found.values()]
+
+
+def _copy(call: Call, x: Any, dtype: DType | None) -> Any:
+    """A copy of an array in a dtype, if its library has it."""
+    if isinstance(x, call.tensor):
+        return call.copy(x, dtype)
+    return x.astype(dtype.storage if dtype else x.dtype)
 
 
 def _leaves(args: Any, kwargs: Any) -> Iterator[Any]:

@@ -230,6 +230,23 @@ class Watcher:
                 self.recorder.guarded(self.recorder.failed, call, error, func, args, kwargs)
             raise
 
+    def note(
+        self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType, made: Any
+    ) -> None:
+        """Note where arrays came from of which nothing was heard, if origins are kept."""
+        if self.recorder.origins is not None:
+            self.recorder.guarded(self._note, name, func, args, kwargs, frame, made)
+
+    def _note(self, name: str, func: Any, args: Any, kwargs: Any, frame: Any, made: Any) -> None:
+        recorder, call = self.recorder, self.kind(self.recorder, name, func, args, kwargs, frame)
+        recorder.heard.call = call
+        try:
+            for result in call.described(flat((made,))):
+                if recorder.carried.slot(result.array) is None:
+                    recorder.made(result)
+        finally:
+            recorder.heard.call = None
+
     def _looked_at(self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType) -> Call:
         """A call that is about to be carried out, with what its tensors carry until then."""
         call = self.kind(self.recorder, name, func, args, kwargs, frame)

@@ -100,6 +100,8 @@ class Origins:
             yield Step(depth, name, dtype, first, "")
             name, depth, between = "", depth + 1, between - 1
         why = reason(made, source[1])
+        if not why and not any(made.sources):
+            why = "the dtype of what it is given"
         yield Step(depth, name, dtype, made, why, max(between, 0))
         promotes = made.kind == OPERATION and made.name not in _COUNTING
         if promotes or (made.kind == MADE and len(set(codes(made))) > 1):

@@ -52,6 +52,60 @@ def test_an_array_of_a_framework_and_its_life():
     assert held() is None
 
 
+MAKING = {
+    "torch": """
+        torch.Tensor([1]) torch.Tensor(2,3) torch.HalfTensor([1.5]) torch.ones(2).new([1])
+        torch.LongTensor(2) torch.autograd.Variable(torch.FloatTensor([1])) torch.tensor(arr)
+        torch.from_numpy(arr) torch.frombuffer(arr,dtype=torch.int8)
+        torch.func.vmap(torch.exp)(torch.ones(2)) torch.func.grad(torch.sum)(torch.ones(2))
+    """,
+    "jax": """
+        jnp.mgrid[0:3] jnp.r_[1,2] jnp.asarray(arr) jnp.fromfunction(jnp.add,(2,2))
+        jax.nn.initializers.he_normal()(key,(2,2)) jax.hessian(jnp.sum)(jnp.ones(2))
+        jax.jvp(jnp.exp,(jnp.ones(2),),(jnp.ones(2),))[0] jnp.vectorize(jnp.exp)(jnp.ones(2))
+        jax.lax.associative_scan(jnp.add,jnp.ones(3))
+    """,
+    "paddle": """
+        paddle.Tensor(arr) paddle.to_tensor(arr) paddle.assign(arr)
+        paddle.utils.dlpack.from_dlpack(paddle.utils.dlpack.to_dlpack(paddle.ones([2])))
+        next(iter(paddle.io.DataLoader([np.float32([1.0])],batch_size=1)))
+    """,
+}
+
+
+@pytest.mark.parametrize("framework", MAKING)
+def test_what_makes_an_array_is_named(framework):
+    module = pytest.importorskip(framework)
+    names = {framework: module, "np": np, "arr": np.arange(3.0)}
+    if framework == "jax":
+        names |= {"jnp": module.numpy, "key": module.random.key(0)}
+    unsaid = []
+    with pa.record(framework):
+        for text in MAKING[framework].split():
+            asked = pa.why(eval(text, names)).to_dict()["asked"]
+            if not any(step["why"] for each in asked for step in each["origin"]):
+                unsaid.append(text)
+    assert unsaid == []
+
+
+@pytest.mark.filterwarnings("ignore:.*set_default_tensor_type:UserWarning")
+def test_classes_of_pytorch_that_make_tensors_are_those_of_ever():
+    torch = pytest.importorskip("torch")
+    before = torch.FloatTensor
+    with pa.record("torch"):
+        x = torch.FloatTensor([1])
+        assert isinstance(x, torch.FloatTensor)
+        assert not isinstance(x, torch.LongTensor)
+        assert x.type(torch.LongTensor).dtype is torch.int64
+        assert {torch.FloatTensor: 1}[before] == 1
+        torch.set_default_tensor_type("torch.DoubleTensor")
+        assert torch.ones(1).dtype is torch.float64
+        torch.set_default_tensor_type(torch.FloatTensor)
+        assert torch.Tensor([1]).dtype is torch.float32
+    assert torch.FloatTensor is before
+    assert "__new__" not in vars(torch.Tensor)
+
+
 def test_a_stop_in_a_session_has_operands_and_remedies_and_no_edit():
     torch = pytest.importorskip("torch")
     with pa.record("torch"):

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial, wraps
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -205,10 +205,27 @@ def _places() -> Iterator[Place]:
                 yield Place(cls, name, found, property(getter, doc=found.__doc__))
             elif found is not None:
                 yield Place(cls, name, found, _method(name, found))
+    for owner, some in _NOTED.items():
+        yield from REPLACED.noted(owner, *some)
     for name in UPDATES | {"at.get", "at.apply"}:
         method = name.removeprefix("at.")
         if found := vars(_IndexUpdateRef).get(method):
             yield Place(_IndexUpdateRef, method, found, _update(name, found))
+
+
+_NOTED: dict[Any, tuple[str, ...]] = {
+    jax: (
+        *("jvp", "linearize", "vjp", "jacfwd", "jacrev", "jacobian", "hessian", "pure_callback"),
+        *("make_array_from_callback", "make_array_from_single_device_arrays"),
+    ),
+    jnp: ("fromfunction", "piecewise", "vectorize"),
+    lax: ("associative_scan",),
+    jax.nn.initializers: tuple(
+        name for name, x in vars(jax.nn.initializers).items() if type(x) is FunctionType
+    ),
+    **{type(x): ("__getitem__",) for x in (jnp.mgrid, jnp.ogrid)},
+    type(jnp.r_).__base__: ("__getitem__",),
+}
 
 
 def _scalar(func: Any) -> Callable[..., Any]:

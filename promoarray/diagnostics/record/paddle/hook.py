@@ -7,6 +7,7 @@ all are replaced.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -16,6 +17,10 @@ from typing import Any
 
 import numpy as np
 import paddle
+from paddle.io.dataloader.dataloader_iter import (
+    _DataLoaderIterMultiProcess,
+    _DataLoaderIterSingleProcess,
+)
 from paddle.jit.dy2static.program_translator import ASTStaticFunction
 
 from promoarray.diagnostics.calls.common import words
@@ -131,6 +136,15 @@ def _places() -> Iterator[Place]:
         _replaced.in_place_of(layer.create_parameter, name, _made),
     )
     yield Place(layer, "to", layer.to, _cast(layer.to))
+    handler, made = handler_in(known, "to_tensor"), getattr(paddle.tensor, "method", None)
+    if made is not None and handler is not None:  # ``paddle.tensor`` is a function as well
+        told = _replaced.in_place_of(made, "to_tensor", handler)
+        yield Place(paddle.tensor, "method", made, told)
+    before = paddle.Tensor.__init__
+    yield Place(paddle.Tensor, "__init__", before, _constructed(before))
+    yield from _replaced.noted(paddle.utils.dlpack, "from_dlpack")
+    for loader in (_DataLoaderIterSingleProcess, _DataLoaderIterMultiProcess):
+        yield from _replaced.noted(loader, "__next__", told="DataLoader")
     for owner in _PLACES:
         for name, before in tuple(vars(owner).items()):
             handler = handler_in(known, name)
@@ -146,6 +160,18 @@ def _places() -> Iterator[Place]:
             called = "sort" if name == "argsort" else name  # which does something else there
             handler = handler_in(known, called) or other
             yield Place(paddle._C_ops, name, before, _replaced.in_place_of(before, called, handler))
+
+
+def _constructed(start: Callable[..., Any]) -> Callable[..., Any]:
+    """What stands in the place of ``Tensor.__init__``, which is told as ``to_tensor`` is."""
+
+    @wraps(start)
+    def constructed(self: Any, /, *args: Any, **kwargs: Any) -> None:
+        start(self, *args, **kwargs)
+        for watcher in _replaced.watchers:
+            watcher.note("to_tensor", start, args, kwargs, sys._getframe(1), self)
+
+    return constructed
 
 
 def _compiled() -> Iterator[Place]:

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from torch._functorch import eager_transforms, vmap
 from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils import dlpack
 
@@ -29,6 +30,8 @@ from promoarray.diagnostics.record.handlers import (
     unseen,
 )
 from promoarray.diagnostics.record.pytorch.compiled import places as compiled_places
+from promoarray.diagnostics.record.pytorch.constructors import NAMES as CONSTRUCTORS
+from promoarray.diagnostics.record.pytorch.constructors import places as constructors
 from promoarray.diagnostics.record.pytorch.gradients import watch_gradients
 from promoarray.diagnostics.record.quantized import quantized
 from promoarray.diagnostics.record.recorder import Recorder, Result
@@ -173,6 +176,11 @@ class Call(AnyCall):
         return operation, given, True
 
     @property
+    def named(self) -> bool:
+        """Whether the program names the dtype of the result; a class does by its own name."""
+        return self.name in CONSTRUCTORS or super().named
+
+    @property
     def autocast(self) -> bool:
         """Whether PyTorch casts operands by lists of its own before it operates."""
         if not torch._C._is_any_autocast_enabled():  # of which not every device can be asked
@@ -265,12 +273,32 @@ def _places() -> Iterator[Place]:
     for name in ("set_default_dtype", "set_default_tensor_type"):
         before = getattr(torch, name)
         yield Place(torch, name, before, of_default(_replaced, before))
+    yield from constructors(_replaced)
     kept = vars(torch.nn.Parameter)["__new__"]
     yield Place(torch.nn.Parameter, "__new__", kept, _parameter(kept.__func__))
-    for owner, name in ((torch, "from_numpy"), (torch, "from_dlpack"), (dlpack, "from_dlpack")):
-        before = getattr(owner, name)
-        yield Place(owner, name, before, _from_elsewhere(before))
+    for owner, some in _MOVING.items():
+        for name in some:
+            before = getattr(owner, name)
+            yield Place(owner, name, before, _from_elsewhere(before))
+    for owner, some in _NOTED.items():
+        yield from _replaced.noted(owner, *some)
     yield from compiled_places(_replaced)
+
+
+_MOVING: dict[Any, tuple[str, ...]] = {
+    torch: ("from_numpy", "from_dlpack"),
+    dlpack: ("from_dlpack",),
+    vmap: ("_add_batch_dim", "_remove_batch_dim"),
+    eager_transforms: ("_wrap_for_grad", "_unwrap_for_grad"),
+}
+"""Functions that make tensors of arrays, or of other tensors."""
+
+_NOTED: dict[Any, tuple[str, ...]] = {
+    torch: ("frombuffer", "get_rng_state", "range"),
+    torch.nested: ("nested_tensor", "as_nested_tensor"),
+    torch.autograd: ("grad",),
+    eager_transforms: ("_autograd_grad",),
+}
 
 
 def _from_elsewhere(function: Callable[..., Any]) -> Callable[..., Any]:

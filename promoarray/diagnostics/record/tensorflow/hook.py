@@ -87,6 +87,9 @@ def _places() -> Iterator[Place]:
     start = script_ops.EagerFunc.__init__
     yield Place(script_ops.EagerFunc, "__init__", start, _of_python(start))
     yield Place(loader, "load_ast", loader.load_ast, _of_autograph(loader.load_ast))
+    yield from _replaced.noted(tf, "numpy_function", "vectorized_map", "while_loop")
+    yield from _replaced.noted(tf.TensorArray, "read", "stack", "concat", "gather")
+    yield from _replaced.noted(tf.experimental.dlpack, "from_dlpack")
     yield from _kernels(tf.raw_ops)
     for name in _RAW:
         yield from _kernels(importlib.import_module(name))
