@@ -213,7 +213,7 @@ def _by_parts(run: Kernel, buffers: tuple[Buffer, ...], storage: np.dtype[Any]) 
         [*[x.dtype for x in rows], storage],
         buffersize=PART,
     )
-    with parts:
+    with fp_warnings.once(), parts:
         for *given, out in parts:
             some = iter(given)
             each = zip(buffers, single, strict=True)

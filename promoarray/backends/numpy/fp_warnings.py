@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import Context, ContextVar
 from functools import partial, wraps
 from types import FrameType
@@ -33,6 +33,11 @@ _NOT_THE_PROGRAM = _PACKAGE + os.sep, os.path.dirname(np.__file__) + os.sep
 def warn(message: str) -> None:
     """Warn of a floating-point exception at the innermost line outside promoarray, NumPy and what
     lies between them."""
+    told = _TOLD.get()
+    if told is not None:
+        if message in told:
+            return
+        told.add(message)
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_between(frame):
         frame = frame.f_back
@@ -53,6 +58,20 @@ def _is_between(frame: FrameType) -> bool:
     if frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
         return True
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "array_api_compat"
+
+
+_TOLD: ContextVar[set[str] | None] = ContextVar("_TOLD", default=None)
+"""The warnings of an operation so far; None where each is given."""
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """Give each warning once, of an operation that is carried out in parts."""
+    before = _TOLD.set(set())
+    try:
+        yield
+    finally:
+        _TOLD.reset(before)
 
 
 class _Log:
