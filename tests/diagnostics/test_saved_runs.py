@@ -203,6 +203,15 @@ def test_operations_that_nobody_recorded(damage: Any, program: Path, command: Co
     assert "is no recording" in command("compare damaged.zip", status=2).err
 
 
+@pytest.mark.parametrize("damage", [{"file": "a\0b"}, {"extent": [1, 2, 3]}])
+def test_places_that_are_none(damage: Any, program: Path, command: Command) -> None:
+    command("compare program.py --save run.zip")
+    data = member()
+    data["sites"][0].update(damage)
+    put(data)
+    assert "is no recording" in command("compare damaged.zip", status=2).err
+
+
 def test_a_recording_is_packed_as_it_was_saved(program: Path, command: Command) -> None:
     command("compare program.py --save run.zip")
     with zipfile.ZipFile("lzma.zip", "w", zipfile.ZIP_LZMA) as file:

@@ -230,8 +230,9 @@ def _require_sound(flow: Flow) -> None:
         if each.kind in (OPERATION, ASSIGNMENT):
             values = [x.value for x in each.operands if not (x.code and x.value is None)]
             known = known and WEAK.keys() >= {*map(type, values)}
-        if each.kind == ENTRY and not 0 <= each.options["data"] <= _MOST_DATA:
-            raise ValueError(f"{each.name} enters of {each.options['data']} values")
+        if each.kind == ENTRY:
+            known = known and each.options["source"] in BY_CODE
+            known = known and 0 <= each.options["data"] <= _MOST_DATA
         if not known or len(each.sources) != given:
             raise ValueError(f"it has a {each.kind} {each.name} of {counted(given, 'operand')}")
         if not BY_CODE.keys() >= {*each.results} or any(
@@ -357,6 +358,8 @@ def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
     sites += [row(Site, x) for x in found["sites"]]
     if any(len(site.extent) not in (0, 4) for site in sites):
         raise ValueError("a place is from a line and column to another")
+    if any("\0" in site.file for site in sites):
+        raise ValueError("no file has such a name")
     made: Record = row(kind, found)
     return made
 
