@@ -15,7 +15,8 @@ from promoarray.core.events import CastEvent, OperationEvent, SetitemEvent
 from promoarray.diagnostics.check.gathered import Found
 from promoarray.diagnostics.losses.examined import Operand, Values
 from promoarray.diagnostics.model.flow import Flow
-from promoarray.diagnostics.record.checks import Asked, Checks, Met
+from promoarray.diagnostics.record.checks import Asked, Checks
+from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.run.task import Probe
 from promoarray.dtypes import DType
 from promoarray.promotion.policy import NO_OPTIONS, Policy

@@ -17,7 +17,8 @@ from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.losses.examined import Values
 from promoarray.diagnostics.losses.floats import goes_by_elements
 from promoarray.diagnostics.model.noted import NotExamined
-from promoarray.diagnostics.record.checks import Checks, Met
+from promoarray.diagnostics.record.checks import Checks
+from promoarray.diagnostics.record.met import Met
 from promoarray.dtypes import DType
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-import ml_dtypes
-
 from promoarray.core.call_site import Site, source_of
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
@@ -19,6 +17,7 @@ from promoarray.diagnostics.model.lost import (
     WRAP,
     LostPlace,
 )
+from promoarray.diagnostics.record.updates import is_much
 from promoarray.dtypes import BY_NAME
 
 AGAIN = 3
@@ -30,26 +29,31 @@ SHARE = 0.1
 
 def meant(each: LostPlace, share: float = SHARE) -> str:
     """Return why a loss is none that has to be told; "" if it has to be."""
-    if each.kind == ABSORBED and 2 * each.passes < each.total:
-        if each.passes < AGAIN:
-            return f"absorbed in less than {AGAIN} passes"
-        if _is_nothing(each):
-            return "absorbed updates that together are less than a digit"
+    if each.kind == ABSORBED and (why := _is_nothing(each)):
+        return why
     if each.kind == UNDERFLOW and each.count < share * each.of:
         return f"underflow of less than {share:.0%}"
     return idiom(each)
 
 
-def _is_nothing(each: LostPlace) -> bool:
-    """Whether all updates of a line, were they added up first, would change nothing either."""
-    try:
-        before = float(each.loss.example.given[0])
-        low, high = map(float, each.loss.ranges[1])
-    except (IndexError, ValueError):  # not told
-        return False
-    about: Any = ml_dtypes.finfo
-    digit = abs(before) * float(about(BY_NAME[each.dtype].storage).eps) / 2
-    return max(-low, high) * max(each.passes, each.of) < digit
+def _is_nothing(each: LostPlace) -> str:
+    """Why updates that change nothing are none that were lost; "" if they are.
+
+    Were they added up first, they would not change the last digit either; or, at a line that
+    changes something in most of its passes, not the last third of the digits, as rounding may. An
+    array that no pass changes, as weights, would be in more passes.
+    """
+    is_array = each.loss.lasts or each.loss.of > 1
+    never = is_array and each.passes == each.total - each.first + 1
+    if each.weight <= 1 and not never:
+        return "absorbed updates that together are less than a digit"
+    if 2 * each.passes >= each.total:
+        return ""
+    if each.passes < AGAIN:
+        return f"absorbed in less than {AGAIN} passes"
+    if not is_much(each.weight, BY_NAME[each.dtype]):
+        return "absorbed updates that together are a few digits"
+    return ""
 
 
 def idiom(each: LostPlace) -> str:

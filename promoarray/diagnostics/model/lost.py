@@ -100,6 +100,8 @@ class Loss:
     ranges: tuple[tuple[str, str], ...] = ()
     note: str = ""  # what else is known, as what other machines make of it
     wanted: str = ""  # the least dtype that holds every exact result; "" if none is known
+    weight: float = 0.0  # of updates: how many halves of a digit all that are absorbed come to
+    lasts: bool = False  # whether they go into one array in all passes
 
 
 @dataclass
@@ -124,6 +126,7 @@ class LostPlace:
     sources: tuple[Source | None, ...] = ()
     backward: bool = False  # whether it was met in the gradient of the line
     bytes: int = 0  # that a widening costs, in all passes
+    weight: float = 0.0  # of updates, the most in any pass
 
     @property
     def place(self) -> tuple[Any, ...]:

@@ -26,7 +26,8 @@ from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.model.values import Difference, Place, all_beyond, one_pass
 from promoarray.diagnostics.modelfile.graph import OPSETS, Model, Node, refusals
 from promoarray.diagnostics.modelfile.values import as_numbers
-from promoarray.diagnostics.record.checks import Asked, Checks, Met
+from promoarray.diagnostics.record.checks import Asked, Checks
+from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.record.quantized import answers
 from promoarray.diagnostics.record.report import CAST as CASTS
 from promoarray.diagnostics.record.report import MOVE

@@ -25,8 +25,10 @@ from promoarray.diagnostics.losses.floats import SCALED
 from promoarray.diagnostics.model.flow import Source
 from promoarray.diagnostics.model.lost import RANGE, WRAP
 from promoarray.diagnostics.record.call import Call, flat
-from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, Met, fed, leads_to, sources_of
+from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, sources_of
 from promoarray.diagnostics.record.flow import Produced
+from promoarray.diagnostics.record.met import Met
+from promoarray.diagnostics.record.updates import fed, leads_to
 from promoarray.dtypes import BY_NAME, INTEGERS, Kind
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.policy import NO_OPTIONS

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
-from promoarray.core.call_site import Site, sites, standing_at
+from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.losses.elements import extent
 from promoarray.diagnostics.losses.examined import (
     MOST,
     Operand,
     Values,
-    absorbed,
     born,
     lost,
     lost_in_cast,
@@ -39,8 +37,9 @@ from promoarray.diagnostics.model.lost import (
 )
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.flow import Produced
-from promoarray.dtypes import BY_NAME, Kind, float64
-from promoarray.promotion.policy import NO_OPTIONS
+from promoarray.diagnostics.record.met import Met
+from promoarray.diagnostics.record.updates import Updates
+from promoarray.dtypes import BY_NAME, Kind
 
 INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
 
@@ -56,38 +55,6 @@ class Asked:
     bound: int | None = MOST  # larger arrays are sampled; None for none
     shadow: str = ""  # the dtype in which results of fewer bits are computed beside them
     ulps: float = 4.0  # so far may they be from that
-
-
-@dataclass
-class Met:
-    """One operation that was carried out, with its values."""
-
-    name: str  # as the framework calls it
-    operation: str  # promoarray's; "" of any other function
-    operands: Sequence[Operand]
-    results: Sequence[Values]
-    frame: FrameType | None  # None where ``at`` says where it stands
-    place: tuple[int, ...]  # of its instruction
-    codes: tuple[CodeType, ...]  # that it is in, held so that no other has their address
-    sources: Sequence[Source | None] = ()  # what made the operands, where that was recorded
-    fed: int | None = None  # which operand is what this line has made in the pass before
-    before: Values | None = None  # what an operation in place has written over
-    target: Any = None  # the array that it is written into, as the program has it
-    options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
-    again: Callable[[str], Values | None] | None = None  # the same in another dtype
-    silenced: frozenset[str] = frozenset()  # kinds that the program says it means
-    at: tuple[Site, Site] | None = None
-    still: bool | None = None  # what ``stands_still`` has answered
-    counted: tuple[int, ...] | None = None  # what ``counts`` has answered of the first result
-    number: int = 0  # of the pass, of one that is looked at in several parts
-
-    def sites(self) -> tuple[Site, Site]:
-        """The line of the operation, and that of the program which led there."""
-        if self.at is None:
-            assert self.frame is not None
-            with notify_lock, standing_at(self.frame):
-                self.at = sites()
-        return self.at
 
 
 class Checks:
@@ -116,7 +83,7 @@ class Checks:
         """Begin with nothing found."""
         self.lost: dict[Any, LostPlace] = {}
         self.unread: Counter[NotExamined] = Counter()
-        self._targets: dict[Any, dict[int, weakref.ref[Any]]] = {}
+        self._updates = Updates()
         self.held: list[Any] = []  # operations that are yet to be computed
         self._passes: dict[Any, tuple[list[int], tuple[CodeType, ...]]] = {}
 
@@ -126,7 +93,7 @@ class Checks:
         """Look at an operation, or at any function of arrays."""
         passes = met.number or self.passed(met)
         self._name_sampled(met)
-        for loss in self._of_operation(met):
+        for loss in self._of_operation(met, passes):
             self._note(met, loss, passes)
         if (cost := _widening(met)) and WIDENING in self.asked.kinds:
             size = met.results[0].array.size
@@ -149,46 +116,20 @@ class Checks:
         known = {kind for kind in kinds if (kind, met.name, met.place, False) in self.lost}
         return {"kinds": kinds, "bound": self.asked.bound, "brief": known}
 
-    def _of_operation(self, met: Met) -> Iterator[Loss]:
+    def _of_operation(self, met: Met, passes: int) -> Iterator[Loss]:
         how = self._how(met)
         if met.operation and met.results:
             given = met.operands, met.results[0]
             yield from lost(met.operation, *given, options=met.options, counted=met.counted, **how)
         else:
             yield from born(met.operands, met.results, **how)
-        before = accumulated(met) if len(met.operands) > 1 else None
-        if ABSORBED in how["kinds"] and before is not None:
-            if not (self.stands_still(met) if met.still is None else met.still):
-                return
-            found = None
-            for some in _parts(met):
-                old = accumulated(some)
-                assert old is not None
-                found = absorbed(old, _update(some), some.results[0], bound=self.asked.bound)
-                if found is None or 2 * found.count <= found.of:
-                    return
-            if found is not None:
-                yield found
+        if ABSORBED in how["kinds"] and len(met.operands) > 1:
+            found = self._updates.lost(met, passes, self.asked.bound)
+            yield from (found,) if found is not None else ()
 
     def stands_still(self, met: Met) -> bool:
         """Return whether most elements of what is accumulated are what they were."""
-        return accumulated(met) is not None and self._persists(met) and _is_as_before(met)
-
-    def _persists(self, met: Met) -> bool:
-        """Whether an operation in place writes into an array that it has written into before.
-
-        What is made anew in every pass is no accumulator, as what Adam adds its epsilon to.
-        """
-        if met.target is None:
-            return True
-        seen = self._targets.setdefault((met.name, met.place), {})
-        known = seen.get(id(met.target))
-        if known is not None and known() is met.target:
-            return True
-        if len(seen) >= _MOST_TARGETS:
-            seen.clear()
-        seen[id(met.target)] = weakref.ref(met.target)
-        return False
+        return self._updates.stand_still(met)
 
     def cast(self, met: Met) -> None:
         """Look at a cast: of one array or number into the dtype of the result."""
@@ -285,6 +226,7 @@ class Checks:
             found.passes += found.last != passes or backward
             found.last = passes
             found.bytes += cost
+            found.weight = max(found.weight, loss.weight)
 
     def _new(self, met: Met, loss: Loss, passes: int, backward: bool) -> LostPlace:
         made = met.results[0].dtype.name if met.results else ""
@@ -316,38 +258,6 @@ def sources_of(slots: Iterable[Any]) -> list[Source | None]:
     return [each.source if isinstance(each, Produced) else None for each in slots]
 
 
-def fed(sources: Sequence[Source | None], made: Any) -> int | None:
-    """Return which operand is what the same line has made before that makes an array now.
-
-    It may have been scaled or cast since then, as an average is that is kept from pass to pass.
-    """
-    own = made.source if isinstance(made, Produced) else None
-    if own is None:
-        return None
-    if own in sources[:2]:
-        return sources.index(own)
-    return next((n for n, x in enumerate(sources[:2]) if leads_to(made, x, own)), None)
-
-
-def leads_to(made: Produced, source: Source | None, own: Source) -> bool:
-    """Return whether what was made before goes into an operand by products and casts alone."""
-    for _ in range(_STEPS):
-        if source is None:
-            return False
-        operation = made.flow.makers.get(source[0])
-        if operation is None or operation.name not in _SCALES:
-            return False
-        every = [x for each in operation.sources for x in each]
-        if own in every:
-            return True
-        source = every[0] if len(every) == 1 else None
-    return False
-
-
-_STEPS = 3
-_SCALES = frozenset({"multiply", "divide", "astype"})
-
-
 # -- implicit widening ----------------------------------------------------------------------------
 
 
@@ -366,107 +276,8 @@ def _widening(met: Met) -> int:
     return int(result.array.size * (result.dtype.bits - data.dtype.bits) // 8)
 
 
-# -- updates --------------------------------------------------------------------------------------
-
-
-def accumulated(met: Met) -> Values | None:
-    """Return what is accumulated, as it was before something is added; None if nothing is.
-
-    It is what an operation in place writes over, or what the same line has made in the pass before.
-    """
-    if _name(met) not in _UPDATES or not met.results:
-        return None
-    if met.results[0].dtype.kind is not Kind.FLOAT:
-        return None
-    if met.before is not None:
-        return met.before
-    if met.fed is None or (met.fed and met.operation != "add"):
-        return None
-    x = met.operands[met.fed] if met.fed < len(met.operands) else None
-    return x if isinstance(x, Values) else None
-
-
-def _is_as_before(met: Met) -> bool:
-    """Whether most elements are what they were; of many some are looked at, evenly."""
-    before, result = accumulated(met), met.results[0]
-    if before is None or before.array.shape != result.array.shape:
-        return False
-    if before.dtype is not result.dtype:
-        return False
-    word, step = f"u{result.array.itemsize}", max(result.array.size // _LOOKED_AT, 1)
-    old, new = before.array.reshape(-1)[::step], result.array.reshape(-1)[::step]
-    return bool(2 * np.count_nonzero(old.view(word) == new.view(word)) > old.size)
-
-
-def _parts(met: Met) -> Iterator[Met]:
-    """An update of many elements first for some of them, evenly, then as it is."""
-    result = met.results[0].array
-    step = result.size // _LOOKED_AT
-
-    def part(x: Any) -> Any:
-        if not isinstance(x, Values) or x.array.shape != result.shape:
-            return x
-        return Values(x.array.reshape(-1)[::step], x.dtype)
-
-    arrays = [x.array for x in met.operands if isinstance(x, Values)]
-    if step > 1 and all(x.shape == result.shape or not x.ndim for x in arrays):
-        operands, results = list(map(part, met.operands)), list(map(part, met.results))
-        yield replace(met, operands=operands, results=results, before=part(met.before))
-    yield met
-
-
-_LOOKED_AT = 1 << 12
-_MOST_TARGETS = 1 << 12
-
 ONCE_MORE = "so large integers it does not take once more, to see whether they wrap"
 _SAMPLED = "of so large an array some elements are looked at, evenly; --all looks at every one"
-
-
-def _update(met: Met) -> Operand:
-    """What is added to it."""
-    return met.operands[0] if met.fed else _UPDATES[_name(met)](met)
-
-
-def _name(met: Met) -> str:
-    return met.operation or met.name.rstrip("_")
-
-
-def _added(met: Met) -> Operand:
-    alpha = met.options.get("alpha", 1)
-    return met.operands[1] if alpha == 1 else _wide(alpha * _decoded(met.operands[1]))
-
-
-def _scaled(met: Met) -> Operand:
-    first, second = (_decoded(x) for x in met.operands[1:3])
-    value = met.options.get("value", 1)
-    return _wide(value * (first / second if met.name.startswith("addcdiv") else first * second))
-
-
-def _interpolated(met: Met) -> Operand:
-    before = _decoded(met.operands[0] if met.before is None else met.before)
-    end, weight = (_decoded(x) for x in met.operands[1:3])
-    return _wide(weight * (end - before))
-
-
-_UPDATES: Mapping[str, Callable[[Met], Operand]] = {
-    "add": _added,
-    "subtract": _added,
-    "sub": _added,
-    "addcmul": _scaled,
-    "addcdiv": _scaled,
-    "lerp": _interpolated,
-}
-"""What an operation adds to its first operand."""
-
-
-def _decoded(x: Operand) -> Any:
-    if not isinstance(x, Values):
-        return x
-    return x.array.astype(np.float64)
-
-
-def _wide(x: Any) -> Operand:
-    return Values(np.asarray(x, np.float64), float64)
 
 
 # -- the same in more digits ----------------------------------------------------------------------

@@ -269,6 +269,23 @@ for n in range(60):
     assert told(found) == [("absorbed", 4)]
 
 
+def test_sums_that_begin_anew_have_each_absorbed_little(check: Any) -> None:
+    found = check("""\
+rows = np.exp(-np.add.outer((np.arange(40.0) - 20) ** 2, (np.arange(40.0) - 17) ** 2) / 2)
+for _ in range(30):
+    s = sum([sum(row) for row in rows])
+running = np.cumsum(rows.ravel())
+""")
+    assert told(found) == []
+    found = check("""\
+for _ in range(30):
+    total = np.float32(2.0**24)
+    for n in range(1000):
+        total = total + np.float32(0.9)
+""")
+    assert told(found) == [("absorbed", 4)]
+
+
 def test_a_sum_of_python_wraps_at_its_line(check: Any) -> None:
     (found,) = check("""\
 parts = [np.array([200, 1], np.uint8), np.array([100, 1], np.uint8)]

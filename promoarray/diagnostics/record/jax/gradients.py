@@ -19,7 +19,8 @@ from jax.tree_util import tree_leaves, tree_map
 from promoarray.core.call_site import Site, instructions_of, sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.losses.examined import Values
-from promoarray.diagnostics.record.checks import Checks, Met
+from promoarray.diagnostics.record.checks import Checks
+from promoarray.diagnostics.record.met import Met
 from promoarray.dtypes import BY_NAME
 
 

@@ -14,8 +14,9 @@ from promoarray.diagnostics.losses.again import Again, Change, wrapped_again
 from promoarray.diagnostics.losses.elements import Scope
 from promoarray.diagnostics.losses.examined import Operand, Values, lost, lost_in_cast
 from promoarray.diagnostics.model.lost import DIGITS, NAN, OVERFLOW, RANGE, WRAP, Loss
-from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, Met, fed, sources_of
+from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, sources_of
 from promoarray.diagnostics.record.flow import Produced
+from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.record.numpy.looks import (
     ADD_FIRST,
     AGAIN,
@@ -64,6 +65,7 @@ from promoarray.diagnostics.record.numpy.values import (
     values_of,
     where_computed,
 )
+from promoarray.diagnostics.record.updates import fed
 from promoarray.dtypes import BITS
 from promoarray.operations import OPERATIONS, Family
 

@@ -12,7 +12,7 @@ from promoarray.diagnostics.losses.again import Change
 from promoarray.diagnostics.losses.elements import is_whole
 from promoarray.diagnostics.losses.examined import Operand, Values, absorbed
 from promoarray.diagnostics.model.lost import Loss
-from promoarray.diagnostics.record.checks import Met
+from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, Callee, dtype_of
 from promoarray.diagnostics.record.numpy.values import (
     LONG,
@@ -20,6 +20,7 @@ from promoarray.diagnostics.record.numpy.values import (
     result_values,
     values_of,
 )
+from promoarray.diagnostics.record.updates import is_much, weight
 from promoarray.dtypes import BY_NAME, INEXACT, Kind
 
 
@@ -107,7 +108,7 @@ def _is_integer(x: Any) -> bool:
 
 
 def standing_still(met: Met) -> Iterator[Loss]:
-    """Yield what a running sum absorbs, if that is the most of it."""
+    """Yield what a running sum absorbs, if that is the most of it, and more than rounding loses."""
     x, made = met.operands[0], met.results[0]
     if not isinstance(x, Values) or made.dtype.kind is not Kind.FLOAT or not made.array.ndim:
         return
@@ -120,4 +121,8 @@ def standing_still(met: Met) -> Iterator[Loss]:
     found = absorbed(sums[0], Values(array[rest], x.dtype), sums[1], bound=None)
     if found is not None and 2 * found.count > found.of:
         index = tuple(at + (n == axis) for n, at in enumerate(found.example.index))
-        yield replace(found, example=replace(found.example, index=index))
+        lost = np.where(sums[0].array == sums[1].array, array[rest], 0).sum(axis, np.float64)
+        last = made.array.take(-1, axis).astype(np.float64)
+        heavy = weight(lost, last, made.dtype)
+        if is_much(heavy, made.dtype):
+            yield replace(found, example=replace(found.example, index=index), weight=heavy)
