@@ -68,7 +68,7 @@ def gathered(
     for found in every:
         origins = Origins(found.flow)
         for place in found.lost:
-            if why := meant(place, share):
+            if why := meant(place, share, found.flow):
                 passed[why] += 1
             else:
                 told.append(Told(place, [origins.of(source, "") for source in place.sources]))

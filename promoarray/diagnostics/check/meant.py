@@ -9,10 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 from promoarray.core.call_site import Site, source_of
+from promoarray.diagnostics.model.flow import Flow, RecordedOperation, Source
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
     NAN,
     OVERFLOW,
+    RANGE,
     UNDERFLOW,
     WRAP,
     LostPlace,
@@ -27,33 +29,112 @@ SHARE = 0.1
 """Of results that vanish: so many of those examined have to."""
 
 
-def meant(each: LostPlace, share: float = SHARE) -> str:
+def meant(each: LostPlace, share: float = SHARE, flow: Flow | None = None) -> str:
     """Return why a loss is none that has to be told; "" if it has to be."""
-    if each.kind == ABSORBED and (why := _is_nothing(each)):
+    flow = flow or Flow()
+    if each.kind == ABSORBED and (why := _is_nothing(each, flow)):
         return why
     if each.kind == UNDERFLOW and each.count < share * each.of:
         return f"underflow of less than {share:.0%}"
+    if each.kind in (WRAP, RANGE) and _low_bits_alone(each, flow):
+        return LOW_BITS
     return idiom(each)
 
 
-def _is_nothing(each: LostPlace) -> str:
+LOW_BITS = "an integer of which the low bits are meant"
+
+
+def _is_nothing(each: LostPlace, flow: Flow) -> str:
     """Why updates that change nothing are none that were lost; "" if they are.
 
-    Were they added up first, they would not change the last digit either; or, at a line that
-    changes something in most of its passes, not the last third of the digits, as rounding may. An
-    array that no pass changes, as weights, would be in more passes.
+    Were they added up first, they would not change the last digit either; or not the last third of
+    the digits, which rounding may: at a line that changes something in most of its passes, and
+    where updates come of what they are added to, as those of weights, and vanish as it converges.
+    An array that no pass changes would be in more passes.
     """
-    is_array = each.loss.lasts or each.loss.of > 1
-    never = is_array and each.passes == each.total - each.first + 1
+    is_array = each.arrays > 0 or each.loss.of > 1
+    never = is_array and each.total - each.passes <= max(each.arrays, 1)  # the first is not known
     if each.weight <= 1 and not never:
         return "absorbed updates that together are less than a digit"
-    if 2 * each.passes >= each.total:
+    is_most = 2 * each.passes >= each.total
+    if is_most and (never or not (each.arrays or _feeds_back(each, flow))):
         return ""
     if each.passes < AGAIN:
         return f"absorbed in less than {AGAIN} passes"
     if not is_much(each.weight, BY_NAME[each.dtype]):
         return "absorbed updates that together are a few digits"
     return ""
+
+
+# -- what feeds it, and what it feeds -------------------------------------------------------------
+
+
+def _feeds_back(each: LostPlace, flow: Flow) -> bool:
+    """Whether an update is computed of what it is added to."""
+    behind, met = [*each.sources[1:2]], set[Source]()
+    while behind and len(met) < _MOST_BEHIND:
+        source = behind.pop()
+        if source is None or source in met:
+            continue
+        met.add(source)
+        maker = flow.makers.get(source[0])
+        if maker is not None:
+            if maker.place.site == each.site:
+                return True
+            behind += [x for given in maker.sources for x in given]
+    return False
+
+
+_MOST_BEHIND = 1 << 8
+
+_KEEP_LOW_BITS = frozenset({"add", "subtract", "multiply", "negative", "bitwise_left_shift"})
+_TAKE_BITS = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert"})
+_SHIFTS = frozenset({"bitwise_right_shift"})
+
+
+def _low_bits_alone(each: LostPlace, flow: Flow) -> bool:
+    """Whether only bits of a result are taken, as of hashes and random numbers.
+
+    What is shifted to the right by half of the bits or more is of those that were mixed; a modulus
+    that is no power of two takes the bits of a number that is computed of itself, pass by pass. A
+    cast to a narrower integer takes the low bits of what was made bit by bit.
+    """
+    if each.kind == RANGE:
+        before = [flow.makers.get(x[0]) for x in each.sources[:1] if x is not None]
+        return any(x is not None and x.name in _TAKE_BITS | _SHIFTS for x in before)
+    readers: dict[int, list[RecordedOperation]] = {}
+    for reader in flow.operations:
+        for x in {x[0] for given in reader.sources for x in given}:
+            readers.setdefault(x, []).append(reader)
+    own = [x for x in flow.operations if x.place.site == each.site]
+    ahead, met, takes, moduli = [x.makes for x in own], set[int](), False, False
+    own_results = {x[0] for x in flow.finals.values()}
+    while ahead:
+        made = ahead.pop()
+        if made in met:
+            continue
+        met.add(made)
+        for reader in readers.get(made, ()):
+            if reader.name in _KEEP_LOW_BITS:
+                ahead.append(reader.makes)
+            elif reader.name in _TAKE_BITS:
+                takes = True
+            elif reader.name in _SHIFTS | {"remainder"}:
+                takes |= _takes_bits(reader)
+                moduli |= reader.name == "remainder"
+            else:
+                return False
+    turns = any(x[0] in met for op in own for given in op.sources for x in given)
+    return not met & own_results and (takes or (moduli and turns))
+
+
+def _takes_bits(reader: RecordedOperation) -> bool:
+    """Whether a modulus or a shift by a known number takes the low, or the high half of bits."""
+    by = reader.operands[1].value if len(reader.operands) > 1 else None
+    if not isinstance(by, int):
+        return False
+    bits = max((x.bits for x in reader.dtypes()), default=0)
+    return by.bit_count() == 1 if reader.name == "remainder" else 2 * by >= bits > 0
 
 
 def idiom(each: LostPlace) -> str:
@@ -64,9 +145,11 @@ def idiom(each: LostPlace) -> str:
     """
     around = _around(each.site)
     if each.kind == WRAP and any(map(_takes_low_bits, around)):
-        return "an integer of which the low bits are meant"
+        return LOW_BITS
     if each.kind == WRAP and (_HASHES.search(" ".join(_named(around))) or _scrambles(around)):
         return "a hash, or a random generator"
+    if each.kind == WRAP and any(map(_chooses, around)):
+        return "integers of which the same line chooses"
     forward = each.kind in (OVERFLOW, NAN) and not each.backward
     if forward and any(map(_looks_for_inf, around)):
         return "an Inf or NaN that the same line replaces"
@@ -104,19 +187,33 @@ def _scrambles(around: list[ast.AST]) -> bool:
 
 def _takes_low_bits(node: ast.AST) -> bool:
     match node:
-        case ast.BinOp(op=ast.BitAnd() | ast.BitXor() | ast.Mod()):
+        case ast.BinOp(op=ast.Mod(), right=x) | ast.AugAssign(op=ast.Mod(), value=x):
+            return not (isinstance(x, ast.Constant) and _is_odd(x.value))
+        case ast.BinOp(op=ast.BitAnd() | ast.BitXor()):
             return True
-        case ast.AugAssign(op=ast.BitAnd() | ast.BitXor() | ast.Mod()):
+        case ast.AugAssign(op=ast.BitAnd() | ast.BitXor()):
             return True
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name in ("bitwise_and", "bitwise_xor", "mod", "remainder", "fmod")
     return False
 
 
+def _is_odd(modulus: Any) -> bool:
+    """Whether a modulus takes no bits, so that the remainder of what has wrapped is another."""
+    return isinstance(modulus, int) and modulus.bit_count() != 1
+
+
 def _looks_for_inf(node: ast.AST) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name in _REPLACE
+    return False
+
+
+def _chooses(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="where" | "select")):
+            return True
     return False
 
 

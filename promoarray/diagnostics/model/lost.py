@@ -101,7 +101,7 @@ class Loss:
     note: str = ""  # what else is known, as what other machines make of it
     wanted: str = ""  # the least dtype that holds every exact result; "" if none is known
     weight: float = 0.0  # of updates: how many halves of a digit all that are absorbed come to
-    lasts: bool = False  # whether they go into one array in all passes
+    arrays: int = 0  # into how many arrays, that last, the line has written such until then
 
 
 @dataclass
@@ -127,6 +127,7 @@ class LostPlace:
     backward: bool = False  # whether it was met in the gradient of the line
     bytes: int = 0  # that a widening costs, in all passes
     weight: float = 0.0  # of updates, the most in any pass
+    arrays: int = 0
 
     @property
     def place(self) -> tuple[Any, ...]:

@@ -227,6 +227,7 @@ class Checks:
             found.last = passes
             found.bytes += cost
             found.weight = max(found.weight, loss.weight)
+            found.arrays = max(found.arrays, loss.arrays)
 
     def _new(self, met: Met, loss: Loss, passes: int, backward: bool) -> LostPlace:
         made = met.results[0].dtype.name if met.results else ""

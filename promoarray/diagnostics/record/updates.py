@@ -65,7 +65,9 @@ class Updates:
             if found is None or 2 * found.count <= found.of:
                 return None
         heavy = self._weight(met, before, number)
-        return found and replace(found, weight=heavy, lasts=met.target is not None)
+        return found and replace(
+            found, weight=heavy, arrays=len(self._targets.get((met.name, met.place), ()))
+        )
 
     def _weight(self, met: Met, before: Values, number: int) -> float:
         """What updates that change nothing come to, were they added up first.

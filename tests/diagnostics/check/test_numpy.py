@@ -17,6 +17,7 @@ from promoarray.diagnostics.check.meant import meant
 from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.record.checks import USUAL, Asked, Checks
 from promoarray.diagnostics.record.numpy.running import recorded_run
+from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.promotion.registry import as_policy
 
@@ -32,8 +33,11 @@ def check(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> Any:
         path.write_text(f"import numpy as np\n{text}")
         checks = Checks(Asked(frozenset(only) or USUAL))
         home = as_policy("numpy")
-        recorded_run(str(path), Recorder(home, (home,), framework="numpy", checks=checks))
+        kept: Any = {"origins": Origins(), "checks": checks}
+        recorder = Recorder(home, (home,), framework="numpy", **kept)
+        recorded_run(str(path), recorder)
         found = checks.found()
+        checked.flow = recorder.flow.flow  # type: ignore[attr-defined]
         checked.examined = checks.examined  # type: ignore[attr-defined]
         return found
 
@@ -450,6 +454,48 @@ e = np.maximum(a, b) - np.minimum(a, b)
 @pytest.mark.parametrize("text", MEANT.values(), ids=MEANT)
 def test_what_programs_mean_is_not_told(check: Any, text: str) -> None:
     assert told(check(text)) == []
+
+
+BITS = {
+    # the bits of what wraps are taken further down, or are not: the lines that are told
+    "djb2": ("""\
+h = np.uint32(5381)
+for c in b"a rather long name":
+    h = (h << np.uint32(5)) + h + np.uint32(c)
+print(h % np.uint32(97))
+""", []),
+    "rotation": ("x = np.uint32([2**31])\ny = (x << np.uint32(5)) | (x >> np.uint32(27))\n", []),
+    "bits that are counted": ("""\
+v = np.arange(2**31, 2**31 + 9, dtype=np.uint32)
+c = ((v & np.uint32(0x0F0F0F0F)) * np.uint32(0x01010101)) >> 24
+""", []),
+    "bytes of a word": ("x = np.arange(999, 1003)\ny = ((x >> 1) ^ x).astype(np.uint8)\n", []),
+    "the other difference": ("""\
+a, b = np.array([9, 1], np.uint8), np.array([1, 9], np.uint8)
+d = np.where(a > b, a - b, b - a)
+""", []),
+    "an average": ("a = np.array([200, 1], np.uint8)\nm = (a + a) >> 1\n", [2]),
+    "a modulus": ("a = np.array([2**40])\nm = a * a % 1000000007\n", [2]),
+    "a modulus by name": ("a, p = np.array([2**40]), 1000000007\nq = a * a\nm = q % p\n", [2]),
+    "a result": ("a = np.array([200, 1], np.uint8)\nb = a + a\nm, big = b & 7, b > 9\n", [2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "lines"), BITS.values(), ids=BITS)
+def test_bits_that_are_taken_of_what_wraps(check: Any, text: str, lines: list[int]) -> None:
+    found = [x for x in check(text) if not meant(x, flow=check.flow)]
+    assert [each.program.line - 1 for each in found] == lines
+
+
+def test_updates_that_vanish_as_they_converge(check: Any) -> None:
+    found = check("""\
+w, e = np.ones(3), np.ones(3, np.float16)
+for _ in range(900):
+    w -= 0.1 * (w - 0.5)
+    e = e + 0.001 * (3 - e)
+""")
+    told = [x.program.line - 1 for x in found if not meant(x, flow=check.flow)]
+    assert told == [4]  # far from 3
 
 
 def test_numbers_of_other_byte_orders_matrices_and_ufuncs(check: Any) -> None:
