@@ -99,7 +99,11 @@ def main(args: argparse.Namespace) -> int:
     files |= {os.path.abspath(args.script)} if args.script else set()
     findings = {each.finding: each for each in report.told}
     whole = not ended.status and not ended.bugs
-    about: Any = {"whole": whole, "kinds": tuple(CHECKS), "ignored": Ignored.by(args)}
+    about: Any = {
+        "whole": whole,
+        "kinds": tuple(k for k in CHECKS if k in asked.kinds),
+        "ignored": Ignored.by(args),
+    }
     judgement = judged([*findings], files, baseline, args.fail_on, **about)
     if baseline is not None and args.update_baseline and whole:
         baseline = baseline.updated([*judgement.of(NEW, "known")], ())

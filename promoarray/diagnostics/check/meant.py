@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from promoarray.core.call_site import Site, source_of
-from promoarray.diagnostics.model.flow import Flow, RecordedOperation, Source
+from promoarray.diagnostics.model.flow import COMPARISONS, Flow, RecordedOperation, Source
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
     NAN,
@@ -38,6 +38,8 @@ def meant(each: LostPlace, share: float = SHARE, flow: Flow | None = None) -> st
         return f"underflow of less than {share:.0%}"
     if each.kind in (WRAP, RANGE) and _low_bits_alone(each, flow):
         return LOW_BITS
+    if each.kind == WRAP and _is_tested(each, flow):
+        return "integers that wrap, which the program looks for"
     return idiom(each)
 
 
@@ -126,6 +128,21 @@ def _low_bits_alone(each: LostPlace, flow: Flow) -> bool:
                 return False
     turns = any(x[0] in met for op in own for given in op.sources for x in given)
     return not met & own_results and (takes or (moduli and turns))
+
+
+def _is_tested(each: LostPlace, flow: Flow) -> bool:
+    """Whether a result is compared with what it is made of, as in ``s = a + b; s < a``."""
+    for own in flow.operations:
+        if own.place.site != each.site:
+            continue
+        given = {x for sources in own.sources for x in sources}
+        for reader in flow.operations:
+            if reader.name in COMPARISONS and len(reader.sources) == 2:
+                one, other = reader.sources
+                made = (own.makes, 0)
+                if (made in one and other & given) or (made in other and one & given):
+                    return True
+    return False
 
 
 def _takes_bits(reader: RecordedOperation) -> bool:

@@ -108,6 +108,8 @@ def test_a_comment_of_the_other_command_is_not_unused(capfd, here) -> None:
     out = capfd.readouterr()[0]
     assert "unused ignore: # promoarray: ignore[dtype]" in out
     assert "ignore[integer-wrap]" not in out
+    own = PROGRAM.replace("red - nir", "red - nir  # promoarray: ignore[integer-wrap]")
+    assert "unused" not in run(capfd, here, own, "--no-edit", "--only", "absorbed")[1]
 
 
 def test_json_has_every_number(capfd, here) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import linecache
 import random
-import warnings
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
+from checked_program import HEADS, checked, require
 
-import promoarray as pa
 from promoarray.diagnostics.check.meant import SHARE
 
 LOSSES = {
@@ -226,35 +222,6 @@ def test_what_wraps_inside_of_functions(tmp_path, framework, text, exact) -> Non
     loss = report.told[0].place.loss
     assert loss.example.exact == str(exact)
     assert not report.unread
-
-
-HEADS = {
-    "torch": "import torch\n",
-    "jax": "import jax\nimport jax.numpy as jnp\n",
-    "paddle": "import paddle\n",
-}
-
-
-def require(framework: str) -> None:
-    if importlib.util.find_spec(framework) is None:
-        pytest.skip(f"needs {framework}: pip install 'promoarray[test-{framework}]'")
-
-
-def checked(
-    tmp_path: Path, framework: str, text: str, names: dict[str, Any] | None = None, **how: Any
-) -> Any:
-    """The report of a program, which runs in a block."""
-    require(framework)
-    path = tmp_path / "program.py"
-    path.write_text(HEADS[framework] + text)
-    linecache.checkcache()
-    code = compile(path.read_text(), str(path), "exec")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        importlib.import_module(framework)
-    with pa.check(framework=framework, **how) as report:
-        exec(code, {"__name__": "__main__"} if names is None else names)
-    return report
 
 
 def test_lists_that_are_written_over(tmp_path) -> None:

@@ -474,6 +474,12 @@ c = ((v & np.uint32(0x0F0F0F0F)) * np.uint32(0x01010101)) >> 24
 a, b = np.array([9, 1], np.uint8), np.array([1, 9], np.uint8)
 d = np.where(a > b, a - b, b - a)
 """, []),
+    "a sum that saturates": ("""\
+a, b = np.array([200, 1], np.uint8), np.array([100, 2], np.uint8)
+s = a + b
+s[s < a] = 255
+""", []),
+    "a comparison": ("a = np.array([200], np.uint8)\nb = a + a\nc = b < np.uint8(9)\n", [2]),
     "an average": ("a = np.array([200, 1], np.uint8)\nm = (a + a) >> 1\n", [2]),
     "a modulus": ("a = np.array([2**40])\nm = a * a % 1000000007\n", [2]),
     "a modulus by name": ("a, p = np.array([2**40]), 1000000007\nq = a * a\nm = q % p\n", [2]),
