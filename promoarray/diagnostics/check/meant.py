@@ -19,6 +19,7 @@ from promoarray.diagnostics.model.lost import (
     WRAP,
     LostPlace,
 )
+from promoarray.diagnostics.record.flow import DEPTH
 from promoarray.diagnostics.record.updates import is_much
 from promoarray.dtypes import BY_NAME
 
@@ -55,7 +56,8 @@ def _is_nothing(each: LostPlace, flow: Flow) -> str:
     An array that no pass changes would be in more passes.
     """
     is_array = each.arrays > 0 or each.loss.of > 1
-    never = is_array and each.total - each.passes <= max(each.arrays, 1)  # the first is not known
+    unknown = max(each.arrays, DEPTH)  # passes, the first ones
+    never = is_array and each.total - each.passes <= unknown
     if each.weight <= 1 and not never:
         return "absorbed updates that together are less than a digit"
     is_most = 2 * each.passes >= each.total
