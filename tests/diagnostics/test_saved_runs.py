@@ -212,6 +212,14 @@ def test_places_that_are_none(damage: Any, program: Path, command: Command) -> N
     assert "is no recording" in command("compare damaged.zip", status=2).err
 
 
+def test_calls_of_no_kind(program: Path, command: Command) -> None:
+    command("compare program.py --save run.zip")
+    data = member()
+    data["calls"] = [[["nosuch", "add"], 1]]
+    put(data)
+    assert "calls of a kind nosuch" in command("compare damaged.zip", status=2).err
+
+
 def test_a_recording_is_packed_as_it_was_saved(program: Path, command: Command) -> None:
     command("compare program.py --save run.zip")
     with zipfile.ZipFile("lzma.zip", "w", zipfile.ZIP_LZMA) as file:

@@ -27,7 +27,7 @@ from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.model.flow import ASSIGNMENT, ENTRY, KINDS, OPERATION, Flow
-from promoarray.diagnostics.model.lost import LostPlace
+from promoarray.diagnostics.model.lost import CHECKS, LostPlace
 from promoarray.diagnostics.model.noted import NotExamined, Stopped
 from promoarray.diagnostics.record.report import EAGER, UNSEEN, Drift, RecordedReport, Warned
 from promoarray.diagnostics.record.report import KINDS as _CALLS
@@ -204,6 +204,8 @@ def _report(saved: _Saved, policies: tuple[Policy, ...]) -> RecordedReport:
     report.stopped = saved.stopped
     if others := {kind for kind, _ in saved.calls} - {*_CALLS, UNSEEN, EAGER}:
         raise ValueError(f"it has calls of a kind {others.pop()}")
+    if others := {each.kind for each in saved.lost} - CHECKS.keys():
+        raise ValueError(f"it has losses of a kind {others.pop()}")
     for flow in saved.flows:
         _require_sound(flow)
         for each in flow.operations:
