@@ -370,7 +370,7 @@ class Recorder:
         nothing is known, as no library that is recorded made it, comes in there."""
         slot = self.carried.get(array, result.dtype)
         if slot is result.dtype and self.origins is not None:
-            return self.made(result)
+            return self.made(result, inner=True)
         return self._put(result.array, slot)
 
     def made(self, result: Result, *, inner: bool = False) -> None:
