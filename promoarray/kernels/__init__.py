@@ -40,10 +40,12 @@ except ImportError as error:
 
 __all__ = [
     "DEFAULT",
+    "Adjustment",
     "Beyond",
     "CastMode",
     "CastingKernel",
     "DTypeArgs",
+    "Manner",
     "NanWithout",
     "ScalarCaster",
     "ScaleNegative",
@@ -59,6 +61,13 @@ __all__ = [
 ]
 
 DTypeArgs = tuple[int, int, int, int, int, int, int, int, bool, bool]
+
+Adjustment = bytes | int | tuple[tuple[int, int, int], ...]
+"""What is done to codes besides a cast: a table of the results for all codes, the number of a
+`Way`, or stretches of codes that become one, each as its first, its last and what they become."""
+
+Manner = CastMode | tuple[CastMode, Adjustment]
+"""How a `CastingKernel` makes a cast."""
 
 _KINDS = (Kind.BOOL, Kind.UINT, Kind.INT, Kind.FLOAT, Kind.COMPLEX)
 

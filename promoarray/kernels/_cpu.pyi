@@ -12,8 +12,9 @@ _Buffer: TypeAlias = Buffer | np.ndarray[Any, Any]
 # Kind, bits and the fields of promoarray.dtypes.Format, -1 for a code that a format does not have.
 _Row: TypeAlias = tuple[int, int, int, int, int, int, int, int, bool, bool]
 
-# A capsule of NumPy's, or a name and a row; its name in warnings; whether it needs the lock.
-_Loop: TypeAlias = tuple[Any, str, bool]
+# A mode, alone or with an adjustment.
+_Adjustment: TypeAlias = bytes | int | tuple[tuple[int, int, int], ...]
+_Manner: TypeAlias = tuple[int, ...] | tuple[tuple[int, ...], _Adjustment]
 
 def cast(
     src: _Buffer,
@@ -22,6 +23,7 @@ def cast(
     target_row: _Row,
     mode: tuple[int, ...],
     tuned: bool = True,
+    adjustment: _Adjustment | None = None,
 ) -> None:
     """Cast every element of ``src`` to its place in ``dst``.
 
@@ -29,6 +31,11 @@ def cast(
     C-contiguous, aligned, in native byte order and apart in memory. The rows say what the bits
     mean, whatever the arrays' own dtypes. ``tuned=False`` takes the definition in cast.h for each
     element, which is slow: it is what the fast loops are compared with.
+
+    An ``adjustment`` makes of codes what no mode says. Bytes are the results for all codes of a
+    source of 16 bits or fewer; a tuple of ``(first, last, code)``, at most eight, replaces what the
+    codes of a stretch of the source become, a later one after an earlier; an integer is a ``Way``.
+    All are about the parts of complex numbers.
     """
 
 def loop_of(name: str, row: _Row) -> tuple[int, bool] | None:
@@ -66,45 +73,48 @@ class CastingKernel:
     Parameters
     ----------
     function : callable or None
-        Computes on whole arrays; None where ``loop`` does, or nothing but a cast.
+        Computes on whole arrays; None where ``programs`` do, or nothing but a cast.
     rows : tuple
         Of each operand, of what each becomes, of what each is computed in, of what that makes, and
         of the result.
     modes : tuple
         Of the casts of each operand to what it becomes, from there to what is computed in, and to
-        the result.
+        the result: each a mode, or one and an adjustment as ``cast`` takes it.
     storages : tuple of numpy.dtype
         What each operand is computed in.
     storage : numpy.dtype
         Of the result.
     report : callable
-        Is called with the name of the loop and the floating-point exceptions that it raised, by
+        Is called with the name of a step and the floating-point exceptions that it raised, by
         NumPy's numbers.
-    loop : tuple, optional
-        What is done to each element: a capsule of ``ufunc._get_strided_loop``, or the name and row
-        of one of ours (``loop_of``); its name in warnings; whether it needs the lock of the
-        interpreter.
+    programs : tuple, optional
+        What is done to each element (``backends.numpy.traced_kernels``): one, or one for each way
+        in which operands are repeated: none, the first, the second, both. Each is the bytes of the
+        slots, operands first and the result last; pairs of a slot and the bytes of a constant;
+        steps of a loop, its places and its name; whether one needs the lock of the interpreter. A
+        place is a slot and an offset. A loop is a capsule of ``ufunc._get_strided_loop``, the name
+        and row of one of ours (``loop_of``), or "copy", "where" or "cast" with what they are of.
 
     Attributes
     ----------
-    loop : tuple or None
+    programs : tuple or None
     """
 
-    loop: _Loop | None
+    programs: tuple[Any, ...] | None
 
     def __new__(
         cls,
         function: Callable[..., Any] | None,
         rows: tuple[_Row, ...],
-        modes: tuple[tuple[int, ...], ...],
+        modes: tuple[_Manner, ...],
         storages: tuple[np.dtype[Any], ...],
         storage: np.dtype[Any],
         report: Callable[[str, int], object] | None,
-        loop: _Loop | None = None,
+        programs: tuple[Any, ...] | None = None,
     ) -> CastingKernel: ...
     def __call__(self, *operands: Any, **options: Any) -> Any:
         """The result, written over one operand more if there is one; None where it is not made for
-        the operands: without a loop for those that are long, or not in rows."""
+        the operands: without a program for those that are long, or not in rows."""
 
 class ScalarCaster:
     """Makes 0-d arrays of Python's floats, by a cast from float64, and of ints, where a dtype holds

@@ -22,6 +22,7 @@ __all__ = [
     "ScaleRounding",
     "ScaleZero",
     "ToInteger",
+    "Way",
     "relevant",
 ]
 
@@ -147,6 +148,21 @@ class CastMode(NamedTuple):
 
 
 DEFAULT = CastMode()
+
+
+class Way(IntEnum):
+    """A way of casting that no mode says, from float32 and float64: an adjustment of a cast."""
+
+    TO_NEAREST_INTEGER = 1
+    """Half away from zero, then as X86, to integers of fewer than 8 bits."""
+    TOWARDS_ZERO = 2
+    """To float16, through float32, without rounding; all above 65504 is Inf."""
+    UPPER_HALF = 3
+    """To bfloat16, through float32, without rounding."""
+    SHIFTED_TOO_FAR = 4
+    """To float16; what is below 2**-77 as a float32 is taken for 2**64 times as much."""
+    THROUGH_INT64 = 5
+    """To uint32: the low bits of what X86 gives for int64."""
 
 
 # --- The part of a mode that matters to a pair of dtypes ----------------------------------------

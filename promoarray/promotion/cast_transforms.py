@@ -10,6 +10,7 @@ are written of it, too
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger
+from promoarray.kernels.cast_mode import DEFAULT, CastMode, ToInteger, Way
 
 Codes = np.ndarray[Any, Any]
 
@@ -57,6 +58,16 @@ def sign_bits(codes: Codes, source: DType, target: DType) -> Codes:
     width = target.format.exponent + target.format.mantissa
     negative = np.signbit(single(codes, source))
     return (negative.astype(np.uint64) << np.uint64(width)).astype(f"u{target.storage.itemsize}")
+
+
+def has_loop(way: Way) -> Callable[[Any], Any]:
+    """Say by which way the kernels do a transform from float32, float64 and wide integers."""
+
+    def marked(transform: Any) -> Any:
+        transform.way = way
+        return transform
+
+    return marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +129,11 @@ class Through:
     middle: DType
     mode: CastMode = X86
 
+    @property
+    def way(self) -> Way | None:
+        """The way of the kernels, if there is one."""
+        return Way.THROUGH_INT64 if self.middle is dt.int64 and self.mode is X86 else None
+
     def __call__(self, codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
         return cast_codes(cast_codes(codes, source, self.middle, self.mode), self.middle, target)
 
@@ -145,3 +161,15 @@ class Flushed:
         if layout is not None and layout.negative_zero:
             zero = zero | sign_bits(codes, source, target)
         return np.where((size < self.limit) & (x != 0), zero, out)
+
+
+def thresholds(transform: Any) -> tuple[float, ...] | None:
+    """The magnitudes that a transform compares with; None if that is not known.
+
+    Between them, but for zero, Inf and NaN, it treats all numbers of one sign alike.
+    """
+    if isinstance(transform, Between):
+        return (transform.low,) if math.isnan(transform.high) else (transform.low, transform.high)
+    if isinstance(transform, Flushed):
+        return (transform.limit,)
+    return () if isinstance(transform, NanIs) else None

@@ -14,7 +14,7 @@ from orderings import defined
 from fuzz.layouts import laid_out, numbers, one_of
 from promoarray import dtypes, kernels
 from promoarray.backends import numpy as backend
-from promoarray.backends.numpy.compile import loop_of_ufunc
+from promoarray.backends.numpy.traced_kernels import traced
 from promoarray.kernels.portable import linalg
 
 NUMBERS = [d for d in dtypes.CONCRETE if d is not dtypes.string]
@@ -131,7 +131,7 @@ def _compute(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
     ufunc = one_of(random, UFUNCS)
     count, single = ufunc.nin, dtypes.float32
     made = dtypes.bool if ufunc is np.less else single
-    loop = loop_of_ufunc(ufunc, (single.storage,) * count, made.storage)
+    program = traced(ufunc, (single.storage,) * count, made.storage, by_way=False)
     computed = kernels.dtype_args(single)
     held, result = [_row(random, REAL) for _ in range(count)], _row(random, REAL)
     rows = (*held, *(computed,) * (2 * count), kernels.dtype_args(made), result)
@@ -145,7 +145,7 @@ def _compute(random: Generator, arena: Any, shape: tuple[int, ...]) -> None:
     held_before = tuple(np.array(x, order="C") for x in given)
     try:
         storages = (single.storage,) * count
-        kernel = kernels.CastingKernel(None, rows, modes, storages, _storage(result), _say, loop)
+        kernel = kernels.CastingKernel(None, rows, modes, storages, _storage(result), _say, program)
     except (ValueError, TypeError):
         return
     if kernel(*given, out) is None:

@@ -118,6 +118,8 @@ _NAMES = {
 class _Functions:
     """NumPy's names for functions that compute by our kernels; CuPy's own for all else."""
 
+    refuse_zero = None  # no division on a GPU raises a flag: the divisor is looked at
+
     def __getattr__(self, name: str) -> Any:
         theirs = getattr(cupy, name, None) or getattr(functions(), name, None)
         found = theirs if isinstance(theirs, type) else _function(name, theirs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
-from promoarray.kernels import DEFAULT, CastingKernel, CastMode, dtype_args
+from promoarray.kernels import DEFAULT, CastingKernel, CastMode, Manner, dtype_args
 from promoarray.kernels import cast as cast_kernel
 from promoarray.kernels.float_state import in_default_float_state
 
@@ -85,24 +85,37 @@ def caster(
     return run
 
 
+def manner_of(
+    source: DType, target: DType, mode: CastMode = DEFAULT, transforms: tuple[Any, ...] = ()
+) -> Manner | None:
+    """How a kernel makes a cast with its transforms; None if it cannot."""
+    if not transforms:
+        return mode
+    from promoarray.backends.numpy.cast_transforms import adjustment_of
+
+    adjustment = adjustment_of(source, target, mode, transforms)
+    return None if adjustment is None else (mode, adjustment)
+
+
 def short_caster(
     source: DType, target: DType, mode: CastMode = DEFAULT, transforms: tuple[Any, ...] = ()
 ) -> Callable[[Buffer], Buffer | None] | None:
     """What casts short buffers, and answers None of others; None if nothing does."""
     integers = source.kind not in (Kind.FLOAT, Kind.COMPLEX)
-    if transforms or (integers and widens(source, target)):
+    manner = manner_of(source, target, mode, transforms)
+    if manner is None or (not transforms and integers and widens(source, target)):
         return None
-    return _short(source, target, mode)
+    return _short(source, target, manner)
 
 
 @lru_cache(maxsize=4096)
 def _short(
-    source: DType, target: DType, mode: CastMode
+    source: DType, target: DType, manner: Manner
 ) -> Callable[[Buffer], Buffer | None] | None:
     if not {source.kind, target.kind} <= _NUMERIC:
         return None
     given, made = map(dtype_args, (source, target))
-    rows, modes = (given, made, made, made, made), (mode, mode, DEFAULT)
+    rows, modes = (given, made, made, made, made), (manner, manner, DEFAULT)
     return CastingKernel(None, rows, modes, (target.storage,), target.storage, None)
 
 

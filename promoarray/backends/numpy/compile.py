@@ -1,8 +1,8 @@
 """Plans made ready once for NumPy buffers: the casts of the operands, one kernel, the cast of its
 result.
 
-Where C++ makes the casts, `kernels.CastingKernel` does all of it: of each element by the loop of a
-ufunc, block by block, else by a function of whole arrays. What it is not made for is carried out
+Where C++ makes the casts, `kernels.CastingKernel` does all of it: of each element by a traced
+kernel, block by block, else by a function of whole arrays. What it is not made for is carried out
 here, step by step."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends import step_by_step
 from promoarray.backends.numpy import fp_warnings
-from promoarray.backends.numpy.cast import Casts
+from promoarray.backends.numpy.cast import Casts, manner_of
 from promoarray.backends.numpy.kernels import (
     MOVING,
     asks_shapes,
@@ -93,7 +93,7 @@ class Compiled:
         ):
             return own
         found = self._between_casts(function, computed, made)
-        return self._telling(function) if as_they_are and not has_loop(found) else found
+        return self._telling(function) if as_they_are and not is_traced(found) else found
 
     def _made(self, computed: tuple[DType, ...]) -> DType | None:
         """What the kernel makes of what it is given; None where NumPy does not know that."""
@@ -113,21 +113,29 @@ class Compiled:
             return None
         inputs = tuple([self._entered(*pair) for pair in zip(held, inputs, strict=True)])
         sources, targets = (*held, *inputs, made), (*inputs, *computed, result)
-        found = [_mode(*pair, self._casts) for pair in zip(sources, targets, strict=True)]
-        modes = [mode for mode in found if mode is not None]
-        if len(modes) < len(found):
+        found = [_manner(*pair, self._casts) for pair in zip(sources, targets, strict=True)]
+        manners = [manner for manner in found if manner is not None]
+        if len(manners) < len(found):
             return None
-        storages = tuple([dtype.storage for dtype in computed])
-        loop = loop_of_ufunc(function, storages, made.storage)
+        programs = self._programs(function, computed, made)
         return kernels.CastingKernel(
-            None if loop else self._telling(function),
+            None if programs else self._telling(function),
             (*map(kernels.dtype_args, (*held, *inputs, *computed, made, result)),),
-            (*modes,),
-            storages,
+            (*manners,),
+            tuple([dtype.storage for dtype in computed]),
             result.storage,
             fp_warnings.report,
-            loop,
+            programs,
         )
+
+    def _programs(self, function: Kernel, computed: tuple[DType, ...], made: DType) -> Any:
+        """The kernel as traced, for each way in which operands are repeated if it asks for that."""
+        if not is_elementwise(self._name):
+            return None
+        from promoarray.backends.numpy.traced_kernels import traced
+
+        storages = tuple([dtype.storage for dtype in computed])
+        return traced(function, storages, made.storage, by_way=asks_shapes(self._name))
 
     def _entered(self, source: DType, target: DType) -> DType:
         """What an operand becomes first: a bool of the real part alone is that of the part."""
@@ -150,20 +158,9 @@ class Compiled:
         given = self._backend, self._name, self._held, self._plan, self._casts
 
         def run(*buffers: Buffer, **options: Any) -> Any:
-            run: Any = partial(step_by_step.run, *given, **(self._bounds or options))
-            if not self._goes_by_parts(buffers):
-                return run(buffers)
-            return _by_parts(run, buffers, self._plan.result.storage)
+            return step_by_step.run(*given, buffers, **(self._bounds or options))
 
         return fp_warnings.telling(run)
-
-    def _goes_by_parts(self, buffers: tuple[Buffer, ...]) -> bool:
-        """Whether many elements are computed some at a time, so that what lies between the steps
-        stays in a cache; not where a kernel asks which operands broadcasting repeats."""
-        if max(x.size for x in buffers) <= PART or not is_elementwise(self._name):
-            return False
-        alike = len({x.shape for x in buffers}) == 1
-        return not asks_shapes(self._name) or (alike and not any(0 in x.strides for x in buffers))
 
     @cached_property
     def _function(self) -> Kernel:
@@ -190,36 +187,9 @@ class Compiled:
         if isinstance(self.kernel, np.ufunc):
             _telling(self.kernel)(*buffers, out=target)
             return True
-        if not has_loop(self.kernel):
+        if not isinstance(self.kernel, kernels.CastingKernel) or not is_elementwise(self._name):
             return False
         return self.kernel(*buffers, target) is not None
-
-
-PART = 1 << 14
-"""Elements at a time of what is computed step by step."""
-
-
-def _by_parts(run: Kernel, buffers: tuple[Buffer, ...], storage: np.dtype[Any]) -> Buffer:
-    """What a function of buffers makes of each element, in rows of some of them; what stands for
-    all elements stays one."""
-    ndim = max(x.ndim for x in buffers)
-    single = [x.size == 1 and x.ndim < ndim for x in buffers]
-    rows = [x for x, is_one in zip(buffers, single, strict=True) if not is_one]
-    nditer: Any = np.nditer  # whose stubs know fewer forms of its arguments
-    parts = nditer(
-        [*rows, None],
-        ["external_loop", "buffered"],
-        [*[["readonly"]] * len(rows), ["writeonly", "allocate"]],
-        [*[x.dtype for x in rows], storage],
-        buffersize=PART,
-    )
-    with fp_warnings.once(), parts:
-        for *given, out in parts:
-            some = iter(given)
-            each = zip(buffers, single, strict=True)
-            out[...] = run([x.reshape(()) if is_one else next(some) for x, is_one in each])
-        made: Buffer = parts.operands[-1]
-    return made
 
 
 @cache
@@ -236,26 +206,9 @@ MOST = 3
 _STRING = frozenset({dt.string})
 
 
-def has_loop(kernel: Any) -> bool:
+def is_traced(kernel: Any) -> bool:
     """Whether a kernel goes over each element in C++."""
-    return isinstance(kernel, kernels.CastingKernel) and kernel.loop is not None
-
-
-def loop_of_ufunc(
-    ufunc: Kernel, storages: tuple[np.dtype[Any], ...], made: np.dtype[Any]
-) -> tuple[Any, str, bool] | None:
-    """The inner loop of a ufunc of NumPy's that takes these dtypes and makes one, as a
-    `CastingKernel` takes it; None where there is none."""
-    if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1 or ufunc.signature is not None:
-        return None
-    if ufunc.nin != len(storages) or not all(kind.isbuiltin == 1 for kind in (*storages, made)):
-        return None
-    kinds, loop = ufunc._resolve_dtypes_and_context((*storages, None))  # type: ignore[attr-defined]
-    if kinds != (*storages, made):
-        return None
-    ufunc._get_strided_loop(loop)  # type: ignore[attr-defined]
-    # A power of integers may raise an error, which threads without the lock cannot.
-    return loop, ufunc.__name__, ufunc is np.power and made.kind in "iu"
+    return isinstance(kernel, kernels.CastingKernel) and kernel.programs is not None
 
 
 _INTO = frozenset({"add", "subtract", "multiply", "divide"}) | {
@@ -286,10 +239,8 @@ def is_target(x: Buffer) -> bool:
     return True
 
 
-def _mode(source: DType, target: DType, casts: Casts) -> kernels.CastMode | None:
-    """The mode of a cast; None of one that transforms codes, which no loop makes."""
-    mode, transforms = (DEFAULT, ()) if source is target else casts(source, target)
-    return None if transforms else mode
+def _manner(source: DType, target: DType, casts: Casts) -> kernels.Manner | None:
+    return DEFAULT if source is target else manner_of(source, target, *casts(source, target))
 
 
 CLIPS = frozenset({"clip", "checked_clip", "clip_beyond", "clip_up_to", "clip_signed_zeros"}) | {
@@ -317,22 +268,27 @@ _telling = cache(fp_warnings.telling)
 
 # --- Floats of 16 bits ----------------------------------------------------------------------------
 
-_OWN = """
-add subtract multiply divide maximum minimum abs negative
-equal not_equal less less_equal greater greater_equal
-"""
-OWN_LOOPS = frozenset(_OWN.split())
-"""The loops of ``kernels/cpu/arithmetic.cpp``."""
+OWN_LOOPS: dict[str, tuple[str, tuple[int, ...]]] = {
+    **{name: (name, (0, 1)) for name in ("add", "subtract", "multiply", "divide")},
+    **{name: (name, (0, 1)) for name in ("maximum", "minimum", "equal", "not_equal")},
+    **{name: (name, (0, 1)) for name in ("less", "less_equal")},
+    "greater": ("less", (1, 0)),
+    "greater_equal": ("less_equal", (1, 0)),
+    "abs": ("abs", (0,)),
+    "negative": ("negative", (0,)),
+}
+"""The loops of ``kernels/cpu/arithmetic.cpp``, and the order in which they take operands."""
 
 
 def own_kernel(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> Kernel | None:
     """An operation on floats of 16 bits that is computed in float32 and only rounded, in one loop
     of ours; None of any other."""
+    loop, order = OWN_LOOPS[name]
     dtype, result = held[0], plan.result
     if dtype.kind is not Kind.FLOAT or dtype.bits != 16 or {*held, *plan.inputs} != {dtype}:
         return None
     row = kernels.dtype_args(dtype)
-    known = kernels.loop_of(name, row)
+    known = kernels.loop_of(loop, row)
     if plan.compute is not dt.float32 or known is None or plan.decomposition is not None:
         return None
     if result is not (dt.bool if known[1] else dtype):
@@ -342,6 +298,9 @@ def own_kernel(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
     if not plain or (not known[1] and not (not leave[1] and _rounds(leave[0]))):
         return None
     count = len(held)
+    places = (*((slot, 0) for slot in order), (count, 0))
+    lengths = (*(2,) * count, 1 if known[1] else 2)
+    program = lengths, (), (((loop, row), places, kernel_name(name)),), False
     return kernels.CastingKernel(
         None,
         (*(row,) * (3 * count), *(kernels.dtype_args(result),) * 2),
@@ -349,7 +308,7 @@ def own_kernel(name: str, held: tuple[DType, ...], plan: Plan, casts: Casts) -> 
         (dtype.storage,) * count,
         result.storage,
         fp_warnings.report,
-        ((name, row), kernel_name(name), False),
+        (program,),
     )
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context, ContextVar
 from functools import partial, wraps
 from types import FrameType
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from promoarray.kernels._cpu import StateGuard
+from promoarray.kernels.portable.steps import divided_by_zero
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -33,11 +34,6 @@ _NOT_THE_PROGRAM = _PACKAGE + os.sep, os.path.dirname(np.__file__) + os.sep
 def warn(message: str) -> None:
     """Warn of a floating-point exception at the innermost line outside promoarray, NumPy and what
     lies between them."""
-    told = _TOLD.get()
-    if told is not None:
-        if message in told:
-            return
-        told.add(message)
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_between(frame):
         frame = frame.f_back
@@ -58,20 +54,6 @@ def _is_between(frame: FrameType) -> bool:
     if frame.f_code.co_filename.startswith(_NOT_THE_PROGRAM):
         return True
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "array_api_compat"
-
-
-_TOLD: ContextVar[set[str] | None] = ContextVar("_TOLD", default=None)
-"""The warnings of an operation so far; None where each is given."""
-
-
-@contextmanager
-def once() -> Iterator[None]:
-    """Give each warning once, of an operation that is carried out in parts."""
-    before = _TOLD.set(set())
-    try:
-        yield
-    finally:
-        _TOLD.reset(before)
 
 
 class _Log:
@@ -118,10 +100,17 @@ _EXCEPTIONS = (
 """Floating-point exceptions as NumPy numbers them: their names in ``np.geterr``, and in words."""
 
 
+ZERO_REFUSED = "0: "
+"""Stands before the name of a division of integers of which a zero is an error."""
+
+
 def report(name: str, raised: int) -> None:
-    """Do what ``np.errstate`` says of the exceptions that a loop raised: by NumPy's
+    """Do what ``np.errstate`` says of the exceptions that one step of a kernel raised: by NumPy's
     name of what was computed, and its numbers, division by zero 1, overflow 2, underflow 4,
     invalid 8."""
+    if name.startswith(ZERO_REFUSED) and raised & 1:
+        raise divided_by_zero()
+    name = name.removeprefix(ZERO_REFUSED)
     state: Any = np.geterr()
     for bit, (kind, what) in enumerate(_EXCEPTIONS):
         if raised >> bit & 1:

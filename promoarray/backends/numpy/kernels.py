@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial, wraps
+from functools import cache, partial
 from importlib import import_module
 from operator import index
 from typing import Any, cast
@@ -208,23 +208,6 @@ KERNELS = _Kernels(_STANDARD)
 @cache
 def kernel_of(name: str, compute: DType) -> Callable[..., Any]:
     """The kernel of an operation on buffers that all hold a dtype."""
-    found = _kernel_of(name, compute)
-    return found if isinstance(found, np.ufunc) or not is_elementwise(name) else _on_arrays(found)
-
-
-def _on_arrays(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel of several steps that sees no scalar: NumPy computes with those otherwise than with
-    arrays (it multiplies complex ones without fma, and warns of integers that wrap)."""
-
-    @wraps(kernel)
-    def run(*buffers: Buffer, **options: Any) -> Any:
-        made = kernel(*[x if x.ndim else x.reshape(1) for x in buffers], **options)
-        return made if any(x.ndim for x in buffers) else made.reshape(())
-
-    return run
-
-
-def _kernel_of(name: str, compute: DType) -> Callable[..., Any]:
     if name not in KERNELS and not is_variant(name):
         return partial(_linalg, name, compute)
     if compute.kind is Kind.COMPLEX and (formula := formula_of_complex(name)):
@@ -305,7 +288,7 @@ def asks_shapes(name: str) -> bool:
         return False
     from promoarray.kernels.portable.xla import ASKING_SHAPES
 
-    return name == "plain_pow" or name in ASKING_SHAPES
+    return name in ASKING_SHAPES
 
 
 OF_UFUNC = {kernel: name for name, kernel in KERNELS.items() if isinstance(kernel, np.ufunc)}

@@ -1,6 +1,9 @@
 #include "arguments.h"
 
+#include <nanobind/stl/tuple.h>
+
 #include <cstring>
+#include <tuple>
 
 namespace promoarray {
 
@@ -175,6 +178,38 @@ CastMode read_mode(nb::handle tuple) {
     mode.scale_strict = fields.next(0, 1) != 0;
     mode.via_float32 = fields.next(0, 1) != 0;
     return mode;
+}
+
+Adjustment read_adjustment(nb::handle given, Type source, Type target) {
+    Adjustment adjustment = {};
+    if (given.is_none()) return adjustment;
+    if (PyBytes_Check(given.ptr())) {
+        const auto table = nb::borrow<nb::bytes>(given);
+        const size_t codes = source.bits <= 8 ? 256 : (size_t)1 << 16;
+        if (source.bits > 16 || table.size() != codes * size_of(target)) {
+            refuse("adjustment has " + to_string(table.size()) + " bytes, which is no table of the pair");
+        }
+        adjustment.table = static_cast<const unsigned char *>(table.data());
+        return adjustment;
+    }
+    if (!PyTuple_Check(given.ptr())) {
+        const auto way = nb::cast<int>(given);
+        if (way < 1 || way > (int)Way::through_int64) {
+            refuse("adjustment is " + to_string(way) + ", not from 1 to 5");
+        }
+        adjustment.way = static_cast<Way>(way);
+        return adjustment;
+    }
+    const auto found = nb::borrow<nb::tuple>(given);
+    if (found.size() > (size_t)most_replacements) {
+        refuse("adjustment has " + to_string(found.size()) + " replacements, and there is room for " +
+               to_string(most_replacements));
+    }
+    for (nb::handle item : found) {
+        const auto [first, last, code] = nb::cast<std::tuple<u64, u64, u64>>(item);
+        adjustment.replacement[adjustment.replacements++] = {first, last, code};
+    }
+    return adjustment;
 }
 
 }  // namespace promoarray

@@ -51,6 +51,9 @@ class Array {
 // count.
 Type read_type(nb::handle row, const char *name);
 CastMode read_mode(nb::handle tuple);
+// None, bytes (a table), an integer (a `Way`), or a tuple of (first, last, code). The bytes have to
+// outlive what is returned.
+Adjustment read_adjustment(nb::handle given, Type source, Type target);
 
 // That elements are as long as their row says.
 void check_item(const Array &array, const Type &type);

@@ -43,7 +43,6 @@ struct Code {
     friend bool operator<(Code x, Code y) { return (x.rank() < y.rank()) & numbers(x, y); }
     friend bool operator<=(Code x, Code y) { return (x.rank() <= y.rank()) & numbers(x, y); }
     friend bool operator>(Code x, Code y) { return y < x; }
-    friend bool operator>=(Code x, Code y) { return y <= x; }
     friend bool operator==(Code x, Code y) { return (x.rank() == y.rank()) & numbers(x, y); }
     friend bool operator!=(Code x, Code y) { return !(x == y); }
 };
@@ -278,8 +277,6 @@ struct Equal : Test { template <typename T> static bool of(T x, T y) { return x 
 struct NotEqual : Test { template <typename T> static bool of(T x, T y) { return x != y; } };
 struct Less : Test { template <typename T> static bool of(T x, T y) { return x < y; } };
 struct LessEqual : Test { template <typename T> static bool of(T x, T y) { return x <= y; } };
-struct Greater : Test { template <typename T> static bool of(T x, T y) { return x > y; } };
-struct GreaterEqual : Test { template <typename T> static bool of(T x, T y) { return x >= y; } };
 
 // --- Rounded once ---------------------------------------------------------------------------------
 
@@ -312,8 +309,6 @@ constexpr Row rows[] = {
     {"not_equal", 2, true, false, on_codes<NotEqual>},
     {"less", 2, true, false, on_codes<Less>},
     {"less_equal", 2, true, false, on_codes<LessEqual>},
-    {"greater", 2, true, false, on_codes<Greater>},
-    {"greater_equal", 2, true, false, on_codes<GreaterEqual>},
     {"fma", 3, false, false, fma_of},
 };
 

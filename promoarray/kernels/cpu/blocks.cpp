@@ -44,17 +44,17 @@ class Row {
     bool is_one_;
 };
 
-size_t block_of(const Plan &plan) {
+size_t block_of(const Plan &plan, const Program &program) {
     size_t widest = std::max(item_of(plan.made), item_of(plan.result));
     for (int i = 0; i < plan.operands; ++i)
         widest = std::max({widest, item_of(plan.own[i]), item_of(plan.computed[i])});
-    return std::min(plan.loop->block(), gathered_bytes / widest);
+    return std::min(program.block(), gathered_bytes / widest);
 }
 
 template <typename Place>
-void run_blocks(const Plan &plan, Place *given, Place &made, size_t n, Raised &raised) {
+void run_blocks(const Plan &plan, const Program &program, Place *given, Place &made, size_t n, Raised &raised) {
     char *const scratch = scratch_of_thread();
-    const size_t block = block_of(plan);
+    const size_t block = block_of(plan, program);
     const void *operands[MOST] = {};
     bool single[MOST] = {};
     char first[LARGEST];
@@ -76,13 +76,13 @@ void run_blocks(const Plan &plan, Place *given, Place &made, size_t n, Raised &r
         for (int i = 0; i < plan.operands; ++i)
             if (!single[i]) read(i, now);
         char *const place = made.place(now);
-        if (repeats && at > 0) {  // all is the first one, of which a loop makes one
+        if (repeats && at > 0) {  // all is the first one, of which a program makes one
             fill(place, first, now, item_of(plan.result));
             made.put(now);
             continue;
         }
         char *const computed = plan.leave ? scratch + MOST * SLOT : place;
-        plan.loop->run(operands, single, computed, repeats ? 1 : now, raised);
+        program.run(operands, single, computed, repeats ? 1 : now, raised);
         if (plan.leave) {
             const DefaultFloatState state;
             plan.leave->run(computed, place, repeats ? 1 : now);
@@ -149,9 +149,20 @@ auto reader(nb::handle tuple, Read read) {
     };
 }
 
-// Null where there is nothing to cast.
-Cast cast_or_none(Type from, Type to, const CastMode &mode) {
-    return same_type(from, to) ? nullptr : cast_between(from, to, mode);
+// How a cast is made: its mode, and what is done to codes besides.
+struct Manner {
+    CastMode mode;
+    PyObject *adjustment = Py_None;
+
+    Cast between(Type from, Type to) const {
+        if (same_type(from, to)) return nullptr;
+        return cast_between(from, to, mode, read_adjustment(adjustment, part_of(from), part_of(to)));
+    }
+};
+
+Manner read_manner(nb::handle given) {
+    if (!PyTuple_Check(given.ptr()) || PyTuple_Size(given.ptr()) != 2) return {read_mode(given)};
+    return {read_mode(PyTuple_GetItem(given.ptr(), 0)), PyTuple_GetItem(given.ptr(), 1)};
 }
 
 }  // namespace
@@ -179,12 +190,17 @@ void Plan::cast(int i, const void *given, void *out, size_t n) const {
 
 void run_in_rows(const Plan &plan, const View *views, char *place, size_t n, Raised &raised) {
     std::vector<Row> given;
-    for (int i = 0; i < plan.operands; ++i)
+    int way = 0;
+    for (int i = 0; i < plan.operands; ++i) {
+        const bool is_one = views[i].count() != n;
+        way |= is_one << i;
         given.emplace_back(static_cast<char *>(views[i].data()), item_of(plan.own[i]), views[i].ndim() == 0);
+    }
     Row made(place, item_of(plan.result), false);
-    if (n < UNLOCKED || plan.loop->needs_lock()) return run_blocks(plan, given.data(), made, n, raised);
+    const Program &program = plan.program(way);
+    if (n < UNLOCKED || program.needs_lock()) return run_blocks(plan, program, given.data(), made, n, raised);
     const Unlocked unlocked;
-    run_blocks(plan, given.data(), made, n, raised);
+    run_blocks(plan, program, given.data(), made, n, raised);
 }
 
 void run_anywhere(const Plan &plan, const std::unique_ptr<Array> *operands, const Array &out, Raised &raised) {
@@ -193,21 +209,24 @@ void run_anywhere(const Plan &plan, const std::unique_ptr<Array> *operands, cons
     check_result(out, plan.result, order);
     const size_t n = out.empty() ? 0 : out.count();
     std::vector<Cursor> given;
+    int way = 0;
     size_t together = 1;
     for (int i = 0; i < plan.operands; ++i) {
         check_elements(*operands[i], plan.own[i]);
         check_shape(*operands[i], out);
         if (!is_result(*operands[i], out)) check_apart(*operands[i], out);
         if (n == 0) continue;
+        way |= (operands[i]->count() < n) << i;
         given.emplace_back(*operands[i], out, order, item_of(plan.own[i]));
         together = std::max(together, given.back().together());
     }
     if (n == 0) return;
     Cursor made(out, out, order, item_of(plan.result));
-    if (n < UNLOCKED || plan.loop->needs_lock()) return run_blocks(plan, given.data(), made, n, raised);
+    const Program &program = plan.program(way);
+    if (n < UNLOCKED || program.needs_lock()) return run_blocks(plan, program, given.data(), made, n, raised);
     const bool in_threads = n >= many_elements && threads_to_use() > 1;
     const Unlocked unlocked;
-    if (!in_threads) return run_blocks(plan, given.data(), made, n, raised);
+    if (!in_threads) return run_blocks(plan, program, given.data(), made, n, raised);
     std::mutex meeting;
     in_ranges((n + together - 1) / together, together, [&] {
         return [&, own = given, place = made](size_t begin, size_t end) mutable {
@@ -216,14 +235,14 @@ void run_anywhere(const Plan &plan, const std::unique_ptr<Array> *operands, cons
             for (Cursor &each : own) each.begin_at(first);
             place.begin_at(first);
             Raised found;
-            run_blocks(plan, own.data(), place, std::min(n, end * together) - first, found);
+            run_blocks(plan, program, own.data(), place, std::min(n, end * together) - first, found);
             const std::lock_guard<std::mutex> lock(meeting);
             raised.meet(found);
         };
     });
 }
 
-std::unique_ptr<const Plan> read_plan(nb::handle rows, nb::handle modes, nb::handle loop) {
+std::unique_ptr<const Plan> read_plan(nb::handle rows, nb::handle modes, nb::handle programs) {
     const Py_ssize_t count = PyTuple_Check(rows.ptr()) ? (PyTuple_Size(rows.ptr()) - 2) / 3 : 0;
     if (count < 1 || count > MOST || PyTuple_Size(rows.ptr()) != 3 * count + 2 ||
         !PyTuple_Check(modes.ptr()) || PyTuple_Size(modes.ptr()) != 2 * count + 1) {
@@ -231,7 +250,7 @@ std::unique_ptr<const Plan> read_plan(nb::handle rows, nb::handle modes, nb::han
     }
     auto plan = std::make_unique<Plan>();
     auto type_at = reader<Type>(rows, [](nb::handle row) { return read_type(row, "a row"); });
-    auto mode_at = reader<CastMode>(modes, read_mode);
+    auto manner_at = reader<Manner>(modes, read_manner);
     plan->operands = (int)count;
     for (int i = 0; i < count; ++i) plan->own[i] = type_at(i);
     for (int i = 0; i < count; ++i) plan->entered[i] = type_at(count + i);
@@ -239,15 +258,20 @@ std::unique_ptr<const Plan> read_plan(nb::handle rows, nb::handle modes, nb::han
     plan->made = type_at(3 * count);
     plan->result = type_at(3 * count + 1);
     for (int i = 0; i < count; ++i) {
-        plan->enter[i] = cast_or_none(plan->own[i], plan->entered[i], mode_at(i));
-        plan->widen[i] = cast_or_none(plan->entered[i], plan->computed[i], mode_at(count + i));
+        plan->enter[i] = manner_at(i).between(plan->own[i], plan->entered[i]);
+        plan->widen[i] = manner_at(count + i).between(plan->entered[i], plan->computed[i]);
     }
-    plan->leave = cast_or_none(plan->made, plan->result, mode_at(2 * count));
-    if (loop.is_none()) return plan;
-    size_t lengths[MOST + 1];
-    for (int i = 0; i < count; ++i) lengths[i] = item_of(plan->computed[i]);
-    lengths[count] = item_of(plan->made);
-    plan->loop = std::make_unique<const ElementLoop>(loop, (int)count, lengths);
+    plan->leave = manner_at(2 * count).between(plan->made, plan->result);
+    if (programs.is_none()) return plan;
+    const Py_ssize_t given = PyTuple_Check(programs.ptr()) ? PyTuple_Size(programs.ptr()) : 0;
+    if (given != 1 && given != (Py_ssize_t)1 << count) refuse("there is one program, or one for each way");
+    for (Py_ssize_t k = 0; k < given; ++k) {
+        auto program = std::make_unique<const Program>(PyTuple_GetItem(programs.ptr(), k), (int)count);
+        bool fits = program->made() == item_of(plan->made);
+        for (int i = 0; i < count; ++i) fits = fits && program->length(i) == item_of(plan->computed[i]);
+        if (!fits) refuse("a program computes in what the rows say");
+        plan->programs.push_back(std::move(program));
+    }
     return plan;
 }
 

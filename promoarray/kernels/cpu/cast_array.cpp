@@ -38,7 +38,7 @@ void cast_range(const ChosenCast &cast, Cursor &source, bool native, char *targe
 }  // namespace
 
 void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb::handle target_row,
-                nb::handle mode_tuple, bool tuned) {
+                nb::handle mode_tuple, bool tuned, nb::handle adjustment) {
     const Type from = read_type(source_row, "source_row"), to = read_type(target_row, "target_row");
     const CastMode mode = read_mode(mode_tuple);
     const Array src(source, "src", PyBUF_STRIDES);
@@ -49,8 +49,10 @@ void cast_array(nb::handle source, nb::handle target, nb::handle source_row, nb:
     if (!dst.aligned(size_of(to))) refuse("dst is not aligned to its elements");
     if (src.empty()) return;
 
-    const Cast cast = tuned ? cast_between(from, to, mode)
-                            : std::make_shared<const ChosenCast>(from, to, mode, tuned);
+    const Adjustment adjusted = read_adjustment(adjustment, from, to);
+    const Cast cast = tuned && adjustment.is_none()
+                          ? cast_between(from, to, mode)
+                          : std::make_shared<const ChosenCast>(from, to, mode, adjusted, tuned);
     int order[PyBUF_MAX_NDIM];
     for (int i = 0; i < src.ndim(); ++i) order[i] = i;
     Cursor cursor(src, dst, order, item_of(from));

@@ -1,5 +1,5 @@
 // A callable that casts operands, computes, and casts the result: all that a plan asks for, read from
-// Python once. It computes each element by a loop, or calls a function of Python's on whole arrays.
+// Python once. It computes each element by a program, or calls a function of Python's on whole arrays.
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -14,20 +14,20 @@
 namespace promoarray {
 namespace {
 
-constexpr size_t LONG = 1 << 15;  // elements of what a function is called on: of more Python goes by parts
+constexpr size_t LONG = 1 << 24;  // elements of what a function is called on: of more Python goes by parts
 constexpr int MOST_OPTIONS = 4;   // what a function takes besides
 
 struct CastingKernel {
     PyObject_HEAD
     vectorcallfunc call;
     const Plan *plan;
-    PyObject *function;  // of whole arrays; None where there is a loop, or a cast alone
+    PyObject *function;  // of whole arrays; None where there is a program, or a cast alone
     PyObject *storages;  // NumPy's dtypes, of what each operand is computed in
     PyObject *storage;   // of the result
-    PyObject *report;    // is called with the name of the loop and the exceptions that it raised
-    PyObject *loop;      // which may be one of NumPy's
+    PyObject *report;    // is called with the name of a step and the exceptions that it raised
+    PyObject *programs;  // have the loops of NumPy's
 
-    std::array<PyObject *, 5> parts() const { return {function, storages, storage, report, loop}; }
+    std::array<PyObject *, 5> parts() const { return {function, storages, storage, report, programs}; }
     void release() { delete plan; }
 };
 
@@ -68,7 +68,7 @@ nb::object new_result(const CastingKernel *self, PyObject *const *args, const st
     return nb::steal(new_array((int)shape.size(), shape.data(), self->storage));
 }
 
-// The loop on operands of any layout. Null without an error where Python is to be asked.
+// The program on operands of any layout. Null without an error where Python is to be asked.
 nb::object compute_anywhere(const CastingKernel *self, PyObject *const *args, PyObject *target, Raised &raised) {
     const int operands = self->plan->operands;
     try {
@@ -96,7 +96,7 @@ nb::object compute_in_rows(const CastingKernel *self, const View *views, const V
     View place;
     if (!out.is_valid() || !place.open(out.ptr(), plan.result, PyBUF_WRITABLE)) return nb::object();
     if (n == 0) return out;
-    if (plan.loop) {
+    if (!plan.programs.empty()) {
         run_in_rows(plan, views, static_cast<char *>(place.data()), n, raised);
         return out;
     }
@@ -135,11 +135,17 @@ nb::object call_function(const CastingKernel *self, PyObject *const *args, const
     return out;
 }
 
-// Have Python tell of the exceptions that were raised; false where that is an error.
+// Have Python tell of the exceptions that each step raised; false where that is an error.
 bool tell(const CastingKernel *self, const Raised &raised) {
-    if (raised.by == 0) return true;
-    const char *name = self->plan->loop->name().c_str();
-    return nb::steal(PyObject_CallFunction(self->report, "si", name, raised.by)).is_valid();
+    if (!raised.any) return true;
+    const std::vector<ProgramStep> &steps = raised.program->steps();
+    for (size_t k = 0; k < steps.size(); ++k) {
+        if (raised.by[k] == 0) continue;
+        const nb::object done = nb::steal(
+            PyObject_CallFunction(self->report, "si", steps[k].name.c_str(), (int)raised.by[k]));
+        if (!done.is_valid()) return false;
+    }
+    return true;
 }
 
 PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs, PyObject *names) {
@@ -147,7 +153,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
     const Plan &plan = *self->plan;
     const bool calls = self->function != Py_None;
     const Py_ssize_t options = names != nullptr ? PyTuple_Size(names) : 0, count = PyVectorcall_NARGS(nargs);
-    PyObject *target = plan.loop && count == plan.operands + 1 ? args[plan.operands] : nullptr;
+    PyObject *target = !plan.programs.empty() && count == plan.operands + 1 ? args[plan.operands] : nullptr;
     if (options > (calls ? MOST_OPTIONS : 0) || (target == nullptr && count != plan.operands)) {
         PyErr_Format(PyExc_TypeError, "this kernel takes %d operands and at most %d options", plan.operands,
                      calls ? MOST_OPTIONS : 0);
@@ -169,7 +175,7 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
         for (int i = 0; in_rows && i < plan.operands; ++i)
             in_rows = views[i].ndim() == 0 || views[i].is_like(*like);
         if (in_rows && like->count() < many_elements) out = compute_in_rows(self, views, *like, raised);
-        else if (plan.loop) out = compute_anywhere(self, args, target, raised);
+        else if (!plan.programs.empty()) out = compute_anywhere(self, args, target, raised);
     }
     if (PyErr_Occurred()) return nullptr;
     if (raised.failed) return PyErr_Format(PyExc_RuntimeError, "a loop of NumPy's failed");
@@ -179,19 +185,19 @@ PyObject *kernel_call(PyObject *object, PyObject *const *args, std::size_t nargs
 }
 
 PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static const char *names[] = {"function", "rows", "modes", "storages", "storage", "report", "loop", nullptr};
-    PyObject *function, *rows, *modes, *storages, *storage, *report, *loop = Py_None;
+    static const char *names[] = {"function", "rows", "modes", "storages", "storage", "report", "programs", nullptr};
+    PyObject *function, *rows, *modes, *storages, *storage, *report, *programs = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO!O!O!OO|O", const_cast<char **>(names), &function,
                                      &PyTuple_Type, &rows, &PyTuple_Type, &modes, &PyTuple_Type, &storages,
-                                     &storage, &report, &loop))
+                                     &storage, &report, &programs))
         return nullptr;
     return made_or_raised([&]() -> PyObject * {
-        auto plan = read_plan(rows, modes, loop);
-        const bool casts_alone = function == Py_None && loop == Py_None;
+        auto plan = read_plan(rows, modes, programs);
+        const bool casts_alone = function == Py_None && programs == Py_None;
         if (casts_alone && (plan->operands != 1 || plan->leave || !plan->casts(0)))
             refuse("a cast alone is of one operand, to the type of its result");
         if (PyTuple_Size(storages) != plan->operands) refuse("there is a storage for each operand");
-        if (function != Py_None && loop != Py_None) refuse("a function or a loop computes");
+        if (function != Py_None && programs != Py_None) refuse("a function or programs compute");
         PyObject *made = PyType_GenericAlloc(type, 0);
         if (made == nullptr) return nullptr;
         CastingKernel *self = kernel_of<CastingKernel>(made);
@@ -201,7 +207,7 @@ PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         self->storages = Py_NewRef(storages);
         self->storage = Py_NewRef(storage);
         self->report = Py_NewRef(report);
-        self->loop = Py_NewRef(loop);
+        self->programs = Py_NewRef(programs);
         return made;
     });
 }
@@ -212,7 +218,7 @@ nanobind::object casting_kernel_type() {
     return kernel_type<CastingKernel>(
         "promoarray.kernels._cpu.CastingKernel",
         "An operation between its casts; of operands that it is not made for it answers None.", kernel_new,
-        {"loop", Py_T_OBJECT_EX, offsetof(CastingKernel, loop), Py_READONLY, nullptr});
+        {"programs", Py_T_OBJECT_EX, offsetof(CastingKernel, programs), Py_READONLY, nullptr});
 }
 
 }  // namespace promoarray

@@ -3,10 +3,30 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
+
 
 namespace promoarray {
+namespace {
 
-Cast cast_between(Type from, Type to, const CastMode &mode) {
+// All of an adjustment as bytes; a table itself, not where it lies.
+std::string bytes_of(const Adjustment &adjustment, Type from, Type to) {
+    if (adjustment.table != nullptr) {
+        const size_t codes = from.bits <= 8 ? 256 : (size_t)1 << 16;
+        return {reinterpret_cast<const char *>(adjustment.table), codes * size_of(to)};
+    }
+    std::string found(1, (char)adjustment.way);
+    for (int i = 0; i < adjustment.replacements; ++i) {
+        const Replacement &r = adjustment.replacement[i];
+        found.append(reinterpret_cast<const char *>(&r), sizeof r);
+    }
+    return found;
+}
+
+}  // namespace
+
+Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustment &adjustment) {
     const Format &f = from.format, &t = to.format;
     const std::array<i64, 31> key = {version().level,
                                      static_cast<i64>(mode.overflow),
@@ -24,18 +44,26 @@ Cast cast_between(Type from, Type to, const CastMode &mode) {
                                      static_cast<i64>(to.kind), to.bits, t.exponent, t.mantissa,
                                      t.bias, t.largest, t.inf, t.nan, t.negative_zero, t.has_sign};
     static std::mutex lock;
-    static std::map<std::array<i64, 31>, Cast> known;
+    static std::map<std::pair<std::array<i64, 31>, std::string>, Cast> known;
     const std::lock_guard<std::mutex> held(lock);
-    Cast &found = known[key];
-    if (!found) found = std::make_shared<const ChosenCast>(from, to, mode);
-    return found;
+    const auto at = known.try_emplace({key, bytes_of(adjustment, from, to)}).first;
+    if (!at->second) {  // new, or refused before
+        Adjustment own = adjustment;  // whose table is that of the key, which stays where it is
+        const std::string &bytes = at->first.second;
+        if (own.table != nullptr) own.table = reinterpret_cast<const unsigned char *>(bytes.data());
+        at->second = std::make_shared<const ChosenCast>(from, to, mode, own);
+    }
+    return at->second;
 }
 
-ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, bool tuned)
-    : loop(version().choose(part_of(from), part_of(to), mode, tuned, work)),
+ChosenCast::ChosenCast(Type from, Type to, const CastMode &mode, const Adjustment &adjustment,
+                       bool tuned)
+    : loop(version().choose(part_of(from), part_of(to), mode, tuned, adjustment, work)),
       from_pairs(from.kind == Kind::complex), to_pairs(to.kind == Kind::complex),
       to_bool(from_pairs && to.kind == Kind::boolean), part_size(size_of(from)),
-      to_size(size_of(to)) {}
+      to_size(size_of(to)) {
+    if (loop == nullptr) refuse("no loop adjusts a cast of these types so");
+}
 
 void ChosenCast::run(const void *from, void *to, size_t n) const {
     if (from_pairs == to_pairs) {

@@ -18,8 +18,10 @@ struct ChosenCast {
     bool from_pairs, to_pairs, to_bool;
     size_t part_size, to_size;
 
-    // `tuned` false takes the definition for every element.
-    ChosenCast(Type from, Type to, const CastMode &mode, bool tuned = true);
+    // `tuned` false takes the definition for every element. ValueError where no loop adjusts such
+    // a cast.
+    ChosenCast(Type from, Type to, const CastMode &mode, const Adjustment &adjustment,
+               bool tuned = true);
     ChosenCast(const ChosenCast &) = delete;
     // n contiguous, aligned elements in native byte order.
     void run(const void *from, void *to, size_t n) const;
@@ -29,6 +31,6 @@ using Cast = std::shared_ptr<const ChosenCast>;
 
 // One cast for all that make it: it has tables of 2 KiB, and takes longer to choose than a few
 // elements take to cast.
-Cast cast_between(Type from, Type to, const CastMode &mode);
+Cast cast_between(Type from, Type to, const CastMode &mode, const Adjustment &adjustment = {});
 
 }  // namespace promoarray

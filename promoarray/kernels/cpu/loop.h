@@ -89,7 +89,11 @@ Loop wide_float_loop(Type source, Type target);  // integers.cpp: to float32 and
 Loop single_loop(Type source);                   // floats.cpp: to float32; NaN is any NaN of its sign
 Loop float_loop(Type source, Work &work);        // floats.cpp: to floats
 Loop truncating_loop(Type source, Work &work);   // truncation.cpp: from wide floats to integers
+Loop truncating_loop_by(Limits limit, Type source, Work &work);
 Loop table_loop(Work &work);                     // tables.cpp: from 8 bits and fewer
+Loop given_table_loop(Work &work);               // tables.cpp: by the table of an adjustment
+Loop adjusting_loop(Work &work, Loop loop);      // adjust.cpp: by a way that no mode says
+Loop replacing_loop(Work &work, Loop loop);      // adjust.cpp: the cast, then replacements
 Operation find_operation(const char *name, Type type);  // arithmetic.cpp
 
 // A loop that does the work of two, of which the second may be such a loop itself (loops.cpp).

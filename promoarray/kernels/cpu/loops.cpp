@@ -90,12 +90,17 @@ Loop tuned_loop(Work &work) {
     return table_loop(work);
 }
 
-Loop choose(Type source, Type target, CastMode mode, bool tuned, Work &work) {
+Loop choose(Type source, Type target, CastMode mode, bool tuned, const Adjustment &adjustment,
+            Work &work) {
     work.source = source;
     work.target = target;
     work.mode = mode;
+    work.adjustment = adjustment;
+    if (adjustment.table != nullptr && source.bits <= 16) return given_table_loop(work);
     const Loop found = tuned ? tuned_loop(work) : nullptr;
-    return found != nullptr ? found : by_definition;
+    const Loop loop = found != nullptr ? found : by_definition;
+    if (adjustment.way != Way::by_mode) return adjusting_loop(work, loop);
+    return adjustment.replacements > 0 ? replacing_loop(work, loop) : loop;
 }
 
 template <typename Part>

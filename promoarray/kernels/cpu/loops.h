@@ -23,6 +23,24 @@ struct Range {
     int first, last, far;  // of a target that floats are packed to
 };
 
+// What is done to codes besides a cast, for what frameworks do that no mode says. At most one of these
+// is taken; all are about real types.
+struct Replacement {
+    u64 first, last;  // codes of the source, as unsigned integers
+    u64 code;         // what they become
+};
+enum class Way {
+    by_mode, to_nearest_integer, towards_zero, upper_half, shifted_too_far, through_int64,
+};
+constexpr int most_replacements = 8;
+struct Adjustment {
+    // The results for all codes of a source of 16 bits or fewer, each as wide as the target.
+    const unsigned char *table;  // or nullptr
+    int replacements;
+    Replacement replacement[most_replacements];
+    Way way;
+};
+
 struct Work;
 using Loop = void (*)(const void *source, void *target, std::size_t n, const Work &work);
 
@@ -38,8 +56,12 @@ struct Work {
     // The loops that follow one another where no single one leads from source to target.
     int stages;
     Loop stage[4];
-    // The results for all codes of a source of 8 bits or less, each as wide as the target.
+    Adjustment adjustment;
+    Loop adjusted;  // the cast before replacements
+    // The results for all codes of a source of 8 bits or less, each as wide as the target; and where
+    // a loop looks them up, here or in the table of the adjustment.
     alignas(64) unsigned char table[256 * 8];
+    const void *look_up;
 };
 
 // Bytes of one element, or of one part of a complex one.
@@ -66,9 +88,11 @@ struct Operation {
 // One version of them all.
 struct Loops {
     int level;
-    // The loop that casts elements of `source` to `target`, and what it needs. Types are real: a
-    // complex number counts as its parts. `tuned` false takes the definition for every element.
-    Loop (*choose)(Type source, Type target, CastMode mode, bool tuned, Work &work);
+    // The loop that casts elements of `source` to `target`, and what it needs; nullptr where no
+    // loop does what an adjustment wants. Types are real: a complex number counts as its parts.
+    // `tuned` false takes the definition for every element.
+    Loop (*choose)(Type source, Type target, CastMode mode, bool tuned, const Adjustment &adjustment,
+                   Work &work);
     // The loop of an operation on numbers of one type.
     Operation (*operation)(const char *name, Type type);
     // What is not a cast: bools of both parts to one, and floats to complex numbers.

@@ -34,7 +34,8 @@ NB_MODULE(_cpu, m) {
     look_at_arrays(nb::module_::import_("numpy").attr("ndarray").ptr());
     m.def("cast", &cast_array, nb::arg("src"), nb::arg("dst"), nb::arg("source_row"),
           nb::arg("target_row"), nb::arg("mode"), nb::arg("tuned") = true,
-          "Cast every element of src to its place in dst.");
+          nb::arg("adjustment") = nb::none(),
+          "Cast every element of src to its place in dst; in an adjustment codes become others.");
     m.def("loop_of", &loop_of, nb::arg("name"), nb::arg("row"),
           "The operands that a loop takes, and whether it answers bools; None where there is none.");
     m.def("levels", &levels, "The x86-64 levels whose loops this machine can run; (1,) elsewhere.");

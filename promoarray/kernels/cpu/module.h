@@ -9,7 +9,8 @@
 namespace promoarray {
 
 void cast_array(nanobind::handle source, nanobind::handle target, nanobind::handle source_row,
-                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned);
+                nanobind::handle target_row, nanobind::handle mode_tuple, bool tuned,
+                nanobind::handle adjustment);
 
 // How many threads compute at once, as promoarray/threads.py decides where nobody has said so.
 int threads_to_use();

@@ -122,7 +122,10 @@ Limits shortened(Limits limit, Type source) {
 }  // namespace
 
 Loop truncating_loop(Type source, Work &work) {
-    const Limits limit = limits(source, work.target, work.mode);
+    return truncating_loop_by(limits(source, work.target, work.mode), source, work);
+}
+
+Loop truncating_loop_by(Limits limit, Type source, Work &work) {
     constexpr u64 half = 1ull << 31;
     const Type target = work.target;
     const bool packs = limit.near != 0;

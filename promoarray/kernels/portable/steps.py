@@ -1,17 +1,17 @@
-"""Steps that several kernels share. ``xp`` is NumPy or CuPy."""
+"""Steps that several kernels share. ``xp`` is NumPy or CuPy.
+
+NumPy rounds once in a sum of two products where the machine can (a fused multiply-add), by the
+widest instructions it finds. Over NumPy's buffers that is traced, and C++ has it.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-
-from promoarray.dtypes import BY_STORAGE
-from promoarray.kernels import DEFAULT, CastingKernel, dtype_args
 
 Buffer = Any
 
@@ -40,6 +40,9 @@ def is_zero(xp: Any, x: Buffer) -> Buffer:
 
 def not_zero(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     """The divisor, which must not be zero where anything is divided by it."""
+    traced = getattr(xp, "refuse_zero", None)  # by the division's own floating-point exception
+    if traced is not None:
+        return traced(y)
     if x.size and bool(xp.any(y == 0)):
         raise divided_by_zero()
     return y
@@ -98,15 +101,45 @@ def fused(xp: Any, x: Buffer, y: Buffer, z: Buffer) -> Buffer:
     """``x * y + z``, rounded once, as one instruction of most machines makes it."""
     if xp is not np:  # a GPU has it, and CuPy's own casts and products flush float32 subnormals
         return xp.fma(x, y, z)
-    return _fused_loop(x.dtype)(*map(np.asarray, (x, y, z)))
+    if x.dtype == np.float32:  # whose products float64 has exactly
+        product = x.astype("float64") * y.astype("float64")
+        return _odd_sum(xp, product, z.astype("float64")).astype("float32")
+    # S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms
+    # using rounding to odd (2008), after Dekker's product and Knuth's sum.
+    product = x * y
+    (a, b), (c, d) = _halves(x), _halves(y)
+    lost = ((a * c - product) + a * d + b * c) + b * d
+    low, lower = _sum(z, lost)
+    high, beside = _sum(product, low)
+    found, plain = high + _odd_sum(xp, beside, lower), product + z
+    # A finite product beside an infinity, and one too small beside a zero, whose sign is its own.
+    plain = xp.where(xp.isinf(z) & xp.isfinite(x) & xp.isfinite(y), z, plain)
+    plain = xp.where((product == 0) & (x != 0) & (y != 0) & (z == 0), product, plain)
+    return xp.where(xp.isnan(found) | ((found == 0) & (plain == 0)), plain, found)
 
 
-@cache
-def _fused_loop(storage: np.dtype[Any]) -> CastingKernel:
-    """The same of float32 or float64 over NumPy's buffers, which has no such function."""
-    row = dtype_args(BY_STORAGE[storage])
-    loop = ("fma", row), "fma", False
-    return CastingKernel(None, (row,) * 11, (DEFAULT,) * 7, (storage,) * 3, storage, None, loop)
+def _sum(x: Buffer, y: Buffer) -> tuple[Buffer, Buffer]:
+    """A sum, and what its rounding lost."""
+    total = x + y
+    back = total - x
+    return total, (x - (total - back)) + (y - back)
+
+
+def _odd_sum(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    """A sum of float64 that is odd in its last bit where it is rounded: to round it once more, to
+    fewer bits, is then to round the sum itself."""
+    total, lost = _sum(x, y)
+    even = (total.view("int64") & 1) == 0
+    towards = xp.copysign(xp.full_like(total, np.inf), lost)
+    inexact = xp.isfinite(lost) & (lost != 0)
+    return xp.where(even & inexact, xp.nextafter(total, towards), total)
+
+
+def _halves(x: Buffer) -> tuple[Buffer, Buffer]:
+    """The upper half of the bits of float64, and the lower half."""
+    large = x * 134217729.0  # 2**27 + 1
+    upper = large - (large - x)
+    return upper, x - upper
 
 
 def unit(xp: Any, part: Buffer) -> Buffer:

@@ -376,10 +376,6 @@ def _clip(
     below: Callable[[Buffer, Buffer], Buffer],
 ) -> Buffer:
     """``x`` where it is within, as ``above`` and ``below`` have it, and where it is NaN."""
-    if xp is np and all(bound.size == 1 and abs(bound.item()) > 0 for bound in bounds):
-        y = np.maximum(x, bounds[0]) if low else x  # no zero equals a bound: all ways are one
-        y = np.minimum(y, bounds[-1]) if high else y
-        return y.copy() if y is x else y
     y = xp.where(above(x, bounds[0]) | (x != x), x, bounds[0]) if low else x
     y = xp.where(below(y, bounds[-1]) | (y != y), y, bounds[-1]) if high else y
     return y.copy() if y is x else y

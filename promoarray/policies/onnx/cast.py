@@ -22,6 +22,7 @@ from promoarray.kernels.cast_mode import (
     ScaleRounding,
     ScaleZero,
     ToInteger,
+    Way,
 )
 from promoarray.promotion.cast_quirks import SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import (
@@ -42,6 +43,7 @@ from promoarray.promotion.cast_transforms import (
     Codes,
     cast_codes,
     double,
+    has_loop,
 )
 from promoarray.promotion.source import Note, Source
 
@@ -51,6 +53,7 @@ _OFP8 = "f8_e4m3fn f8_e4m3fnuz f8_e5m2 f8_e5m2fnuz"
 _FNUZ = "f8_e4m3fnuz f8_e5m2fnuz"
 
 
+@has_loop(Way.TO_NEAREST_INTEGER)
 def half_away(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
     """Round half away from zero instead of truncating, then keep the low bits."""
     x = double(codes, source)

@@ -9,7 +9,7 @@ import numpy as np
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType
-from promoarray.kernels.cast_mode import DEFAULT, Beyond, ToInteger
+from promoarray.kernels.cast_mode import DEFAULT, Beyond, ToInteger, Way
 from promoarray.promotion.cast_quirks import NARROW_FLOATS, RECORDED, SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import CastRule, Quirk, case, dtypes
 from promoarray.promotion.cast_transforms import (
@@ -17,6 +17,7 @@ from promoarray.promotion.cast_transforms import (
     Codes,
     NanIs,
     cast_codes,
+    has_loop,
     rounded,
     sign_bits,
     single,
@@ -24,12 +25,14 @@ from promoarray.promotion.cast_transforms import (
 from promoarray.promotion.source import Note, Source
 
 
+@has_loop(Way.UPPER_HALF)
 def truncated_bfloat16(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
     """The upper half of the float32, without rounding."""
     bits = single(codes, source).view(np.uint32)
     return (bits >> np.uint32(16)).astype(np.uint16)
 
 
+@has_loop(Way.TOWARDS_ZERO)
 def truncated_float16(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
     """Truncate, and let all above 65504 be Inf (2.6)."""
     x = single(codes, source)
@@ -44,6 +47,7 @@ def truncated_float16(codes: Codes, source: DType, target: DType, out: Codes) ->
 _PRECISION, _MANTISSA = 40, 53
 
 
+@has_loop(Way.SHIFTED_TOO_FAR)
 def float16_of_tiny_numbers(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
     """Shift the significands of tiny numbers by too much, which x86-64 takes modulo 64 (3.3)."""
     bits = single(codes, source).view(np.uint32).astype(np.uint64)

@@ -84,7 +84,7 @@ def test_each_code_of_16_bits_beside_others(level: int, name: str, dtype: DType)
     rng = np.random.default_rng(7)
     some = rounded(np.array(SPECIAL, np.float32), dtype)
     with pa.policy("torch"), np.errstate(all="ignore"):
-        if name in ("abs", "negative"):
+        if len(OWN_LOOPS[name][1]) == 1:
             made = getattr(pa, name)(pa.asarray(every))._buffer
             assert same(made, by_definition(name, every))
             return

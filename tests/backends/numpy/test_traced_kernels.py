@@ -1,10 +1,8 @@
-"""Loops of NumPy's run block by block: the bits of its calls, and their warnings."""
+"""Traced kernels: the bits of NumPy's calls, and their warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
-from itertools import product
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,18 +13,19 @@ from promoarray import dtypes as dt
 from promoarray import kernels
 from promoarray.backends.numpy import fp_warnings
 from promoarray.backends.numpy.cast import short_caster
-from promoarray.backends.numpy.compile import loop_of_ufunc
-from promoarray.backends.numpy.kernels import OF_UFUNC, kernel_of
+from promoarray.backends.numpy.kernels import KERNELS, asks_shapes, is_elementwise, kernel_of
+from promoarray.backends.numpy.traced_kernels import traced
 from promoarray.dtypes import BY_STORAGE, Kind
-from promoarray.kernels.portable import steps
+from promoarray.kernels.portable import complexes, variants
+from promoarray.promotion.variants import VARIANTS
 
-NAMES = sorted({*OF_UFUNC.values()})
+NAMES = sorted({*filter(is_elementwise, {*KERNELS, *VARIANTS}), *complexes.KERNELS})
 LARGE = (1e30, 1.35e154, -1.4e154)
 """Squares of the last two overflow by themselves, not in every sum of them."""
 SMALL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, 1e-45, -1e-45)
 SPECIAL = (*SMALL, *LARGE, np.inf, -np.inf, np.nan)
 ROWS = 700
-"""More elements than a loop takes at a time, and no multiple of that."""
+"""More elements than a program takes at a time, and no multiple of that."""
 
 
 def sample(dtype: dt.DType, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -51,7 +50,12 @@ def sample(dtype: dt.DType, count: int, rng: np.random.Generator) -> np.ndarray:
     return found
 
 
-def layouts(dtype: dt.DType, count: int, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+Sample = Callable[[dt.DType, int, np.random.Generator], np.ndarray]
+
+
+def layouts(
+    dtype: dt.DType, count: int, rng: np.random.Generator, sample: Sample
+) -> Iterator[list[np.ndarray]]:
     """Operands of one shape, and single ones among them."""
     for length in (1, 7, ROWS):
         yield [sample(dtype, length, rng) for _ in range(count)]
@@ -59,6 +63,23 @@ def layouts(dtype: dt.DType, count: int, rng: np.random.Generator) -> Iterator[l
     yield single
     for at in range(count if count > 1 else 0):
         yield [x if i == at else sample(dtype, ROWS, rng) for i, x in enumerate(single)]
+
+
+def moderate(dtype: dt.DType, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Numbers whose products NumPy's steps round once, as one instruction does: none of them comes
+    near the ends of float64."""
+    storage = dtype.storage
+    part = storage if storage.kind != "c" else np.dtype(f"f{storage.itemsize // 2}")
+    shape = count * storage.itemsize // part.itemsize
+    if part.kind != "f":
+        return sample(dtype, count, rng)
+    special = rng.choice(np.array(MODERATE), shape)
+    mixed = np.where(rng.random(shape) < 0.5, special, rng.standard_normal(shape))
+    found: np.ndarray = mixed.astype(part).view(storage)
+    return found
+
+
+MODERATE = (0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e30, 3.3, -1e-30)
 
 
 class Unwrapped(np.ndarray):
@@ -77,17 +98,19 @@ def bits(x: np.ndarray) -> bytes:
     return np.where(np.isnan(part), part.dtype.type(np.nan), part).tobytes()
 
 
-def kernel_and_loop(
+def kernel_and_program(
     name: str, dtype: dt.DType, count: int
 ) -> tuple[Any, kernels.CastingKernel] | None:
-    """What NumPy calls, and the same block by block, where it can be."""
+    """What NumPy calls, and the same as traced, where it can be."""
     kernel = kernel_of(name, dtype)
+    assert kernel is not None
     try:
-        made = np.asarray(kernel(*[np.ones(1, dtype.storage)] * count)).dtype
+        ones = [np.ones(1, dtype.storage)] * count
+        made = np.asarray(kernel(*ones)).dtype
     except (TypeError, ValueError, OverflowError):
         return None
-    loop = loop_of_ufunc(kernel, (dtype.storage,) * count, made)
-    if loop is None:
+    programs = traced(kernel, (dtype.storage,) * count, made, by_way=asks_shapes(name))
+    if programs is None:
         return None
     row, result = kernels.dtype_args(dtype), kernels.dtype_args(BY_STORAGE[made])
     casting = kernels.CastingKernel(
@@ -97,38 +120,62 @@ def kernel_and_loop(
         (dtype.storage,) * count,
         made,
         fp_warnings.report,
-        loop,
+        programs,
     )
     return kernel, casting
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore")
-def test_a_loop_has_the_bits_of_the_calls(name: str) -> None:
+def test_a_program_has_the_bits_of_the_calls(name: str) -> None:
     rng = np.random.default_rng(5)
     for dtype in sorted(dt.NATIVE, key=str):
         for count in (1, 2):
-            found = kernel_and_loop(name, dtype, count) if dtype.kind is not Kind.STRING else None
+            found = (
+                kernel_and_program(name, dtype, count) if dtype.kind is not Kind.STRING else None
+            )
             if found is None:
                 continue
-            kernel, loop = found
-            for operands in layouts(dtype, count, rng):
+            kernel, program = found
+            fuses = "'fma'" in str(program.programs)
+            for operands in layouts(dtype, count, rng, moderate if fuses else sample):
                 with np.errstate(all="ignore"):
                     try:
                         wanted = np.asarray(kernel(*(x.view(Unwrapped) for x in operands)))
                     except (ValueError, ZeroDivisionError) as error:
                         with pytest.raises(type(error)):
-                            loop(*operands)
+                            program(*operands)
                         continue
-                    made = loop(*operands)
+                    made = program(*operands)
                 assert made is not None
                 assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
                 assert bits(made) == bits(wanted), (dtype, count, operands[0].shape)
 
 
+def test_what_is_slow_by_calls_is_a_program() -> None:
+    """Of these each call of NumPy's takes as long as an addition."""
+    for name, dtype, count in (
+        ("polar_pow", dt.complex128, 2),
+        ("standard_expm1", dt.complex64, 1),
+        ("wrapped_logaddexp", dt.complex64, 2),
+        ("mse_loss", dt.complex64, 2),
+        ("poisson_nll_loss", dt.bool, 2),
+        ("atan2", dt.float32, 2),
+        ("pow", dt.float64, 2),
+        ("log_pow", dt.complex64, 2),
+        ("shortcut_log_pow", dt.complex128, 2),
+    ):
+        assert kernel_and_program(name, dtype, count) is not None, name
+
+
+def test_what_looks_at_elements_is_none() -> None:
+    for name in ("multiplied_pow", "plain_pow", "checked_floor_divide"):
+        assert kernel_and_program(name, dt.float32, 2) is None, name
+
+
 @pytest.mark.parametrize("length", [1, ROWS, 40_000])
 def test_exceptions_are_told_as_numpy_tells_them(length: int) -> None:
-    found = kernel_and_loop("divide", dt.float32, 2)
+    found = kernel_and_program("divide", dt.float32, 2)
     assert found is not None
     one, zero = np.ones(length, np.float32), np.zeros(length, np.float32)
     with np.errstate(all="ignore"):
@@ -160,13 +207,61 @@ def test_the_other_ways_of_errstate(how: str, capfd: pytest.CaptureFixture[str])
             run()
         return [*heard], "".join(capfd.readouterr())
 
-    found = kernel_and_loop("multiply", dt.float32, 2)
+    found = kernel_and_program("multiply", dt.float32, 2)
     assert found is not None
     large = np.full(3, 3e38, np.float32)
     assert told(lambda: found[1](large, large)) == told(lambda: np.multiply(large, large))
 
 
-def test_an_operation_warns_at_the_line_of_the_program() -> None:
+def test_each_step_tells_by_its_own_name() -> None:
+    found = kernel_and_program("poisson_nll_loss", dt.float32, 2)
+    assert found is not None
+    x, y = np.array([1e3], "f4"), np.array([3e38], "f4")
+    with np.errstate(all="warn"), pytest.warns(RuntimeWarning) as mine:
+        found[1](x, y)
+    with np.errstate(all="warn"), pytest.warns(RuntimeWarning) as numpys:
+        found[0](x, y)
+    assert [str(w.message) for w in mine] == [str(w.message) for w in numpys]
+
+
+def test_what_is_quiet_tells_nothing() -> None:
+    found = kernel_and_program("polar_pow", dt.complex64, 2)
+    assert found is not None
+    with np.errstate(all="raise"):
+        assert found[1](np.zeros(1, "c8"), np.ones(1, "c8")) == 0
+
+
+@pytest.fixture(params=kernels.levels(), ids="level {}".format)
+def level(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = kernels.use_level(request.param)
+    yield request.param
+    kernels.use_level(before)
+
+
+@pytest.mark.parametrize("dtype", [dt.complex64, dt.complex128], ids=str)
+@pytest.mark.parametrize("name", ["log_pow", "shortcut_log_pow"])
+def test_powers_by_logarithms_are_those_of_the_portable_kernel(
+    level: int, name: str, dtype: dt.DType
+) -> None:
+    portable, rng = variants.of(np)[name], np.random.default_rng(8)
+    found = kernel_and_program(name, dtype, 2)
+    assert found is not None
+    kernel, program = found
+    x = sample(dtype, 5 * ROWS, rng)
+    exponents = [sample(dtype, 5 * ROWS, rng)] if name == "log_pow" else []
+    exponents += [np.asarray(y, dtype.storage) for y in (0, -0.0, 1, 2, 0.5, -3, np.inf, np.nan)]
+    for y in exponents:
+        with np.errstate(all="ignore"):
+            wanted = portable(x, y)
+            assert bits(kernel(x, y)) == bits(wanted)
+            assert bits(program(x, y)) == bits(wanted)
+            if y.ndim:
+                assert bits(kernel(x[::2], y[::2])) == bits(wanted[::2].copy())
+                assert bits(kernel(x[0], y)) == bits(portable(x[:1], y))
+                assert bits(program(x[0], y)) == bits(portable(x[:1], y))
+
+
+def test_an_operation_warns_where_its_program_met_something() -> None:
     x, y = pa.asarray([1e30], dtype=pa.float32), pa.asarray([2], dtype=pa.int64)
     with pa.policy("torch"), pytest.warns(RuntimeWarning, match="overflow") as told:
         assert pa.isinf(x**y)
@@ -175,7 +270,7 @@ def test_an_operation_warns_at_the_line_of_the_program() -> None:
 
 @pytest.mark.parametrize("delta", [1.0, 0.5, 2, 1e-40])
 @pytest.mark.parametrize("dtype", ["complex64", "int32", "uint8", "int64"])
-def test_huber_is_huber_in_steps(dtype: str, delta: float) -> None:
+def test_huber_by_programs_is_huber_in_steps(dtype: str, delta: float) -> None:
     rng = np.random.default_rng(2)
     x, y = (sample(getattr(dt, dtype), ROWS, rng) for _ in range(2))
     with np.errstate(all="ignore"):
@@ -240,15 +335,6 @@ def test_casts_of_complex_numbers_alone_are_those_of_long_ones() -> None:
                 made = short(values[at : at + 200])
                 assert made is not None
                 assert made.tobytes() == out[at : at + 200].tobytes(), (source, target)
-
-
-def test_a_fused_product_is_rounded_once() -> None:
-    numbers = [*np.random.default_rng(3).standard_normal(12), 2.0**-70, -(2.0**60), 0.0, 5e-324]
-    given = np.array([*product(numbers, repeat=3)]).T
-    exact = [float(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in given.T.tolist()]
-    assert np.array_equal(steps.fused(np, *given), np.array(exact))
-    assert np.array_equal(steps.fused(np, *given[:, ::2]), np.array(exact[::2]))
-    assert steps.fused(np, *given[:, 5]) == exact[5]
 
 
 def test_logic_of_real_parts_alone() -> None:
