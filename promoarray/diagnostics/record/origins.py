@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import partial
-from types import FrameType, MappingProxyType, TracebackType
+from types import FrameType, FunctionType, MappingProxyType, TracebackType
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -157,8 +157,15 @@ def _called(frame: FrameType) -> tuple[Any, list[Any], dict[str, Any]]:
     function = frame.f_globals.get(code.co_name)
     wrapped = [x for x in map(held.locals.get, code.co_freevars) if callable(x)]
     if function is None and held.varargs and len(wrapped) == 1:  # a decorator's
-        function = wrapped[0]
+        function = _decorated(wrapped[0])
     return function, args, kwargs
+
+
+def _decorated(function: Any) -> Any:
+    """A function as it is known to itself: where it calls itself, by what decorators made of it."""
+    if not isinstance(function, FunctionType):
+        return function
+    return inspect.getclosurevars(function).nonlocals.get(function.__code__.co_name, function)
 
 
 def _name(function: Any) -> str:

@@ -23,6 +23,11 @@ LOSSES = {
         "t = torch.arange(4096)\np = t.type_as(torch.ones(1, dtype=torch.bfloat16))\n",
         ("digits-lost", 3, "3,328 of 4,096 values change: 257 becomes 256.0, first at [257]"),
     ),
+    "identifiers in a tensor made by its class": (
+        "torch",
+        "ids = torch.FloatTensor([16777217, 3])\n",
+        ("digits-lost", 2, "1 of 2 values changes: 16777217 becomes 16777216.0, first at [0]"),
+    ),
     "unsigned difference": (
         "torch",
         "a = torch.tensor([1, 2], dtype=torch.uint8)\nb = a - 2\n",

@@ -121,6 +121,16 @@ def test_a_stop_in_a_session_has_operands_and_remedies_and_no_edit():
     assert said.to_dict()["edit"] is None
 
 
+def test_a_stop_in_python_of_tensorflow_names_the_function_and_both_operands():
+    tf = pytest.importorskip("tensorflow")
+    with pa.record("tensorflow"), pytest.raises(TypeError) as stopped:
+        tf.truediv(tf.constant([1, 2]), tf.ones(2))
+    said = str(pa.why(stopped.value))
+    assert "refuses truediv(int32, float32)" in said
+    assert "int32 (2,)" in said
+    assert "float32 (2,)" in said
+
+
 def test_a_stop_that_ends_the_block_is_asked_about_afterwards():
     jax = pytest.importorskip("jax")
     jnp = jax.numpy
