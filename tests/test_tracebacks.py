@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,10 +105,10 @@ def test_compare_shows_the_line_that_called_and_all_frames_if_asked(tmp_path: Pa
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
     compare = [sys.executable, "-m", "promoarray", "compare", str(path), "--policies", "torch"]
-    python, short, full = (
-        subprocess.run(command, capture_output=True, text=True, check=False).stderr
-        for command in ([sys.executable, str(path)], compare, [*compare, "--traceback", "full"])
-    )
+    run = partial(subprocess.run, capture_output=True, text=True, check=False)
+    every = os.environ | {"PROMOARRAY_TRACEBACK": "full"}
+    python = run([sys.executable, str(path)], env=every).stderr
+    short, full = run(compare).stderr, run([*compare, "--traceback", "full"]).stderr
     files = re.findall(r'File "(.*?)", line (\d+)', short)
     assert {Path(file).name for file, _ in files} == {"program.py", "threading.py"}
     assert [line for file, line in files if file == str(path)] == ["8", "12", "8", "14", "12", "8"]

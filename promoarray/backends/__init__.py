@@ -81,14 +81,16 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from promoarray.backends import numpy as numpy_backend
 from promoarray.errors import quoted, to_install
 
-BY_CLASS: dict[type, Any] = {np.ndarray: numpy_backend}
-"""The back ends of the classes of buffers that were met, None of those without one."""
+BY_CLASS: WeakKeyDictionary[type, Any] = WeakKeyDictionary([(np.ndarray, numpy_backend)])
+"""The back ends of the classes of buffers that were met, None of those without one; a class that
+nobody else holds goes, such as that of the arrays of a policy."""
 
 _MODULES = {"cupy": "promoarray.backends.cupy", "dask": "promoarray.backends.dask"}
 """The backend of a library, by the first part of its arrays' module."""

@@ -89,6 +89,8 @@ class Task:
         Path(folder, "hooks").write_text(" ".join(self.recorded_libraries))
         paths = filter(None, (STARTUP, os.environ.get("PYTHONPATH")))
         environment = {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
+        if self.all_frames:
+            environment["PROMOARRAY_TRACEBACK"] = "full"
         # What Numba compiles is asked of its policy as Python runs it, line by line.
         in_python = any(name.partition("@")[0] == "numba" for name in self.policies)
         return environment | {"NUMBA_DISABLE_JIT": "1"} if in_python else environment

@@ -267,6 +267,8 @@ def saturating_floor_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
 
 def saturating_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     ends = np.iinfo(x.dtype)
+    if ends.min == 0:
+        return truncated_divide(xp, x, y)
     beyond_all = xp.logical_and(x == ends.min, y == -1)
     quotient = truncated_divide(xp, x, xp.where(beyond_all, xp.ones_like(y), y))
     return xp.where(beyond_all, xp.full_like(x, ends.max), quotient)
