@@ -172,14 +172,15 @@ def _known(graph: Graph) -> set[tuple[int, float]]:
 
 
 def _constants(graph: Graph) -> dict[tuple[int, ...], Array]:
-    """The parameters of one number alone with which a run begins, by shape."""
-    return {
-        x.shape: x.array
-        for node in graph.nodes
-        if node.name.rpartition(".")[2].strip("_") in _MAKERS
-        for x in node.results
-        if x.array is not None and x.inexact and not x.says and x.size > 1
-    }
+    """The parameters of one number alone with which a run begins, by shape; what else is made of
+    one number, such as a mask, where there is no parameter of the shape."""
+    found: dict[bool, dict[tuple[int, ...], Array]] = {False: {}, True: {}}
+    for node in graph.nodes:
+        name = node.name.rpartition(".")[2].strip("_")
+        for x in node.results if name in _MAKERS else ():
+            if x.array is not None and x.inexact and not x.says and x.size > 1:
+                found[name == "create_parameter"][x.shape] = x.array
+    return found[False] | found[True]
 
 
 _OVERWRITE = frozenset({"copy_", "zero_", "fill_", "set_value", "data"})
