@@ -1,4 +1,4 @@
-"""What the docstrings of NumPy's functions by NumPy's names are made of."""
+"""Docstrings of NumPy's functions by NumPy's names: parameters, results and examples."""
 
 from __future__ import annotations
 
