@@ -89,17 +89,17 @@ def test_compare_writes_the_option_too_where_it_makes_the_policies_agree(
     installed = tmp_path / "site-packages"
     installed.mkdir()
     fixed = "\ndef fixed():\n    return Encoder(4)\n"
-    (installed / "lib.py").write_text(ENCODER + fixed)
+    (installed / "coder.py").write_text(ENCODER + fixed)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(installed))
     monkeypatch.setenv("COLUMNS", "300")
-    text = f"import torch, lib\nencode = lib.{made}\nencode(torch.ones(4))\n"
+    text = f"import torch, coder\nencode = coder.{made}\nencode(torch.ones(4))\n"
     (tmp_path / "program.py").write_text(text)
     assert cli.main(["compare", "program.py", "--policies", "paddle"]) == 1
     said = capfd.readouterr().out
-    mended = f"Write encode = lib.{edit} at program.py:2: in a run with it paddle agrees at"
+    mended = f"Write encode = coder.{edit} at program.py:2: in a run with it paddle agrees at"
     assert (mended in said) is bool(edit)
-    assert ("or report it to lib." in said) is (not edit)
+    assert ("or report it to coder." in said) is (not edit)
 
 
 def test_calls_that_give_each_other_their_objects_end():
