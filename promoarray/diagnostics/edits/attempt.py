@@ -57,7 +57,7 @@ class Mended(NamedTuple):
         write = " and ".join(f"{text} at {name}:{line}" for line, text in self.edit.changes)
         agree = f"agree{'s' * (len(self.policies) == 1)} at {name_of(self.program)}"
         names = listed([*self.policies])
-        return f"Write {write}: in a run with it {names} {agree}, and no more differs."
+        return f"Write {write}: in a run with it {names} {agree}, and no root cause is new."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
