@@ -21,8 +21,8 @@ import onnxruntime
 from onnxconverter_common import float16
 
 from promoarray.diagnostics.exit_codes import UsageError
+from promoarray.diagnostics.file_format import ONNX, NotReadable
 from promoarray.diagnostics.modelfile import graph
-from promoarray.diagnostics.modelfile.formats import ONNX, NotReadable
 from promoarray.diagnostics.modelfile.mend import missing, write_mended
 from promoarray.diagnostics.modelfile.onnx_model import SIZES
 from promoarray.diagnostics.modelfile.question import Question

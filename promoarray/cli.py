@@ -309,7 +309,7 @@ def _explain(args: argparse.Namespace) -> int:
 
 def _cast(args: argparse.Namespace) -> int:
     from promoarray.diagnostics import casts
-    from promoarray.diagnostics.modelfile.formats import names_format
+    from promoarray.diagnostics.file_format import names_format
 
     if os.path.isfile(args.values[0]) or names_format(args.values[0]):
         return _cast_file(args)
@@ -327,7 +327,7 @@ def _cast(args: argparse.Namespace) -> int:
 def _cast_file(args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from promoarray.diagnostics.modelfile.formats import READS, format_of
+    from promoarray.diagnostics.file_format import READS, format_of
     from promoarray.diagnostics.modelfile.survival import survival
     from promoarray.diagnostics.whole_file import require_place
 

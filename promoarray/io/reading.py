@@ -125,7 +125,7 @@ def read(file: IO[bytes]) -> dict[str, Buffer]:
             if name in entries:
                 raise ValueError(f"two entries have one name, {quoted(name)}")
             with explained(f"entry {quoted(name)}"):
-                entries[name] = _entry(archive, info)
+                entries[name] = entry(archive, info)
     return entries
 
 
@@ -162,7 +162,7 @@ def _require_all(file: IO[bytes], size: int, count: int) -> None:
         raise ValueError(f"its end counts {entries} entries, and there are {count}")
 
 
-def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Buffer:
+def entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Buffer:
     """Read one .npy entry to its end, which checks its sum.
 
     The size its header claims is checked against the size of the entry before memory is asked for.

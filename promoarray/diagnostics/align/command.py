@@ -41,7 +41,7 @@ from promoarray.diagnostics.exit_codes import (
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.saved import is_saved, save
-from promoarray.diagnostics.record.tape import MEMBER, Array, TapeAsked
+from promoarray.diagnostics.record.tape import Array, TapeAsked
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, Program, Texts, of_script, say
 from promoarray.diagnostics.run.task import Task
@@ -167,14 +167,9 @@ def main(args: argparse.Namespace) -> int:
 
 def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
     os.mkdir(folder)
-    saved = is_saved(path)
-    if saved:
-        with zipfile.ZipFile(path) as archive:
-            if MEMBER not in archive.namelist():
-                raise UsageError(f"{path} has no values: promoarray align PROGRAM --save RUN.zip")
-    elif not os.path.isfile(path):
+    if not os.path.isfile(path):
         raise UsageError(f"no such file: {path}")
-    return Side(path, args.args, folder, args.calls or 0, saved)
+    return Side(path, args.args, folder, args.calls or 0, is_saved(path))
 
 
 def _only_saved(side: Side, args: argparse.Namespace) -> int:
@@ -206,7 +201,7 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
         while True:
             progress.step("looking for the next difference", 0.5)
             pairing = Pairing(theirs, mine)
-            departure = find(pairing)
+            departure = find(pairing, made)
             if departure is not None and departure.kind in (VALUES, OUTSIDE):
                 progress.step("measuring what rounding does", 0.3)
                 if second.measures(mine):
@@ -303,7 +298,7 @@ def _try_edit(
             lines[place.line - 1] = changed.decode()
             texts = {Path(place.file): "".join(lines).encode()}
             try:
-                after = find(Pairing(theirs, second.run(given, made, texts)))
+                after = find(Pairing(theirs, second.run(given, made, texts)), made)
             except Failed:
                 return
             if after is None or after.at != departure.at:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,10 +109,20 @@ def _number(x: float | None) -> float | None:
     return x if x is not None and math.isfinite(x) else None
 
 
-def find(pairing: Pairing) -> Departure | None:
-    """Return the first departure of a pairing; None if there is none."""
+def find(pairing: Pairing, made: Collection[tuple[int, int]] = ()) -> Departure | None:
+    """Return the first departure of a pairing; None if there is none.
+
+    Parameters
+    ----------
+    pairing : Pairing
+    made : collection of tuple
+        Results of the second run that are the first's already, by call and place: of their calls
+        no option is told again.
+    """
+    known = {number for number, _ in made}
     every = [*_of_options(pairing), *_of_dtypes(pairing), *_of_values(pairing)]
     every += _of_functions(pairing)
+    every = [x for x in every if x.kind != OPTION or x.second.number not in known]
     return min(every, key=lambda each: (each.second.number, _ORDER[each.kind]), default=None)
 
 
@@ -346,6 +356,8 @@ def _cause(
         said = f"another function: {first.said} in the first, {second.said} in the second"
     else:
         said = f"{second.said} of the same operands gives other values"
+        if theirs.size != mine.size:
+            said = f"{said}: {_shape(theirs)} in the first, {_shape(mine)} in the second"
     for key, x, y in differing(first, second):
         said += f"; {key} is {x} in the first, {y} in the second"
     if theirs.size == mine.size and (ratio := _ratio(theirs, mine)):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray.diagnostics.align.steps import Step, steps_of
-from promoarray.diagnostics.record.saved import NotSaved
+from promoarray.diagnostics.record.saved import NotSaved, member
 from promoarray.diagnostics.record.tape import MEMBER, VERSION, Array, decoded
 from promoarray.dtypes import BY_NAME, INEXACT
+from promoarray.io.reading import entry, explained
 
 
 class Place(NamedTuple):
@@ -121,32 +120,26 @@ def read(path: str) -> Graph:
 
     Raises
     ------
-    NotSaved
+    ValueError
         If the file holds none.
     """
-    try:
+    with explained(f"{path} holds no run that promoarray align PROGRAM --save RUN.zip saved"):
+        data = json.loads(member(path, MEMBER))
+        if data["version"] > VERSION:
+            raise NotSaved("it is of a newer promoarray: install that, or record it again")
         with zipfile.ZipFile(path) as archive:
-            data = json.loads(archive.read(MEMBER))
-            if data["version"] > VERSION:
-                raise NotSaved(f"{path} is of a newer promoarray: install that, or record it again")
             values = {
                 name: Value(name, each["dtype"], tuple(each["shape"]), _array(archive, name, each))
                 for name, each in data["values"].items()
             }
         return _graph(data, values)
-    except NotSaved:
-        raise
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError, EOFError) as error:
-        raise NotSaved(f"{path} holds no run that align has saved: {error!r}") from error
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RecursionError) as error:
-        raise NotSaved(f"{path} holds no run that align has saved: {error}") from error
 
 
 def _array(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Array | None:
     if not said["kept"]:
         return None
-    data = io.BytesIO(archive.read(f"values/{name}.npy"))
-    return decoded(np.load(data, allow_pickle=False), said["dtype"]).reshape(said["shape"])
+    stored = entry(archive, archive.getinfo(f"values/{name}.npy"))
+    return decoded(stored, said["dtype"]).reshape(said["shape"])
 
 
 def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:

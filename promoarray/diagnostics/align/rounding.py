@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import json
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
 from promoarray.diagnostics.align.weights import CASTS, drawn
-from promoarray.diagnostics.record.saved import NotSaved
+from promoarray.diagnostics.record.saved import member
 from promoarray.diagnostics.record.tape import Array
 from promoarray.dtypes import BY_NAME
+from promoarray.io.reading import explained
 
 Place = tuple[int, str, str, int]
 """A value of a run: its call, the step, whether it is an operand or a result, and its place."""
@@ -132,11 +132,11 @@ def saved_noise(path: str) -> dict[Place, float]:
 
     Raises
     ------
-    NotSaved
+    ValueError
     """
-    try:
+    with explained(f"{path} holds no run that align has saved"):
         with zipfile.ZipFile(path) as archive:
-            rows = json.loads(archive.read(NOISE)) if NOISE in archive.namelist() else []
+            if NOISE not in archive.namelist():
+                return {}
+        rows = json.loads(member(path, NOISE))
         return {(number, step, kind, n): float(apart) for number, step, kind, n, apart in rows}
-    except (ValueError, TypeError, RecursionError, zipfile.BadZipFile, zlib.error) as error:
-        raise NotSaved(f"{path} holds no run that align has saved: {error}") from error

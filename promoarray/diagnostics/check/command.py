@@ -26,10 +26,10 @@ from promoarray.diagnostics.exit_codes import (
     SIGNAL,
     USAGE,
 )
+from promoarray.diagnostics.file_format import names_format
 from promoarray.diagnostics.findings.classify import NEW, Ignored, Judged, asked_baseline, judged
 from promoarray.diagnostics.model.lost import CHECKS, LostPlace
 from promoarray.diagnostics.modelfile.command import model_format, of_model, require_options
-from promoarray.diagnostics.modelfile.formats import names_format
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.checks import Asked

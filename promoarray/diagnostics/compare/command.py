@@ -37,6 +37,7 @@ from promoarray.diagnostics.exit_codes import (
     USAGE,
     UsageError,
 )
+from promoarray.diagnostics.file_format import NotReadable, names_format
 from promoarray.diagnostics.findings import classify, verdict
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Ignored, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
@@ -46,7 +47,6 @@ from promoarray.diagnostics.modelfile.command import (
     of_model,
     require_options,
 )
-from promoarray.diagnostics.modelfile.formats import NotReadable, names_format
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN

@@ -16,6 +16,7 @@ from typing import Any
 
 from promoarray.core.call_site import Site, is_library, shortened
 from promoarray.diagnostics.calls.common import STRUCTURE, Words, plain, words
+from promoarray.diagnostics.file_format import NotReadable
 from promoarray.diagnostics.model.flow import (
     CALL,
     CAST,
@@ -27,7 +28,6 @@ from promoarray.diagnostics.model.flow import (
     Source,
 )
 from promoarray.diagnostics.model.noted import NotExamined
-from promoarray.diagnostics.modelfile.formats import NotReadable
 from promoarray.diagnostics.modelfile.question import Question, Read
 from promoarray.diagnostics.modelfile.recording import Recorded
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, UNKNOWN

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from promoarray.diagnostics.exit_codes import UsageError
-from promoarray.diagnostics.modelfile.formats import ONNX, PT2, READS, format_of
+from promoarray.diagnostics.file_format import ONNX, PT2, READS, format_of
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.record.checks import Asked
 from promoarray.diagnostics.whole_file import require_place

@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site, is_library, shortened
+from promoarray.diagnostics.file_format import NotReadable
 from promoarray.diagnostics.model.flow import Place
-from promoarray.diagnostics.modelfile.formats import NotReadable
 from promoarray.dtypes import DType
 from promoarray.errors import clipped
 from promoarray.io.onnx import TYPES, from_onnx

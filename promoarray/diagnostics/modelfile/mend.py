@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from promoarray.diagnostics.modelfile.formats import NotReadable
+from promoarray.diagnostics.file_format import NotReadable
 from promoarray.diagnostics.modelfile.graph import (
     Model,
     Node,

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from promoarray.diagnostics.exit_codes import UsageError
-from promoarray.diagnostics.modelfile.formats import PT2, NotReadable
+from promoarray.diagnostics.file_format import PT2, NotReadable
 from promoarray.diagnostics.modelfile.question import SECONDS, Question, Read
 from promoarray.diagnostics.modelfile.recording import FILE, uncompared
 from promoarray.diagnostics.modelfile.report import ModelReport

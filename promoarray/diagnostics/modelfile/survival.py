@@ -17,7 +17,7 @@ from promoarray.core.cast import explicit
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.cast_report import CastReport, report_of
 from promoarray.diagnostics.exit_codes import FINDINGS, INCOMPLETE, NOTHING
-from promoarray.diagnostics.modelfile.formats import GGUF, INDEX, READS, SAFETENSORS, NotReadable
+from promoarray.diagnostics.file_format import GGUF, INDEX, READS, SAFETENSORS, NotReadable
 from promoarray.diagnostics.modelfile.weights import Weight, weights, write_safetensors
 from promoarray.diagnostics.progress import Progress
 from promoarray.dtypes import DType, Kind

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from promoarray.diagnostics.modelfile.formats import GGUF, INDEX, SAFETENSORS, NotReadable
+from promoarray.diagnostics.file_format import GGUF, INDEX, SAFETENSORS, NotReadable
 from promoarray.diagnostics.whole_file import written_whole
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.errors import clipped, quoted

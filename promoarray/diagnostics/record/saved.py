@@ -159,7 +159,7 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
     OSError
     """
     try:
-        data = json.loads(_member(path))
+        data = json.loads(member(path))
         if data["format"] != FORMAT or type(data["version"]) is not int:
             raise NotSaved(f"{path} is no recording")
         if data["version"] > VERSION:
@@ -181,14 +181,22 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
     return report
 
 
-def _member(path: str) -> bytes:
-    """The text of a recording, as long as it is not longer than one is."""
+def member(path: str, name: str = MEMBER) -> bytes:
+    """Return the text of a part of a recording, as long as it is not longer than one is.
+
+    Raises
+    ------
+    NotSaved
+        Or what ``zipfile`` raises of a damaged file.
+    """
     if not zipfile.is_zipfile(path):
         raise NotSaved(f"{path} is no recording of this format: record it again, --save RUN.zip")
     with zipfile.ZipFile(path) as archive:
-        info = archive.getinfo(MEMBER)
+        if name not in archive.namelist():
+            raise NotSaved(f"{path} has no {name}")
+        info = archive.getinfo(name)
         if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
-            raise NotSaved(f"{path} is no recording: {MEMBER} is packed as none is")
+            raise NotSaved(f"{path} is no recording: {name} is packed as none is")
         file = archive.open(info)
         text = file.read(MOST_BYTES + 1)  # whatever the archive says of its length
     if len(text) > MOST_BYTES:

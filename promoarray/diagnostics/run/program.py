@@ -25,6 +25,7 @@ from typing import IO, Any, Self
 from promoarray.console import visible
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.exit_codes import UsageError
+from promoarray.diagnostics.file_format import READS, NotReadable, format_of
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
@@ -317,11 +318,16 @@ def of_script(script: str, arguments: list[str]) -> Program:
     FileNotFoundError
         If there is none.
     OSError
-        If it is not a notebook though its name says so.
+        If it is not a notebook though its name says so, or is no text that Python runs.
     """
     path = Path(script)
     if not path.is_file() and not (path / "__main__.py").is_file():
         raise FileNotFoundError(missing(script))
+    try:
+        if found := format_of(script):
+            raise OSError(f"{script} is a file of the format {found}, and no program; {READS}")
+    except NotReadable as error:
+        raise OSError(str(error)) from error
     if notebook.is_notebook(script):
         notebook.keep_sources(notebook.cells(script))  # for the report
     return Program((script, *arguments))

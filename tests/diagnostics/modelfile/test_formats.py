@@ -135,8 +135,8 @@ def test_archives_that_are_damaged(tmp_path: Path, capsys: Any, said: str, text:
 
 def test_an_archive_that_swells(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
     """What it holds is counted as it is read, and it is read no further than that."""
+    from promoarray.diagnostics.file_format import PT2, NotReadable
     from promoarray.diagnostics.modelfile import archive as of_archive
-    from promoarray.diagnostics.modelfile.formats import PT2, NotReadable
     from promoarray.diagnostics.modelfile.question import Question
 
     monkeypatch.setattr(of_archive, "MOST_BYTES", 1 << 20)
@@ -178,3 +178,22 @@ def test_other_binary_files(
     out, err = capsys.readouterr()
     assert said in err
     assert "was run" not in out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["align", "m.bin", "m.bin"],
+        ["why", "--framework", "torch", "m.bin"],
+        ["diff", "--from", "numpy@1", "--to", "numpy@2", "m.bin"],
+        ["port", "--to", "numpy@2", "m.bin"],
+    ],
+    ids=" ".join,
+)
+def test_a_binary_file_is_not_run(
+    tmp_path: Path, capsys: Any, monkeypatch: Any, command: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.bin").write_bytes(bytes(range(256)))
+    assert main(command) == 2
+    assert "not known here; compare and check read" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 
 from promoarray.cli import main
 from promoarray.diagnostics.exit_codes import UsageError
-from promoarray.diagnostics.modelfile.formats import ONNX, NotReadable
+from promoarray.diagnostics.file_format import ONNX, NotReadable
 from promoarray.diagnostics.modelfile.question import Question
 
 onnx = pytest.importorskip("onnx")
