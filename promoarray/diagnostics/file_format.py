@@ -20,8 +20,8 @@ class NotReadable(ValueError):
 
 
 def format_of(path: str) -> str:
-    """Return the format of a file: one of those above, "" of text, of what Python runs, or of no
-    file.
+    """Return the format of a file: one of those above, "" of text, of what Python runs, of a
+    recording, or of no file.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def format_of(path: str) -> str:
         names = _names(path)
         if any(name.endswith("models/model.json") for name in names):
             return PT2
-        if "__main__.py" in names:  # which Python runs
+        if {"__main__.py", "recording.json"} & {*names}:  # which Python runs, or --save wrote
             return ""
         pickled = any(name.endswith(".pkl") for name in names)
         raise NotReadable(f"{path} is a zip file{_PICKLED if pickled else ''}; {READS}")
