@@ -3,6 +3,10 @@
 Written by ``tests/test_typing.py``.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+from promoarray import extras
 from promoarray import fft as fourier
 from promoarray import linalg as algebra
 from promoarray.dtypes import DType
@@ -86,11 +90,19 @@ class Functions:
     acosh = staticmethod(elementwise.acosh)
     add = staticmethod(elementwise.add)
     all = staticmethod(utility.all)
+    allclose: Callable[..., Any]
     any = staticmethod(utility.any)
+    append: Callable[..., Any]
     arange = staticmethod(ranges.arange)
     argmax = staticmethod(searching.argmax)
     argmin = staticmethod(searching.argmin)
+    argpartition: Callable[..., Any]
     argsort = staticmethod(sorting.argsort)
+    argwhere: Callable[..., Any]
+    around: Callable[..., Any]
+    array = staticmethod(extras.array)
+    array_equal: Callable[..., Any]
+    array_split: Callable[..., Any]
     asarray = staticmethod(creation.asarray)
     asin = staticmethod(elementwise.asin)
     asinh = staticmethod(elementwise.asinh)
@@ -98,7 +110,12 @@ class Functions:
     atan = staticmethod(elementwise.atan)
     atan2 = staticmethod(elementwise.atan2)
     atanh = staticmethod(elementwise.atanh)
+    atleast_1d: Callable[..., Any]
+    atleast_2d: Callable[..., Any]
+    atleast_3d: Callable[..., Any]
+    average: Callable[..., Any]
     bfloat16: DType
+    bincount: Callable[..., Any]
     bitwise_and = staticmethod(elementwise.bitwise_and)
     bitwise_invert = staticmethod(elementwise.bitwise_invert)
     bitwise_left_shift = staticmethod(elementwise.bitwise_left_shift)
@@ -112,20 +129,35 @@ class Functions:
     can_cast = staticmethod(data_types.can_cast)
     ceil = staticmethod(elementwise.ceil)
     clip = staticmethod(elementwise.clip)
+    column_stack: Callable[..., Any]
     complex128: DType
     complex32: DType
     complex64: DType
     concat = staticmethod(joining.concat)
+    concatenate = staticmethod(extras.concatenate)
     conj = staticmethod(elementwise.conj)
+    convolve = staticmethod(extras.convolve)
+    copy: Callable[..., Any]
     copysign = staticmethod(elementwise.copysign)
+    corrcoef: Callable[..., Any]
+    correlate = staticmethod(extras.correlate)
     cos = staticmethod(elementwise.cos)
     cosh = staticmethod(elementwise.cosh)
     count_nonzero = staticmethod(searching.count_nonzero)
+    cov = staticmethod(extras.cov)
+    cumprod: Callable[..., Any]
+    cumsum: Callable[..., Any]
     cumulative_prod = staticmethod(statistical.cumulative_prod)
     cumulative_sum = staticmethod(statistical.cumulative_sum)
+    diag = staticmethod(extras.diag)
+    diagonal: Callable[..., Any]
     diff = staticmethod(utility.diff)
     divide = staticmethod(elementwise.divide)
+    dot: Callable[..., Any]
+    dsplit: Callable[..., Any]
+    dstack: Callable[..., Any]
     e: float
+    einsum = staticmethod(extras.einsum)
     empty = staticmethod(creation.empty)
     empty_like = staticmethod(creation.empty_like)
     equal = staticmethod(elementwise.equal)
@@ -135,7 +167,10 @@ class Functions:
     eye = staticmethod(grids.eye)
     fft: Fft
     finfo = staticmethod(data_types.finfo)
+    flatnonzero: Callable[..., Any]
     flip = staticmethod(manipulation.flip)
+    fliplr: Callable[..., Any]
+    flipud: Callable[..., Any]
     float16: DType
     float32: DType
     float4_e2m1fn: DType
@@ -158,23 +193,35 @@ class Functions:
     from_dlpack = staticmethod(creation.from_dlpack)
     full = staticmethod(creation.full)
     full_like = staticmethod(creation.full_like)
+    gradient = staticmethod(extras.gradient)
     greater = staticmethod(elementwise.greater)
     greater_equal = staticmethod(elementwise.greater_equal)
+    histogram = staticmethod(extras.histogram)
+    hsplit: Callable[..., Any]
+    hstack: Callable[..., Any]
     hypot = staticmethod(elementwise.hypot)
     iinfo = staticmethod(data_types.iinfo)
     imag = staticmethod(elementwise.imag)
     inf: float
+    inner: Callable[..., Any]
     int16: DType
     int2: DType
     int32: DType
     int4: DType
     int64: DType
     int8: DType
+    interp = staticmethod(extras.interp)
+    isclose: Callable[..., Any]
+    iscomplex: Callable[..., Any]
+    iscomplexobj: Callable[..., Any]
     isdtype = staticmethod(data_types.isdtype)
     isfinite = staticmethod(elementwise.isfinite)
     isin = staticmethod(sets.isin)
     isinf = staticmethod(elementwise.isinf)
     isnan = staticmethod(elementwise.isnan)
+    isreal: Callable[..., Any]
+    isrealobj: Callable[..., Any]
+    kron: Callable[..., Any]
     less = staticmethod(elementwise.less)
     less_equal = staticmethod(elementwise.less_equal)
     linalg: Linalg
@@ -188,29 +235,56 @@ class Functions:
     logical_not = staticmethod(elementwise.logical_not)
     logical_or = staticmethod(elementwise.logical_or)
     logical_xor = staticmethod(elementwise.logical_xor)
+    logspace = staticmethod(extras.logspace)
     matmul = staticmethod(linear_algebra.matmul)
     matrix_transpose = staticmethod(linear_algebra.matrix_transpose)
     max = staticmethod(statistical.max)
     maximum = staticmethod(elementwise.maximum)
     mean = staticmethod(statistical.mean)
+    median: Callable[..., Any]
     meshgrid = staticmethod(grids.meshgrid)
     min = staticmethod(statistical.min)
     minimum = staticmethod(elementwise.minimum)
     moveaxis = staticmethod(manipulation.moveaxis)
     multiply = staticmethod(elementwise.multiply)
     nan: float
+    nan_to_num: Callable[..., Any]
+    nanargmax: Callable[..., Any]
+    nanargmin: Callable[..., Any]
+    nancumprod: Callable[..., Any]
+    nancumsum: Callable[..., Any]
+    nanmax: Callable[..., Any]
+    nanmean: Callable[..., Any]
+    nanmedian: Callable[..., Any]
+    nanmin: Callable[..., Any]
+    nanpercentile: Callable[..., Any]
+    nanprod: Callable[..., Any]
+    nanquantile = staticmethod(extras.nanquantile)
+    nanstd: Callable[..., Any]
+    nansum: Callable[..., Any]
+    nanvar: Callable[..., Any]
+    ndim: Callable[..., Any]
     negative = staticmethod(elementwise.negative)
     nextafter = staticmethod(elementwise.nextafter)
     nonzero = staticmethod(searching.nonzero)
     not_equal = staticmethod(elementwise.not_equal)
     ones = staticmethod(creation.ones)
     ones_like = staticmethod(creation.ones_like)
+    outer: Callable[..., Any]
+    pad = staticmethod(extras.pad)
+    partition: Callable[..., Any]
+    percentile: Callable[..., Any]
     permute_dims = staticmethod(manipulation.permute_dims)
     pi: float
+    piecewise = staticmethod(extras.piecewise)
+    polyval: Callable[..., Any]
     positive = staticmethod(elementwise.positive)
     pow = staticmethod(elementwise.pow)
     prod = staticmethod(statistical.prod)
     promote_types = staticmethod(data_types.promote_types)
+    ptp: Callable[..., Any]
+    quantile = staticmethod(extras.quantile)
+    ravel: Callable[..., Any]
     real = staticmethod(elementwise.real)
     reciprocal = staticmethod(elementwise.reciprocal)
     remainder = staticmethod(elementwise.remainder)
@@ -218,13 +292,19 @@ class Functions:
     reshape = staticmethod(manipulation.reshape)
     result_type = staticmethod(data_types.result_type)
     roll = staticmethod(manipulation.roll)
+    rot90: Callable[..., Any]
     round = staticmethod(elementwise.round)
     searchsorted = staticmethod(searching.searchsorted)
+    setdiff1d: Callable[..., Any]
+    shape: Callable[..., Any]
     sign = staticmethod(elementwise.sign)
     signbit = staticmethod(elementwise.signbit)
     sin = staticmethod(elementwise.sin)
+    sinc: Callable[..., Any]
     sinh = staticmethod(elementwise.sinh)
+    size: Callable[..., Any]
     sort = staticmethod(sorting.sort)
+    split: Callable[..., Any]
     sqrt = staticmethod(elementwise.sqrt)
     square = staticmethod(elementwise.square)
     squeeze = staticmethod(manipulation.squeeze)
@@ -233,12 +313,14 @@ class Functions:
     string: DType
     subtract = staticmethod(elementwise.subtract)
     sum = staticmethod(statistical.sum)
+    swapaxes: Callable[..., Any]
     take = staticmethod(indexing.take)
     take_along_axis = staticmethod(indexing.take_along_axis)
     tan = staticmethod(elementwise.tan)
     tanh = staticmethod(elementwise.tanh)
     tensordot = staticmethod(linear_algebra.tensordot)
     tile = staticmethod(manipulation.tile)
+    transpose = staticmethod(extras.transpose)
     tril = staticmethod(grids.tril)
     triu = staticmethod(grids.triu)
     trunc = staticmethod(elementwise.trunc)
@@ -248,13 +330,18 @@ class Functions:
     uint4: DType
     uint64: DType
     uint8: DType
+    union1d: Callable[..., Any]
+    unique: Callable[..., Any]
     unique_all = staticmethod(sets.unique_all)
     unique_counts = staticmethod(sets.unique_counts)
     unique_inverse = staticmethod(sets.unique_inverse)
     unique_values = staticmethod(sets.unique_values)
     unstack = staticmethod(joining.unstack)
     var = staticmethod(statistical.var)
+    vdot: Callable[..., Any]
     vecdot = staticmethod(linear_algebra.vecdot)
+    vsplit: Callable[..., Any]
+    vstack: Callable[..., Any]
     where = staticmethod(searching.where)
     zeros = staticmethod(creation.zeros)
     zeros_like = staticmethod(creation.zeros_like)

@@ -18,7 +18,7 @@ from promoarray.core.asarray import unbound
 from promoarray.core.operands import array_class
 from promoarray.errors import ends_at_caller, quoted
 from promoarray.functions import info
-from promoarray.other_names import NUMPYS, for_function
+from promoarray.other_names import for_function
 from promoarray.parray import PArray, array_type
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
@@ -32,8 +32,6 @@ else:
 
 class Namespace(Functions):
     """The functions of promoarray under one policy, whatever the policy in force is.
-
-    NumPy's functions beyond the standard (``einsum``) are in ``extras`` alone.
 
     Made by ``promoarray.namespace``. There is one object a policy; it hashes, and its ``__name__``
     is ``promoarray.<policy>``, because array-api-compat tells namespaces apart by name.
@@ -58,13 +56,11 @@ class Namespace(Functions):
 
     def _found(self, name: str) -> Any:
         """What the module has under a name of the namespace."""
-        module, beyond = self._module(), name in NUMPYS and not self._chapter
-        alone = name in _OF_THE_MODULE and not self._chapter
-        if beyond or alone or not hasattr(module, name):
+        module, alone = self._module(), name == "random" and not self._chapter
+        if alone or not hasattr(module, name):
             chapter = self._chapter.removeprefix(".extras")
             words = for_function(f"{chapter}.{name}".removeprefix("."), "xp")
-            words = f"; write xp.extras.{name}" if beyond else words
-            words = f"; write {_OF_THE_MODULE[name]}" if alone else words
+            words = "; write xp.asarray(numpy.random...)" if alone else words
             raise AttributeError(
                 f"{self!r} has no attribute {quoted(name)}{words}", name=name, obj=self
             )
@@ -74,9 +70,7 @@ class Namespace(Functions):
         return import_module(f"promoarray{self._chapter}")
 
     def __dir__(self) -> list[str]:
-        return sorted(
-            {*dir(self._module())} - {*(() if self._chapter else (*NUMPYS, *_OF_THE_MODULE))}
-        )
+        return sorted({*dir(self._module())} - {*(() if self._chapter else ("random",))})
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"
@@ -164,9 +158,6 @@ def _check_bindings(cls: type[PArray], values: Iterable[Any]) -> None:
 
 _CHAPTERS = frozenset({"linalg", "fft", "extras"})
 """Modules of functions that a namespace binds as it binds its own."""
-
-_OF_THE_MODULE = {"random": "xp.asarray(numpy.random...)", "ndarray": "xp.PArray"}
-"""What the main module has for programs that import it as ``np``, and what to write for it here."""
 
 _REBINDING = frozenset({"array", "asarray", "from_dlpack"})
 """Functions that take arrays of any other namespace: the way from one to another."""

@@ -31,7 +31,7 @@ NUMPYS = (
     "transpose",
     *BY_NAME,
 )
-"""Functions of NumPy's that are in ``extras``, and on the main module by the same name."""
+"""Functions of NumPy's that are in ``extras``, on the main module and on namespaces."""
 
 _FUNCTIONS = """
 acos              <- arccos

@@ -14,6 +14,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.functions import HOMES
+from promoarray.other_names import BY_NAME, NUMPYS
 
 CONSUMER = Path(__file__).with_name("typed_consumer.py")
 WRITTEN = Path(pa.__file__).with_name("namespace_types.py")
@@ -22,6 +23,10 @@ HEAD = '''"""Functions of a namespace, for type checkers and editors; no program
 Written by ``tests/test_typing.py``.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+from promoarray import extras
 from promoarray import fft as fourier
 from promoarray import linalg as algebra
 from promoarray.dtypes import DType
@@ -44,6 +49,9 @@ def declared(module: Any) -> Iterator[str]:
         elif module is not pa or name in HOMES:
             home = {"fft": "fourier", "linalg": "algebra"}.get(module.__name__.split(".")[-1])
             yield f"    {name} = staticmethod({home or HOME[name]}.{name})"
+        elif name in NUMPYS:
+            made = "Callable[..., Any]" if name in BY_NAME else f"staticmethod(extras.{name})"
+            yield f"    {name}{':' if name in BY_NAME else ' ='} {made}"
 
 
 CHAPTERS = {"fft": "Fft", "linalg": "Linalg"}
@@ -64,7 +72,8 @@ def test_type_checkers_know_every_name_of_a_namespace() -> None:
         return [
             line.strip()
             for line in text.splitlines()
-            if " = " in line or line.endswith((": DType", ": float", ": str"))
+            if " = " in line
+            or line.endswith((": DType", ": float", ": str", ": Callable[..., Any]"))
         ]
 
     assert names(WRITTEN.read_text(encoding="utf-8")) == names(written())

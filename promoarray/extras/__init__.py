@@ -1,7 +1,7 @@
 """Functions beyond the array API: ``promoarray.extras``, and ``xp.extras`` of a namespace.
 
-The losses stand here alone. NumPy's functions are on the main module as well (``pa.einsum``), for
-NumPy users; a namespace keeps to the standard's names, so that what it runs, runs elsewhere.
+The losses stand here alone. NumPy's functions are on the main module and on namespaces as well
+(``pa.einsum``, ``xp.einsum``), where NumPy users and clients look for them.
 """
 
 from __future__ import annotations
