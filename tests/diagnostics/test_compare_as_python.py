@@ -155,6 +155,10 @@ def test_what_a_program_does_to_its_process(tmp_path: Path) -> None:
 ENDS = {
     "exit 3": ("raise SystemExit(3)", "exit status 3"),
     "exit text": ("import sys; sys.exit('[/data/train] text')", "exit status 1"),
+    "exit of a handler": (
+        "import sys\ntry: int('x')\nexcept ValueError: sys.exit(1)",
+        "program.py:5: try: int('x'): ValueError: invalid",
+    ),
     "exit object": ("raise SystemExit([1, 2])", "exit status 1"),
     "exit in a thread": ("import _thread; _thread.interrupt_main(); input()", "interrupted"),
     "os._exit": ("import os; os._exit(7)", "exit status 7"),
@@ -189,7 +193,7 @@ ENDS = {
     ),
     "output is gone": ("import os; os.close(1); print('a')", ""),
 }
-QUICK = ("os._exit",)
+QUICK = ("os._exit", "exit of a handler")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from types import FrameType, ModuleType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from promoarray.core.call_site import keep_source
 from promoarray.core.events import Observer, OperationEvent, Repeat
@@ -100,6 +100,7 @@ def keep_watching(watch: Watch) -> None:
         _close_when_terminated()
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, _closing_first(getattr(os, name)))
+    sys.exit = _with_what_is_handled(sys.exit)
     if not watch.task.all_frames:
         _shorten_tracebacks()
 
@@ -137,6 +138,21 @@ def _closing_first(leave: Callable[..., Any]) -> Callable[..., Any]:
     def left(*args: Any, **options: Any) -> Any:
         _close()
         return leave(*args, **options)
+
+    return left
+
+
+def _with_what_is_handled(leave: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
+    """End a program as ``sys.exit`` does, and note the error that it handles there.
+
+    Launchers (Hydra) print the error of a program and exit: it is what stopped it.
+    """
+
+    def left(status: Any = None, /) -> NoReturn:
+        error = sys.exception()
+        if status not in (None, 0) and isinstance(error, Exception):
+            _watches[0].handled = error
+        leave(status)
 
     return left
 
@@ -229,7 +245,11 @@ class Watch(Observer):
     task : Task
     quiet_until : float
         The time at which what is known by then is to be written down.
+    handled : Exception or None
+        What the program handled as it called ``sys.exit``.
     """
+
+    handled: Exception | None = None
 
     def __init__(self, task: Task, folder: str) -> None:
         self.task, self._folder = task, folder
@@ -374,7 +394,7 @@ class Watch(Observer):
     def _ended(self) -> Findings:
         findings, names = self._findings(), vars(self._main)
         findings.files = own_files()
-        error = getattr(sys, "last_value", None)
+        error = getattr(sys, "last_value", None) or self.handled
         if error is not None:
             findings.error, findings.message = last_line(error), in_short(error)
             findings.stopped = stopped_at(error)

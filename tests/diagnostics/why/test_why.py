@@ -108,6 +108,13 @@ STOPS = {
         "a  int64 (3,)  np.arange(3), program.py:2: the default dtype of Python integers",
         "a = np.arange(3, dtype=np.float64)",
     ),
+    "an error that a launcher prints before it exits": (
+        "numpy",
+        NUMPY + "def main():\n    a = np.arange(3)\n    a += 0.5\n"
+        "import sys\ntry: main()\nexcept Exception as e:\n    print(e)\n    sys.exit(1)\n",
+        "a  int64 (3,)  np.arange(3), program.py:3: the default dtype of Python integers",
+        "a = np.arange(3, dtype=np.float64)",
+    ),
     "an out= of integers": (
         "numpy",
         NUMPY + "out = np.zeros(3, dtype=int)\nnp.add(np.ones(3), 1.5, out=out)\n",
