@@ -6,7 +6,6 @@ Written by ``tests/test_typing.py``.
 from collections.abc import Callable
 from typing import Any
 
-from promoarray import extras
 from promoarray import fft as fourier
 from promoarray import linalg as algebra
 from promoarray.dtypes import DType
@@ -100,7 +99,7 @@ class Functions:
     argsort = staticmethod(sorting.argsort)
     argwhere: Callable[..., Any]
     around: Callable[..., Any]
-    array = staticmethod(extras.array)
+    array: Callable[..., Any]
     array_equal: Callable[..., Any]
     array_split: Callable[..., Any]
     asarray = staticmethod(creation.asarray)
@@ -134,22 +133,22 @@ class Functions:
     complex32: DType
     complex64: DType
     concat = staticmethod(joining.concat)
-    concatenate = staticmethod(extras.concatenate)
+    concatenate: Callable[..., Any]
     conj = staticmethod(elementwise.conj)
-    convolve = staticmethod(extras.convolve)
+    convolve: Callable[..., Any]
     copy: Callable[..., Any]
     copysign = staticmethod(elementwise.copysign)
     corrcoef: Callable[..., Any]
-    correlate = staticmethod(extras.correlate)
+    correlate: Callable[..., Any]
     cos = staticmethod(elementwise.cos)
     cosh = staticmethod(elementwise.cosh)
     count_nonzero = staticmethod(searching.count_nonzero)
-    cov = staticmethod(extras.cov)
+    cov: Callable[..., Any]
     cumprod: Callable[..., Any]
     cumsum: Callable[..., Any]
     cumulative_prod = staticmethod(statistical.cumulative_prod)
     cumulative_sum = staticmethod(statistical.cumulative_sum)
-    diag = staticmethod(extras.diag)
+    diag: Callable[..., Any]
     diagonal: Callable[..., Any]
     diff = staticmethod(utility.diff)
     divide = staticmethod(elementwise.divide)
@@ -157,7 +156,7 @@ class Functions:
     dsplit: Callable[..., Any]
     dstack: Callable[..., Any]
     e: float
-    einsum = staticmethod(extras.einsum)
+    einsum: Callable[..., Any]
     empty = staticmethod(creation.empty)
     empty_like = staticmethod(creation.empty_like)
     equal = staticmethod(elementwise.equal)
@@ -193,10 +192,10 @@ class Functions:
     from_dlpack = staticmethod(creation.from_dlpack)
     full = staticmethod(creation.full)
     full_like = staticmethod(creation.full_like)
-    gradient = staticmethod(extras.gradient)
+    gradient: Callable[..., Any]
     greater = staticmethod(elementwise.greater)
     greater_equal = staticmethod(elementwise.greater_equal)
-    histogram = staticmethod(extras.histogram)
+    histogram: Callable[..., Any]
     hsplit: Callable[..., Any]
     hstack: Callable[..., Any]
     hypot = staticmethod(elementwise.hypot)
@@ -210,7 +209,7 @@ class Functions:
     int4: DType
     int64: DType
     int8: DType
-    interp = staticmethod(extras.interp)
+    interp: Callable[..., Any]
     isclose: Callable[..., Any]
     iscomplex: Callable[..., Any]
     iscomplexobj: Callable[..., Any]
@@ -235,7 +234,7 @@ class Functions:
     logical_not = staticmethod(elementwise.logical_not)
     logical_or = staticmethod(elementwise.logical_or)
     logical_xor = staticmethod(elementwise.logical_xor)
-    logspace = staticmethod(extras.logspace)
+    logspace: Callable[..., Any]
     matmul = staticmethod(linear_algebra.matmul)
     matrix_transpose = staticmethod(linear_algebra.matrix_transpose)
     max = staticmethod(statistical.max)
@@ -259,7 +258,7 @@ class Functions:
     nanmin: Callable[..., Any]
     nanpercentile: Callable[..., Any]
     nanprod: Callable[..., Any]
-    nanquantile = staticmethod(extras.nanquantile)
+    nanquantile: Callable[..., Any]
     nanstd: Callable[..., Any]
     nansum: Callable[..., Any]
     nanvar: Callable[..., Any]
@@ -271,19 +270,19 @@ class Functions:
     ones = staticmethod(creation.ones)
     ones_like = staticmethod(creation.ones_like)
     outer: Callable[..., Any]
-    pad = staticmethod(extras.pad)
+    pad: Callable[..., Any]
     partition: Callable[..., Any]
     percentile: Callable[..., Any]
     permute_dims = staticmethod(manipulation.permute_dims)
     pi: float
-    piecewise = staticmethod(extras.piecewise)
+    piecewise: Callable[..., Any]
     polyval: Callable[..., Any]
     positive = staticmethod(elementwise.positive)
     pow = staticmethod(elementwise.pow)
     prod = staticmethod(statistical.prod)
     promote_types = staticmethod(data_types.promote_types)
     ptp: Callable[..., Any]
-    quantile = staticmethod(extras.quantile)
+    quantile: Callable[..., Any]
     ravel: Callable[..., Any]
     real = staticmethod(elementwise.real)
     reciprocal = staticmethod(elementwise.reciprocal)
@@ -320,7 +319,7 @@ class Functions:
     tanh = staticmethod(elementwise.tanh)
     tensordot = staticmethod(linear_algebra.tensordot)
     tile = staticmethod(manipulation.tile)
-    transpose = staticmethod(extras.transpose)
+    transpose: Callable[..., Any]
     tril = staticmethod(grids.tril)
     triu = staticmethod(grids.triu)
     trunc = staticmethod(elementwise.trunc)

@@ -14,7 +14,7 @@ import pytest
 
 import promoarray as pa
 from promoarray.functions import HOMES
-from promoarray.other_names import BY_NAME, NUMPYS
+from promoarray.other_names import NUMPYS
 
 CONSUMER = Path(__file__).with_name("typed_consumer.py")
 WRITTEN = Path(pa.__file__).with_name("namespace_types.py")
@@ -26,7 +26,6 @@ Written by ``tests/test_typing.py``.
 from collections.abc import Callable
 from typing import Any
 
-from promoarray import extras
 from promoarray import fft as fourier
 from promoarray import linalg as algebra
 from promoarray.dtypes import DType
@@ -50,8 +49,7 @@ def declared(module: Any) -> Iterator[str]:
             home = {"fft": "fourier", "linalg": "algebra"}.get(module.__name__.split(".")[-1])
             yield f"    {name} = staticmethod({home or HOME[name]}.{name})"
         elif name in NUMPYS:
-            made = "Callable[..., Any]" if name in BY_NAME else f"staticmethod(extras.{name})"
-            yield f"    {name}{':' if name in BY_NAME else ' ='} {made}"
+            yield f"    {name}: Callable[..., Any]"
 
 
 CHAPTERS = {"fft": "Fft", "linalg": "Linalg"}
