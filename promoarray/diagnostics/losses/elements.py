@@ -13,7 +13,6 @@ import numpy as np
 
 from promoarray.core import host
 from promoarray.diagnostics.model.lost import CHECKS, Example, Loss
-from promoarray.diagnostics.record._seen import extremes, screen, span
 from promoarray.dtypes import BITS, BY_NAME, CONCRETE, DType, Format, Kind
 from promoarray.promotion.scalars import bounds
 
@@ -293,17 +292,29 @@ def least_float(largest: float, least: str = "float32") -> str:
     return "float64" if math.isfinite(largest) else ""
 
 
-# -- passes over arrays, in C++ -------------------------------------------------------------------
+# -- passes over arrays ---------------------------------------------------------------------------
 
 
 def counts(values: Values) -> tuple[int, int, int, int, int]:
     """Count NaN, Inf, zero, subnormal numbers and the largest, of floats or of complex parts."""
-    array, dtype = values
-    word, layout = CODES[dtype]
-    try:
-        return screen(array.view(word), layout)
-    except ValueError:  # neither C nor Fortran has such an order, or complex and 0-d
-        return screen(words(array, dtype), layout)
+    held, magnitudes, layout = _coded(values)
+    normal = 1 << layout.mantissa
+    if not held.size or (magnitudes.max() < layout.largest and magnitudes.min() >= normal):
+        return 0, 0, 0, 0, 0
+
+    def count(which: Array) -> int:
+        return int(np.count_nonzero(which))
+
+    nan = count(magnitudes > layout.largest)
+    inf = 0 if layout.inf is None else count(magnitudes == layout.inf)
+    zero = small = 0
+    if layout.mantissa:
+        zero = count(magnitudes == 0)
+        small = count(magnitudes < normal) - zero
+    if has_nan_for_zero(layout):
+        lone = count((magnitudes == 0) & (held != 0))
+        nan, zero = nan + lone, zero - lone
+    return nan - inf, inf, zero, small, count(magnitudes == layout.largest)
 
 
 def ends(values: Values) -> tuple[int, int, int, bool]:
@@ -311,13 +322,26 @@ def ends(values: Values) -> tuple[int, int, int, bool]:
 
     Then 1 or -1 if all of them have that sign, else 0, and whether all numbers are finite.
     """
-    array, dtype = values
-    word, layout = CODES[dtype]
-    try:
-        least, most, sign, is_finite = span(array.view(word), layout)
-    except ValueError:
-        least, most, sign, is_finite = span(words(array, dtype), layout)
-    return least, most, sign, is_finite and not has_nan_for_zero(layout)
+    held, magnitudes, layout = _coded(values)
+    finite = magnitudes <= layout.largest
+    is_finite = bool(finite.all())
+    if not is_finite:
+        held, magnitudes = held[finite], magnitudes[finite]
+    if not held.size:
+        return -1, -1, 0, is_finite and not has_nan_for_zero(layout)
+    negative = held != magnitudes
+    sign = -1 if negative.all() else 0 if negative.any() else 1
+    is_finite &= not has_nan_for_zero(layout)
+    return int(magnitudes.min()), int(magnitudes.max()), sign, is_finite
+
+
+def _coded(values: Values) -> tuple[Array, Array, Format]:
+    """The codes of floats in any order, their magnitudes, and the layout."""
+    word, layout = CODES[values.dtype]
+    digits = layout.exponent + layout.mantissa
+    held = values.array.ravel("K").view(word)
+    held = held if digits + layout.signed == 8 * word.itemsize else held & ((2 << digits) - 1)
+    return held, held & ((1 << digits) - 1), layout
 
 
 def has_nan_for_zero(layout: Format) -> bool:
@@ -328,12 +352,7 @@ def has_nan_for_zero(layout: Format) -> bool:
 def integer_ends(values: Values) -> tuple[int, int]:
     """The least and the greatest of integers or bools; of no elements 0."""
     array = plain(values)
-    if values.dtype.kind is Kind.BOOL:
-        array = array.view(np.uint8)
-    try:
-        return extremes(array)
-    except ValueError:
-        return extremes(np.ascontiguousarray(array))
+    return (int(array.min()), int(array.max())) if array.size else (0, 0)
 
 
 def words(array: Array, dtype: DType) -> Array:

@@ -91,10 +91,8 @@ def lost(
     dtype = result.dtype
     found: list[Loss] = []
     if dtype.kind in INTEGERS and WRAP in kinds:
-        passed = integers.one_pass(operation, operands, result)
-        if passed is None or passed.total:
-            how = options, Scope(kinds, bound, brief)
-            found = integers.wrapped(_usual(operation, operands), operands, result, passed, *how)
+        how = options, Scope(kinds, bound, brief)
+        found = integers.wrapped(_usual(operation, operands), operands, result, *how)
     elif dtype.kind in INEXACT:
         nan, inf, zero, subnormal, _ = counted or counts(result)
         if nan or inf:

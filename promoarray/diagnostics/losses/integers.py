@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray.diagnostics.losses.elements import (
+    MOST,
     Array,
     Elements,
     Operand,
@@ -35,7 +36,6 @@ from promoarray.diagnostics.losses.elements import (
     rows,
 )
 from promoarray.diagnostics.model.lost import WRAP, Loss
-from promoarray.diagnostics.record._seen import wraps
 from promoarray.dtypes import DType, Kind
 from promoarray.promotion.scalars import bounds
 
@@ -109,16 +109,10 @@ def wrapped(
     operation: str,
     operands: Sequence[Operand],
     result: Values,
-    passed: Passed | None,
     options: Mapping[str, Any],
     scope: Scope,
 ) -> list[Loss]:
     """Return what wraps of an operation on integers that has integers for a result."""
-    if passed is not None:
-        which, exact = np.array([passed.first]), _ELEMENTWISE[operation].exact
-        wanted = partial(least_integer, passed.least, passed.most, result.dtype)
-        elements = Elements(operands, result, 1, scope.brief)
-        return [elements.loss(WRAP, which, exact, count=passed.total, wanted=wanted)]
     if not result.array.size or not all(map(is_whole, operands)):
         return []
     with np.errstate(all="ignore"):
@@ -185,18 +179,35 @@ def _elementwise(
         ends = rule.ends(*map(ends_of, operands))
         if _within(None if ends is None else (rule.exact(*each) for each in ends), result.dtype):
             return []
-    elements = Elements.of(operands, result, scope)
+    whole = operation in _CHEAP
+    elements = Elements.of(operands, result, scope._replace(bound=None) if whole else scope)
     made = elements.beside(result).reshape(-1)
-    exact = rule.approximate(*(floats(elements.beside(each)) for each in operands))
-    exact = _settled(np.broadcast_to(exact, made.shape).reshape(-1), rule, elements)
-    which = np.flatnonzero(_beyond(exact, made, result.dtype))
-    if not which.size:
-        return []
-    wanted = partial(_wanted, exact, made, result.dtype)
-    return [elements.loss(WRAP, which, rule.exact, wanted=wanted)]
+    given = [elements.beside(each) for each in operands]
+
+    starts = range(0, made.size, MOST)
+
+    def exact_from(start: int) -> Array:
+        part = slice(start, start + MOST)
+        exact = rule.approximate(*(floats(x[part] if x.ndim else x) for x in given))
+        return _settled(np.broadcast_to(exact, made[part].shape), rule, elements, start)
+
+    def wrapped_from(start: int) -> Array:
+        some = made[start : start + MOST]
+        return start + np.flatnonzero(_beyond(exact_from(start), some, result.dtype))
+
+    def wanted() -> str:
+        exact = np.concatenate([exact_from(start) for start in starts])
+        return _wanted(exact, made, result.dtype)
+
+    which = np.concatenate([wrapped_from(start) for start in starts])
+    return [elements.loss(WRAP, which, rule.exact, wanted=wanted)] if which.size else []
 
 
-def _settled(exact: Array, rule: _Rule, elements: Elements) -> Array:
+_CHEAP = frozenset({"add", "subtract", "multiply"})
+"""Operations of which all elements are examined, however many there are."""
+
+
+def _settled(exact: Array, rule: _Rule, elements: Elements, start: int) -> Array:
     """Results right enough to tell whether a dtype below 64 bits holds them."""
     dtype, operands = elements.result.dtype, elements.operands
     largest = float(max(abs(end) for each in operands for end in _ends(each)))
@@ -206,42 +217,9 @@ def _settled(exact: Array, rule: _Rule, elements: Elements) -> Array:
     near = [np.abs(exact - bound) <= error for bound in bounds(dtype)]
     unsure = np.flatnonzero(near[0] | near[1])
     exact = exact.copy()
-    exact[unsure] = [rule.exact(*elements.at(elements.index(at))) for at in unsure.tolist()]
+    at = (elements.index(start + n) for n in unsure.tolist())
+    exact[unsure] = [rule.exact(*elements.at(each)) for each in at]
     return exact
-
-
-# -- elements of one dtype, in C++ ----------------------------------------------------------------
-
-
-class Passed(NamedTuple):
-    """How many results wrap, the first of them, and the least and the greatest exact one."""
-
-    total: int
-    first: int
-    least: float
-    most: float
-
-
-_PASSES = {"add": 0, "subtract": 1, "multiply": 2}
-
-
-def one_pass(operation: str, operands: Sequence[Operand], result: Values) -> Passed | None:
-    """Go through all elements of two arrays of one dtype, or one and a number; None of others."""
-    dtype, shape = result.dtype, result.array.shape
-    if operation not in _PASSES or dtype.bits < 8 or len(operands) != 2:
-        return None
-    arrays: list[Array] = []
-    for operand in operands:
-        if isinstance(operand, Values) and operand.dtype is dtype:
-            array = operand.array
-        elif isinstance(operand, int) and _within([operand], dtype):
-            array = np.array(operand, dtype.storage)
-        else:
-            return None
-        if array.shape != shape and not (arrays and array.size == 1):
-            return None
-        arrays.append(np.ascontiguousarray(array))
-    return Passed(*wraps(_PASSES[operation], *arrays))
 
 
 # -- reductions, and differences ------------------------------------------------------------------

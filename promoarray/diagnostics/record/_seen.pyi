@@ -5,7 +5,7 @@ from typing import Any, Self, final
 from typing_extensions import disjoint_base
 
 from promoarray.core.array_base import TypeRecord
-from promoarray.dtypes import DType, Format
+from promoarray.dtypes import DType
 
 OPERATORS: tuple[str, ...]
 """The operations that operators are, in the order of the numbers that ``operate`` is given."""
@@ -59,38 +59,3 @@ class FastHook:
     def number_class(self, x: Any, /) -> Any: ...
     def call(self, number: int, f: Any, /, *args: Any, **kwargs: Any) -> Any: ...
     def call_later(self, number: int, f: Any, /, *args: Any, **kwargs: Any) -> Any: ...
-
-def screen(words: Any, layout: Format, /) -> tuple[int, int, int, int, int]:
-    """Count what is NaN, Inf, zero, subnormal and the largest number of floats.
-
-    Parameters
-    ----------
-    words : array of unsigned integers
-        The codes, in any order.
-    layout : Format
-    """
-
-def span(words: Any, layout: Format, /) -> tuple[int, int, int, bool]:
-    """Return the codes of the least and the greatest magnitude of what is finite, or -1.
-
-    Then 1 or -1 if all have that sign, else 0, and whether all numbers are finite. That does not
-    hold of formats in which NaN has the code of -0.
-    """
-
-def extremes(integers: Any, /) -> tuple[int, int]:
-    """Return the least and the greatest of some integers; 0 of none."""
-
-def wraps(operation: int, x: Any, y: Any, /) -> tuple[int, int, float, float]:
-    """Count the sums (0), differences (1) or products (2) of integers that wrap.
-
-    Parameters
-    ----------
-    operation : int
-    x, y : array of integers, of one dtype
-        Of one size, or ``y`` is one number.
-
-    Returns
-    -------
-    tuple of (int, int, float, float)
-        How many; the first one; if any may wrap, the least and the greatest exact result.
-    """

@@ -1,4 +1,4 @@
-"""The passes in C++ that tell where nothing can be lost: held against NumPy, and misuse is told."""
+"""The passes that tell where nothing can be lost, held against other ways to compute the same."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from promoarray import dtypes as dt
 from promoarray.core.cast import convert
 from promoarray.diagnostics.losses.elements import CODES, Values, counts, ends, integer_ends
-from promoarray.diagnostics.record._seen import extremes, screen, span, wraps
-from promoarray.dtypes import INTEGERS, DType, Kind
+from promoarray.diagnostics.losses.examined import lost
+from promoarray.dtypes import BY_NAME, INTEGERS, DType, Kind
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.scalars import bounds, largest
 
@@ -41,7 +41,6 @@ def test_classes_are_counted(dtype: DType, size: int) -> None:
             int((np.abs(wide) == largest(dtype)).sum()),
         )
         assert counts(Values(held, dtype)) == expected
-        assert screen(some, layout) == expected
         finite = wide[np.isfinite(wide)]
         least, most, sign, is_finite = ends(Values(held, dtype))
         if not finite.size:
@@ -89,37 +88,17 @@ def test_wraps_are_counted(letter: str) -> None:
     dtype = np.dtype(letter)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     half = high // 2 + 1
-    for number, x, y, expected in (
-        (0, [high, 1, half, half - 1], [1, 1, half, half], (2, 0)),
-        (0, [low, low, 0, 1], [high, 0, low, high], (1, 3)),
-        (1, [low, 5, low + 1, high], [1, 1, 1, 1], (1, 0)),
-        (2, [half, half, 2, high], [1, 2, 2, high], (2, 1)),
-        (2, [high, 1, 0, 0], [1, high, high, low], (0, 0)),
+    for name, x, y, expected in (
+        ("add", [high, 1, half, half - 1], [1, 1, half, half], (2, 0)),
+        ("add", [low, low, 0, 1], [high, 0, low, high], (1, 3)),
+        ("subtract", [low, 5, low + 1, high], [1, 1, 1, 1], (1, 0)),
+        ("multiply", [half, half, 2, high], [1, 2, 2, high], (2, 1)),
+        ("multiply", [high, 1, 0, 0], [1, high, high, low], None),
+        ("multiply", [3, high, high], 2, (2, 1)),
+        ("add", [], [], None),
     ):
         one, other = np.array(x, dtype), np.array(y, dtype)
-        assert wraps(number, one, other)[:2] == expected, (number, x)
-    assert wraps(2, np.array([3, high, high], dtype), np.array(2, dtype))[:2] == (2, 1)
-    assert wraps(0, np.array([], dtype), np.array([], dtype))[0] == 0
-
-
-def test_what_is_no_array_of_them_is_an_error() -> None:
-    layout, array = dt.float32.format, np.zeros(3, np.uint32)
-    assert layout is not None
-    for function in (screen, span):
-        for args in ((array,), (array, layout, 1), (array, 5), (array, (1, 2)), (5, layout)):
-            with pytest.raises(TypeError):
-                function(*args)
-        with pytest.raises(TypeError):
-            function(np.zeros(3), layout)
-        with pytest.raises(TypeError):
-            function(array, (1, 2, 3, 4, 5, 6, 7, "x"))  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="contiguous"):
-            function(np.zeros(6, np.uint32)[::2], layout)
-    with pytest.raises(TypeError):
-        extremes(np.zeros(3))
-    ints = np.zeros(3, np.int32)
-    for wrong in ((3, ints, ints), (0, ints), (0, ints, ints[:2]), (0, ints, ints.astype("i8"))):
-        with pytest.raises(TypeError):
-            wraps(*wrong)
-    with pytest.raises(ValueError, match="contiguous"):
-        wraps(0, np.zeros((3, 3), np.int32).T, ints)
+        made = getattr(np, name)(one, other)
+        held = [Values(each, BY_NAME[dtype.name]) for each in (one, other, made)]
+        found = [(each.count, each.example.index[0]) for each in lost(name, held[:2], held[2])]
+        assert found == ([] if expected is None else [expected]), (name, x)

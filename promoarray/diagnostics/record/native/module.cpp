@@ -5,7 +5,6 @@
 #include "call_cache.h"
 #include "dtype_map.h"
 #include "hook.h"
-#include "losses.h"
 
 namespace promoarray {
 namespace {
@@ -29,7 +28,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "promoarray.diagnostics.record._seen",
                           "What is seen of recorded programs.",
                           0,
-                          losses_functions,
+                          nullptr,
                           module_slots,
                           nullptr,
                           nullptr,
