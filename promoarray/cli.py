@@ -22,19 +22,8 @@ from typing import Any
 
 from promoarray import __version__
 from promoarray.console import Printable, console, show
-from promoarray.diagnostics.command_line import (
-    OF_PROGRAMS,
-    CommandParser,
-    align_arguments,
-    bisect_arguments,
-    check_arguments,
-    compare_arguments,
-    diff_arguments,
-    ignored,
-    port_arguments,
-    why_arguments,
-)
-from promoarray.diagnostics.completion import SHELLS, script
+from promoarray.diagnostics.command_line import OF_PROGRAMS, parser_of_all
+from promoarray.diagnostics.completion import script
 from promoarray.diagnostics.settings import find
 from promoarray.dtypes import BY_CODE, BY_NAME
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted, to_install
@@ -42,12 +31,6 @@ from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.registry import as_policy
 from promoarray.promotion.table_text import cell_dtype, python_scalar
-
-EPILOG = (
-    "Exit codes: 0 success, 1 the answer is no (a refusal, a failed check), 2 usage error, "
-    "3 internal error."
-)
-
 
 Command = Callable[[argparse.Namespace], int]
 """Runs a command, and returns its exit code."""
@@ -83,8 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     args.args = given[len(_before_dashes(given)) + 1 :]
     try:
-        run: Command = args.run_command
-        code = run(args)
+        code = _RUN.get(args.command, _in_room)(args)
         sys.stdout.flush()
     except (UsageError, UnknownPolicyError) as error:
         print(f"promoarray: {error}", file=sys.stderr)
@@ -124,7 +106,7 @@ _NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
 
 def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Parse a command line; what it leaves open, the settings of the project say."""
-    parser, commands = _parser()
+    parser, commands = parser_of_all(__version__)
     project = find() if words and words[0] in commands.keys() - _NO_SETTINGS else None
     if project is None:
         return parser.parse_known_args(words)
@@ -139,117 +121,6 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
 
 _NO_SETTINGS = {"completion", "doctor"}
 """Commands that work where a file of settings does not."""
-
-
-def _parser() -> tuple[CommandParser, dict[str, argparse.ArgumentParser]]:
-    """The parser, and that of each command."""
-    parser = CommandParser(
-        "promoarray", description="What dtype would this give in another framework?", epilog=EPILOG
-    )
-    parser.add_argument("--version", action="version", version=f"promoarray {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (run, arguments, words) in _COMMANDS.items():
-        command = commands.add_parser(name, help=words, description=words, epilog=EPILOG)
-        command.set_defaults(run_command=run, parser=command)
-        what = "write the page's data as JSON" if name == "explore" else "print JSON"
-        command.add_argument("--json", action="store_true", help=what)
-        arguments(command)
-    return parser, dict(commands.choices)
-
-
-# -- their arguments ------------------------------------------------------------------------------
-
-
-def _no_arguments(command: argparse.ArgumentParser) -> None:
-    pass
-
-
-def _table_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("policies", metavar="POLICY", nargs="+", help="one policy, or two side by side")
-    add("--op", default="", help="the operation, such as divide or /; default: promotion alone")
-    add("--format", choices=("text", "markdown", "csv", "json"), default="text")
-    add("--dtypes", help="only these dtypes, by name or code: int8,f32,i*")
-
-
-def _explore_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("-o", "--output", metavar="FILE", required=True, help="the page; - for standard output")
-    add(
-        "--policies",
-        "--policy",
-        metavar="A,B,C",
-        help="the policies to show, or all; default: eight editions that people have installed",
-    )
-    add("--open", action="store_true", help="open it in a browser")
-    command.description = (
-        "Write one self-contained HTML page: the result of every operation for every pair of "
-        "dtypes under each policy, the differences of two policies, casts of special values, and "
-        "the order of each promotion rule. Click a cell for its explanation and source."
-    )
-
-
-def _explain_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("op", metavar="OP", help="a name such as add, an operator, += or astype")
-    add(
-        "operands",
-        metavar="OPERAND",
-        nargs="+",
-        help="a dtype by name or code (codes count bits: i8 is int8), int64[] for a 0-d array, "
-        "or a Python scalar: 2.5, 1, True, 1j",
-    )
-    add(
-        "--policies",
-        "--policy",
-        metavar="A,B,C",
-        help="explain under each of these; default: the policy in force",
-    )
-
-
-def _cast_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    values = "1.5, -0.0, inf, nan or bits:7f; or a file of weights: .safetensors, .gguf"
-    add("values", metavar="VALUE", nargs="+", help=values)
-    add(
-        "--from",
-        dest="source",
-        metavar="DTYPE",
-        help="dtype of the values; a weights file has its own",
-    )
-    add("--to", dest="target", metavar="DTYPE", required=True)
-    add(
-        "--policies",
-        "--policy",
-        metavar="A,B,C",
-        help="policies to ask; default: numpy, jax, torch, tensorflow, paddle, mindspore, aclnn "
-        "and onnx",
-    )
-    add("--saturate", type=int, choices=(0, 1), help="for onnx@19 and later")
-    add("--out", metavar="FILE", help="of weights: write the floats cast, as safetensors")
-    add("--round-mode", choices=("up", "down", "nearest"), help="for onnx@24 and later")
-
-
-def _lsp_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add(
-        "recordings",
-        metavar="RUN.zip",
-        nargs="*",
-        help="recordings that --save wrote, or patterns such as runs/*.zip, relative to the "
-        "workspace; default: .promoarray/*.zip",
-    )
-    add("--policies", "--policy", metavar="A,B,C", help="default: those of compare")
-    ignored(command)
-    command.description = (
-        "A language server: shows findings of saved recordings at their lines, offers edits as "
-        "quick fixes, and shows the run's dtypes on hover. It does not run your program."
-    )
-
-
-def _completion_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("shell", choices=SHELLS)
-    command.description = 'Print it; in bash, write eval "$(promoarray completion bash)".'
 
 
 # -- the commands ---------------------------------------------------------------------------------
@@ -364,7 +235,7 @@ def _explore(args: argparse.Namespace) -> int:
 def _in_room(args: argparse.Namespace) -> int:
     """Run a command that has a room of its own, which is loaded now."""
     room = import_module(f"promoarray.diagnostics.{args.command}.command")
-    if args.command in OF_PROGRAMS and not getattr(args, "schema", False):
+    if "script" in args and not getattr(args, "schema", False):
         from promoarray.diagnostics.run.program import name_program
 
         try:
@@ -383,45 +254,34 @@ def _lsp(args: argparse.Namespace) -> int:
         raise UsageError(f"this needs pygls: {to_install('lsp')}") from None
 
 
-def _align(args: argparse.Namespace) -> int:
-    from promoarray.diagnostics.align import command
-
-    return command.main(args)
-
-
 def _doctor(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.doctor import examine
 
-    found = examine(_parser()[1])
+    found = examine(parser_of_all(__version__)[1])
     _print(found, args)
     return 0 if found else 1
 
 
 def _completion(args: argparse.Namespace) -> int:
     try:
-        print(script(_parser()[0], args.shell))
+        print(script(parser_of_all(__version__)[0], args.shell))
     except ImportError:
         raise UsageError(f"this needs shtab: {to_install('completion')}") from None
     return 0
 
 
-_COMMANDS: dict[str, tuple[Command, Callable[[argparse.ArgumentParser], None], str]] = {
-    "list": (_list, _no_arguments, "list the policies"),
-    "table": (_table, _table_arguments, "print a policy's promotion table, or two side by side"),
-    "explore": (_explore, _explore_arguments, "write an HTML page to explore the policies"),
-    "explain": (_explain, _explain_arguments, "explain the dtype of an operation"),
-    "cast": (_cast, _cast_arguments, "show the bits and values that a cast gives, by policy"),
-    "check": (_check, check_arguments, "run a program and show where numbers were lost"),
-    "compare": (_in_room, compare_arguments, "run a program and show where the policies differ"),
-    "diff": (_in_room, diff_arguments, "run a program and show what changes between two policies"),
-    "why": (_in_room, why_arguments, "run a program and show where its dtypes came from"),
-    "align": (_align, align_arguments, "find where a translated program differs from the original"),
-    "bisect": (_in_room, bisect_arguments, "find the lines that change a program's result"),
-    "port": (_in_room, port_arguments, "write the casts that a program needs elsewhere"),
-    "lsp": (_lsp, _lsp_arguments, "show findings in an editor (language server)"),
-    "doctor": (_doctor, _no_arguments, "show what is installed here and whether it works"),
-    "completion": (_completion, _completion_arguments, "print a shell's completion script"),
+_RUN: dict[str, Command] = {
+    "list": _list,
+    "table": _table,
+    "explore": _explore,
+    "explain": _explain,
+    "cast": _cast,
+    "check": _check,
+    "lsp": _lsp,
+    "doctor": _doctor,
+    "completion": _completion,
 }
+"""The commands that have no room of their own, or are asked something before."""
 
 
 # -- reading arguments ----------------------------------------------------------------------------

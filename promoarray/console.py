@@ -200,22 +200,32 @@ class Matrix:
         return [max(map(width, column)) + self.gap for column in self.columns]
 
 
-class Printable:
-    """What prints in a terminal, shows in a notebook, and can be had as data or as a page.
+class Printed:
+    """What prints in a terminal, and can be had as data.
 
-    A class defines ``to_dict``, ``headline``, ``html`` and ``__rich__`` (or ``__rich_console__``);
-    the rest is here.
+    A class defines ``to_dict`` and ``__rich__`` (or ``__rich_console__``); the rest is here.
     """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as data, which ``json`` writes."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return text(self)
+
+    __repr__ = __str__
+
+
+class Printable(Printed):
+    """The same that shows in a notebook, too, or as a page; it has a ``headline`` and ``html``."""
 
     __slots__ = ()
 
     @property
     def headline(self) -> str:
         """What it is, in a line."""
-        raise NotImplementedError
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as data, which ``json`` writes."""
         raise NotImplementedError
 
     def html(self) -> str:
@@ -225,12 +235,6 @@ class Printable:
     def to_html(self, extra: str = "") -> str:
         """Return it as one self-contained page; ``extra`` is put at its end."""
         return html_page(self.headline, self.html() + extra)
-
-    def __str__(self) -> str:
-        return text(self)
-
-    def __repr__(self) -> str:
-        return text(self)
 
     def _repr_html_(self) -> str:
         return pages.fragment(self.headline, self.html())

@@ -10,8 +10,6 @@ from promoarray.dtypes import BY_NAME
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.registry import families
 
-SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
-
 FILES = ("FILE", "SCRIPT")
 
 LISTS = ("A,B,C", "KINDS", "LOSSES")

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from html import escape
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from itertools import groupby
@@ -24,7 +23,7 @@ import ml_dtypes
 import numpy as np
 
 from promoarray.backends.numpy import cast
-from promoarray.console import Printable, html_table, visible, wrapped
+from promoarray.console import Printed, visible, wrapped
 from promoarray.diagnostics.run.frameworks import named
 from promoarray.diagnostics.settings import Commands, find
 from promoarray.dtypes import BY_NAME
@@ -61,7 +60,7 @@ class Checked:
 
 
 @dataclass(frozen=True, repr=False)
-class Examination(Printable):
+class Examination(Printed):
     """What ``promoarray doctor`` found; true if nothing has to be mended."""
 
     checks: tuple[Checked, ...]
@@ -92,15 +91,6 @@ class Examination(Printable):
                     said.append(f"; write {visible(each.write)}", "green")
                 yield from wrapped(line, said, console, options.max_width)
         yield Text(visible(self.headline), "bold" if self else "bold red")
-
-    def html(self) -> str:
-        """Return it as a part of a page."""
-        rows = [
-            (c.chapter, _SIGNS[c.ok][0], *map(visible, (c.name, c.says, c.write)))
-            for c in self.checks
-        ]
-        head = ("about", "", "what", "found", "write")
-        return f"<p>{escape(visible(self.headline))}</p>" + html_table(head, rows, stacked=True)
 
 
 _SIGNS = {True: ("ok", "green"), False: ("BAD", "bold red"), None: ("-", "dim")}

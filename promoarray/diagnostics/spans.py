@@ -11,7 +11,7 @@ import sys
 from typing import Any, NamedTuple
 
 from promoarray.console import visible
-from promoarray.core.call_site import Site, shortened
+from promoarray.core.call_site import Site, is_library, shortened
 
 
 def called_from(site: Site, program: Site) -> dict[str, Any] | None:
@@ -73,6 +73,20 @@ def _column(file: str, line: int, offset: int) -> int:
     """The column of an offset in bytes of UTF-8."""
     before = linecache.getline(file, line).encode(errors="replace")[:offset]
     return len(before.decode(errors="replace")) + 1
+
+
+def exported_from(stack: str) -> Site | None:
+    """Return the innermost line of a stack that is no library's; None if there is none."""
+    found = [*_FRAME.finditer(stack)]
+    own = [each for each in found if not is_library(each[1]) and "/torch/" not in each[1]]
+    if not own:
+        return None
+    file, line, text = own[-1].groups()
+    text = shortened(text.strip())
+    return Site(file, int(line), -1, text, text)
+
+
+_FRAME = re.compile(r'File "([^"\n]+)", line (\d{1,9})(?:, in [^\n]*)?\n?([^\n]*)')
 
 
 def base_folder() -> str:

@@ -57,7 +57,7 @@ def test_a_policy_of_the_environment_that_is_none(monkeypatch: pytest.MonkeyPatc
     found = doctor.examine()
     assert not found
     assert found.headline == "To be mended: policy"
-    assert "<td>unset PROMOARRAY_POLICY</td>" in found.html()
+    assert "write unset PROMOARRAY_POLICY" in str(found)
 
 
 def test_every_extra_of_users_is_told() -> None:
@@ -76,4 +76,3 @@ def test_a_setting_cannot_write_to_the_terminal(
     out = command("doctor").out
     assert r"\x1b]0;title\x07<b>" in out
     assert "\x1b" not in out
-    assert r"\x1b]0;title\x07&lt;b&gt;" in doctor.examine().html()

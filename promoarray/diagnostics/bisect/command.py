@@ -9,13 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from promoarray.console import Printable, console, counted, html_table, visible, wrapped
+from promoarray.console import Printed, console, counted, visible, wrapped
 from promoarray.diagnostics.bisect.trial import (
     EXPRESSION,
     Line,
@@ -278,7 +277,7 @@ def _say(what: str, status: int) -> int:
 
 
 @dataclass(frozen=True, repr=False)
-class Bisection(Printable):
+class Bisection(Printed):
     """The smallest lines and rules that change a final value."""
 
     before: Policy
@@ -290,11 +289,6 @@ class Bisection(Printable):
     rules: list[str] | None  # None if the rules could not be told apart
     runs: int  # how often the program was run
     changes: tuple[Change, ...]  # what ``promoarray diff`` shows of these lines
-
-    @property
-    def headline(self) -> str:
-        """What was asked."""
-        return f"What changes {self.expression} from {self.before.name} to {self.after.name}"
 
     @property
     def values(self) -> list[Any]:
@@ -369,16 +363,6 @@ class Bisection(Printable):
             refused = f"{self.after.name} refuses {said} at {site}; cast {cast} to go on"
             yield Text(visible(refused), "dim")
         yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
-
-    def html(self) -> str:
-        """Return it as a part of a page."""
-        lines = [(_place(line), visible(text)) for line, text in self.lines.items()]
-        return (
-            f"<p>{escape(self.summary())}</p>"
-            + html_table(("run", self.expression), self.told())
-            + html_table(("line", "source"), lines)
-            + html_table(("rule", "what it is"), list(self.about.items()))
-        )
 
 
 def _place(line: Line) -> str:

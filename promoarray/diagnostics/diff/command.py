@@ -8,19 +8,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-from promoarray.console import (
-    ZERO_D,
-    Printable,
-    console,
-    counted,
-    html_table,
-    listed,
-    visible,
-    wrapped,
-)
+from promoarray.console import ZERO_D, Printed, console, counted, listed, wrapped
 from promoarray.core.events import OperationEvent
 from promoarray.diagnostics.diff.change import OPEN, REFUSES, Change, Values
 from promoarray.diagnostics.diff.probe import Changes
@@ -55,7 +45,7 @@ _MOST = 8
 
 
 @dataclass(frozen=True, repr=False)
-class Difference(Printable):
+class Difference(Printed):
     """What changes in a program from one policy to another.
 
     Attributes
@@ -77,11 +67,6 @@ class Difference(Printable):
     changes: tuple[Change, ...]
     inherited: bool = False
     open: tuple[NotExamined, ...] = ()
-
-    @property
-    def headline(self) -> str:
-        """What was compared."""
-        return f"What changes {self._way}"
 
     @property
     def _way(self) -> str:
@@ -147,23 +132,6 @@ class Difference(Printable):
         yield from wrapped(Text(), Text(self.summary(), "bold"), console, options.max_width)
         for line in self.legend():
             yield from wrapped(Text(), Text(line, "dim"), console, options.max_width)
-
-    def html(self) -> str:
-        """Return it as a part of a page."""
-        head = ("place", "source", "operation", self.before.name, self.after.name, "write")
-        rows = [
-            (
-                visible(str(each.site)),
-                each.source,
-                each.operation,
-                f"{each.before} {each.why('before')}".rstrip(),
-                f"{each.after} {each.why('after')}".rstrip(),
-                visible(each.edit),
-            )
-            for each in self.changes
-        ]
-        table = html_table(head, rows, stacked=True) if rows else ""
-        return f"<p>{escape(self.summary())}</p>{table}"
 
 
 def difference(

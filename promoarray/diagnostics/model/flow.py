@@ -99,6 +99,13 @@ class Flow:
     values: ValueChanges = field(default_factory=ValueChanges)
     uncomputed: int = 0  # casts of lazy arrays by rules that differ, whose values were not computed
 
+    def add(self, operation: RecordedOperation) -> int:
+        """Add an operation that is passed once; return what it makes."""
+        operation.makes = len(self.operations)
+        self.operations.append(operation)
+        self.makers[operation.makes] = operation
+        return operation.makes
+
     def record_values(self, change: ValueChange) -> None:
         """Add a place at which the values of a cast differ, or what differs in one more pass."""
         self.values.add(change)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from promoarray.core.call_site import Site, is_library, shortened
+from promoarray.core.call_site import Site, shortened
 from promoarray.diagnostics.calls.common import STRUCTURE, Words, plain, words
 from promoarray.diagnostics.file_format import NotReadable
 from promoarray.diagnostics.model.flow import (
@@ -34,6 +34,7 @@ from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, UNKNOW
 from promoarray.diagnostics.record.report import CAST as CASTS
 from promoarray.diagnostics.record.report import OPERATION as CALLS
 from promoarray.diagnostics.run.frameworks import policies_for
+from promoarray.diagnostics.spans import exported_from
 from promoarray.dtypes import BY_NAME, WEAK, DType
 from promoarray.errors import clipped, quoted
 from promoarray.operations import OPERATIONS, Form
@@ -138,13 +139,9 @@ class Archive:
         made = ", ".join(_names(node["outputs"]))
         text = shortened(f"{node['target']}({', '.join(_names(_args(node)))}) -> {made}")
         site = Site(self._path, number, -1, text, text)
-        frames = [*_FRAME.finditer(str(node.get("metadata", {}).get("stack_trace", "")))]
-        own = [each for each in frames if not is_library(each[1]) and "/torch/" not in each[1]]
-        if not own:
+        program = exported_from(str(node.get("metadata", {}).get("stack_trace", "")))
+        if program is None:
             return Place(site, site, edited=False)
-        file, line, text = own[-1].groups()
-        text = shortened(text.strip())
-        program = Site(file, int(line), -1, text, text)
         return Place(program, program, part=number, edited=False)
 
     def _record(self, node: Mapping[str, Any], place: Place) -> None:
@@ -264,16 +261,13 @@ class Archive:
         self, kind: str, name: str, given: list[Any], outputs: list[str], dtypes: list[Any],
         place: Place, form: Form, options: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        flow = self.found.flow
-        number, codes = len(flow.operations), tuple(d.code for d in dtypes if d is not None)
+        codes = tuple(d.code for d in dtypes if d is not None)
         entered = tuple(map(self._entered, given))
         sources = [{self._sources[x]} if x in self._sources else set() for x in given]
         flat = not outputs or outputs[0] in self._flat
         what: Any = kind, name, form, HOME, entered, codes, flat, options or {}, place
-        what += 1, sources, number
-        flow.operations.append(RecordedOperation(*what))
-        flow.makers[number] = flow.operations[-1]
-        self._sources |= {x: (number, n) for n, x in enumerate(outputs)}
+        made = self.found.flow.add(RecordedOperation(*what, 1, sources))
+        self._sources |= {x: (made, n) for n, x in enumerate(outputs)}
 
     def _entered(self, x: Any) -> Given:
         dtype = self._types[x] if isinstance(x, str) else None
@@ -295,9 +289,6 @@ class Archive:
 
     def _count(self, kind: str, name: str) -> None:
         self.found.calls[kind, name] += 1
-
-
-_FRAME = re.compile(r'File "([^"\n]+)", line (\d{1,9})(?:, in [^\n]*)?\n?([^\n]*)')
 
 
 def _args(node: Mapping[str, Any]) -> list[Any]:

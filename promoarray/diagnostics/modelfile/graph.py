@@ -7,7 +7,6 @@ inlined. Nothing is computed here.
 from __future__ import annotations
 
 import os
-import re
 from collections import ChainMap
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, field
@@ -15,9 +14,10 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from promoarray.core.call_site import Site, is_library, shortened
+from promoarray.core.call_site import Site, shortened
 from promoarray.diagnostics.file_format import NotReadable
 from promoarray.diagnostics.model.flow import Place
+from promoarray.diagnostics.spans import exported_from
 from promoarray.dtypes import DType
 from promoarray.errors import clipped
 from promoarray.io.onnx import TYPES, from_onnx
@@ -100,26 +100,15 @@ class Node:
         name = f"{self.proto.name}: " * bool(self.proto.name)
         text = shortened(f"{name}{self.op}({given}) -> {', '.join(self.outputs)}")
         site = Site(self.path, self.number, -1, text, text)
-        return Place(site, self._source or site, edited=False)
+        texts = {each.key: each.value for each in self.proto.metadata_props}
+        program = exported_from(texts.get("pkg.torch.onnx.stack_trace", ""))
+        return Place(site, program or site, edited=False)
 
     def _worded(self, name: str) -> str:
         dtype = self.values.get(name, _NOTHING).dtype
         return f"{name} {dtype.name}" if dtype else name
 
-    @cached_property
-    def _source(self) -> Site | None:
-        """The line that the exporter has left, the innermost that is no library's."""
-        texts = {each.key: each.value for each in self.proto.metadata_props}
-        found = [*_FRAME.finditer(texts.get("pkg.torch.onnx.stack_trace", ""))]
-        own = [each for each in found if not is_library(each[1]) and "/torch/" not in each[1]]
-        if not own:
-            return None
-        file, line, text = own[-1].groups()
-        text = shortened(text.strip())
-        return Site(file, int(line), -1, text, text)
 
-
-_FRAME = re.compile(r'File "([^"\n]+)", line (\d{1,9})(?:, in [^\n]*)?\n?([^\n]*)')
 _NOTHING = Value()
 
 
@@ -214,45 +203,44 @@ def model_of(proto: Any, path: str) -> Model:
 
 def _texts(graph: Any) -> Iterator[Any]:
     """Yield the names that are read of a graph, and of the bodies in it."""
-    for each in (*graph.initializer, *graph.input, *graph.output, *graph.value_info):
-        yield each.name
-    for node in graph.node:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        for entry in node.metadata_props:
-            yield from (entry.key, entry.value)
-        for attribute in node.attribute:
-            yield attribute.name
-            for body in bodies(attribute):
-                yield from _texts(body)
+    for part in graphs(graph):
+        for each in (*part.initializer, *part.input, *part.output, *part.value_info):
+            yield each.name
+        for node in part.node:
+            yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+            yield from (text for each in node.metadata_props for text in (each.key, each.value))
+            yield from (attribute.name for attribute in node.attribute)
 
 
 # -- parts ----------------------------------------------------------------------------------------
 
 
+def graphs(graph: Any) -> Iterator[Any]:
+    """Yield a graph and the bodies in it."""
+    yield graph
+    for node in graph.node:
+        for body in bodies(node):
+            yield from graphs(body)
+
+
+def bodies(node: Any) -> list[Any]:
+    """Return the graphs that a node has."""
+    every = ((*([a.g] if a.HasField("g") else ()), *a.graphs) for a in node.attribute)
+    return [body for each in every for body in each]
+
+
 def tensors(graph: Any) -> Iterator[Any]:
     """Yield the tensors of a graph and of the bodies in it."""
-    yield from graph.initializer
-    for node in graph.node:
-        for each in node.attribute:
-            if each.HasField("t"):
-                yield each.t
-            for body in bodies(each):
-                yield from tensors(body)
-
-
-def bodies(attribute: Any) -> list[Any]:
-    """Return the graphs that an attribute has."""
-    return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
+    for part in graphs(graph):
+        yield from part.initializer
+        yield from (a.t for node in part.node for a in node.attribute if a.HasField("t"))
 
 
 def taken(graph: Any) -> Iterator[str]:
     """Yield the values that a body takes, its own among them."""
-    yield from (each.name for each in graph.output)
-    for node in graph.node:
-        yield from node.input
-        for attribute in node.attribute:
-            for body in bodies(attribute):
-                yield from taken(body)
+    for part in graphs(graph):
+        yield from (each.name for each in part.output)
+        yield from (name for node in part.node for name in node.input)
 
 
 def _require_sound(tensor: Any, path: str) -> None:
@@ -275,19 +263,16 @@ def _without_external(proto: Any) -> Any:
     return copy
 
 
-def _undeclared(graph: Any, *, body: bool = False) -> Iterator[tuple[str, DType]]:
+def _undeclared(graph: Any) -> Iterator[tuple[str, DType]]:
     """Yield what a graph declares of what its nodes make, and take it out: converters leave what
     was so before them."""
-    for each in (*graph.value_info, *graph.output):
-        if (dtype := _value(each.type).dtype) is not None:
-            yield each.name, dtype
-    graph.ClearField("value_info")
-    for each in () if body else graph.output:
+    for part in graphs(graph):
+        for each in (*part.value_info, *part.output):
+            if (dtype := _value(each.type).dtype) is not None:
+                yield each.name, dtype
+        part.ClearField("value_info")
+    for each in graph.output:
         each.ClearField("type")
-    for node in graph.node:
-        for attribute in node.attribute:
-            for inner in bodies(attribute):
-                yield from _undeclared(inner, body=True)
 
 
 def _inlined(proto: Any) -> Any:
@@ -337,9 +322,8 @@ def _nodes(graph: Any, outer: MutableMapping[str, Value], depth: int, path: str)
             values[each.name] = found
     for proto in graph.node:
         yield Node(0, proto, depth, graph, values, path)
-        for attribute in proto.attribute:
-            for body in bodies(attribute):
-                yield from _nodes(body, values, depth + 1, path)
+        for body in bodies(proto):
+            yield from _nodes(body, values, depth + 1, path)
 
 
 def _complete(node: Node, opset: int) -> None:

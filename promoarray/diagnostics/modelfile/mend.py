@@ -13,12 +13,14 @@ from promoarray.diagnostics.modelfile.graph import (
     Node,
     bodies,
     dtype_of,
+    graphs,
     model_of,
     onnx,
     refusal,
     schema_of,
     tensors,
 )
+from promoarray.diagnostics.modelfile.question import SECONDS
 from promoarray.diagnostics.modelfile.values import Evaluation, given_inputs, made_inputs
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import DType, Kind
@@ -141,7 +143,8 @@ def write_mended(model: Model, target: str, inputs: str = "") -> list[str]:
         first = [each for each in edges if each.node.number == edges[0].node.number]
         said += map(str, first)
         _insert(proto.graph, first)
-    made = {x: dtype for node in now.nodes for x, dtype in _made(node)}
+    pairs = (zip(node.outputs, node.dtypes(node.outputs), strict=True) for node in now.nodes)
+    made = {name: dtype for each in pairs for name, dtype in each}
     said += [*_declare(proto.graph, made, _names(proto.graph))]
     if not said:
         raise NotReadable(f"{model.path} lacks no cast between float dtypes: nothing is written")
@@ -162,10 +165,8 @@ def _declare(graph: Any, made: dict[str, DType | None], taken: set[str]) -> Iter
     if wrong:
         more = f" and {len(wrong) - 1} more" if wrong[1:] else ""
         yield f"the declared dtype of {wrong[0].name}{more} was not what is made, and is taken out"
-    for node in graph.node:
-        for attribute in node.attribute:
-            for body in bodies(attribute):
-                yield from _declare(body, made, taken)
+    for body in (body for node in graph.node for body in bodies(node)):
+        yield from _declare(body, made, taken)
     for each in graph.output:
         number = each.type.tensor_type.elem_type
         dtype, wanted = made.get(each.name), dtype_of(number)
@@ -174,24 +175,13 @@ def _declare(graph: Any, made: dict[str, DType | None], taken: set[str]) -> Iter
         inner = _free(f"{each.name}_{dtype.name}", taken)
         _rename(graph, each.name, inner)
         graph.node.append(onnx().helper.make_node("Cast", [inner], [each.name], to=number))
-        yield f"the output {each.name} is made as {dtype.name} and lacks Cast(to={_name(number)})"
+        yield f"the output {each.name} is made as {dtype.name} and lacks Cast(to={NAMES[wanted]})"
 
 
 def _rename(graph: Any, name: str, other: str) -> None:
-    for node in graph.node:
+    for node in (node for part in graphs(graph) for node in part.node):
         for names in (node.input, node.output):
             names[:] = [other if each == name else each for each in names]
-        for attribute in node.attribute:
-            for body in bodies(attribute):
-                _rename(body, name, other)
-
-
-def _made(node: Node) -> Iterator[tuple[str, DType | None]]:
-    yield from zip(node.outputs, node.dtypes(node.outputs), strict=True)
-
-
-def _name(number: int) -> str:
-    return str(onnx().TensorProto.DataType.Name(number))
 
 
 def _insert(graph: Any, edges: list[Edge]) -> None:
@@ -215,23 +205,16 @@ def _insert(graph: Any, edges: list[Edge]) -> None:
 
 
 def _find(graph: Any, node: Node) -> tuple[Any, int] | None:
-    for n, each in enumerate(graph.node):
-        if each.op_type == node.op and [*each.output] == node.outputs:
-            return graph, n
-        for attribute in each.attribute:
-            for body in bodies(attribute):
-                if (found := _find(body, node)) is not None:
-                    return found
-    return None
+    places = ((part, n, each) for part in graphs(graph) for n, each in enumerate(part.node))
+    same = (p for p in places if p[2].op_type == node.op and [*p[2].output] == node.outputs)
+    return next(((part, n) for part, n, _ in same), None)
 
 
 def _names(graph: Any) -> set[str]:
-    found = {x for node in graph.node for x in (*node.input, *node.output, node.name)}
-    found |= {each.name for each in (*graph.input, *graph.output, *graph.initializer)}
-    for node in graph.node:
-        for attribute in node.attribute:
-            for body in bodies(attribute):
-                found |= _names(body)
+    found = set[str]()
+    for part in graphs(graph):
+        found |= {x for node in part.node for x in (*node.input, *node.output, node.name)}
+        found |= {each.name for each in (*part.input, *part.output, *part.initializer)}
     return found
 
 
@@ -275,6 +258,3 @@ def _prove(proto: Any, model: Model, inputs: str) -> None:
         why = f"{mended.nodes[number - 1].place.site}: {why}"
     hint = "" if inputs else "; --inputs FILE has others, if it is those"
     raise NotReadable(f"with the casts it does not run in onnx's evaluator: {why}{hint}")
-
-
-SECONDS = 300.0

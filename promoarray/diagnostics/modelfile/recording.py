@@ -160,20 +160,15 @@ class Recorder:
         made: list[DType | None],
         options: dict[str, Any] | None = None,
     ) -> None:
-        flow, number = self.found.flow, len(self.found.flow.operations)
         given = tuple(_given(node, each) for each in inputs)
         codes = tuple(d.code for d in made if d is not None)
         shape = node.values[node.outputs[0]].shape if node.outputs else None
         form = Form.FUNCTION if kind != OPERATION else Form.OPERATOR
         sources = [{self._sources[x]} if x in self._sources else set() for x in inputs]
-        flow.operations.append(
-            RecordedOperation(
-                *(kind, name, form, FILE, given, codes, shape == (), options or {}, node.place),
-                *(1, sources, number),
-            )
-        )
-        flow.makers[number] = self._made[node.number] = flow.operations[-1]
-        self._sources |= {x: (number, n) for n, x in enumerate(node.outputs[: len(codes)])}
+        what = kind, name, form, FILE, given, codes, shape == (), options or {}, node.place
+        self._made[node.number] = operation = RecordedOperation(*what, 1, sources)
+        makes = self.found.flow.add(operation)
+        self._sources |= {x: (makes, n) for n, x in enumerate(node.outputs[: len(codes)])}
 
     def _leave_open(self, node: Node, what: str, why: str) -> None:
         at = node.place.site, node.place.program

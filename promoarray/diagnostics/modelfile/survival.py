@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from promoarray.console import Matrix, Printable, counted, html_table, listed, visible
+from promoarray.console import Matrix, Printed, counted, listed, visible
 from promoarray.core.cast import explicit
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.cast_report import CastReport, report_of
@@ -35,7 +35,7 @@ _HEAD = ("tensor", "dtype", "elements", "beyond", "become", "NaN", "to zero", "l
 
 
 @dataclass(frozen=True, repr=False)
-class Survival(Printable):
+class Survival(Printed):
     """What a cast does to the weights of a file.
 
     Attributes
@@ -62,11 +62,6 @@ class Survival(Printable):
         if self.refused or any(sum(_losses(x).values()) for x in every):
             return FINDINGS
         return INCOMPLETE if self.unread else NOTHING
-
-    @property
-    def headline(self) -> str:
-        """The cast."""
-        return f"{self.path} to {self.target}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all there is as data."""
@@ -111,16 +106,12 @@ class Survival(Printable):
         from rich.console import Group
         from rich.text import Text
 
-        parts: list[RenderableType] = [Text(visible(self.headline), "bold")]
+        parts: list[RenderableType] = [Text(visible(f"{self.path} to {self.target}"), "bold")]
         for policy, found in self.reports.items():
             parts.append(Text(self._summary(policy)))
             if found:
                 parts.append(Matrix([[*_HEAD], *map(list, self._rows(found))], gap=2))
         return Group(*parts, *map(Text, self._left()))
-
-    def html(self) -> str:
-        """Return it as a part of a page."""
-        return "".join(html_table(_HEAD, self._rows(found)) for found in self.reports.values())
 
 
 _TOLD = ("beyond the range", "become zero")

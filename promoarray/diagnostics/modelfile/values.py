@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core import host
 from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.modelfile.graph import Model, Node, Value, bodies, onnx, taken
 from promoarray.dtypes import INTEGERS, DType, Kind, string
@@ -120,7 +119,7 @@ def _last_uses(made: Any) -> dict[int, list[str]]:
     but for a node that was not computed."""
     last: dict[str, int] = {}
     for each in made.rt_nodes_:
-        within = (x for a in each.onnx_node.attribute for body in bodies(a) for x in taken(body))
+        within = (x for body in bodies(each.onnx_node) for x in taken(body))
         last |= dict.fromkeys((*each.input, *within), id(each))
     found: dict[int, list[str]] = {}
     for name, node in last.items():
@@ -308,8 +307,3 @@ def as_numbers(x: Any, dtype: DType | None) -> Any:
         return None
     array = np.asarray(x)
     return array if array.dtype == dtype.storage else None
-
-
-def wide(x: Any, dtype: DType) -> Any:
-    """Return numbers as NumPy computes with them."""
-    return host.decoded(x, dtype)

@@ -12,7 +12,7 @@ import pytest
 from promoarray.diagnostics.check.block import check
 from promoarray.diagnostics.check.settings import fill
 from promoarray.diagnostics.check.told import Told
-from promoarray.diagnostics.command_line import CommandParser, check_arguments
+from promoarray.diagnostics.command_line import COMMANDS, CommandParser, declare
 from promoarray.diagnostics.findings.classify import Ignored
 from promoarray.diagnostics.record.numpy.importing import importing
 from promoarray.diagnostics.record.numpy.loaded import functions_rewritten
@@ -59,7 +59,7 @@ class Check:
 def _settings(folder: Path) -> argparse.Namespace:
     """Return the arguments of the command, as the project has them."""
     parser = CommandParser("check")
-    check_arguments(parser)
+    declare(parser, COMMANDS["check"].takes)
     if project := find(folder):
         project.fill(parser, "check")
     args = parser.parse_args(["-m", ""])

@@ -267,7 +267,6 @@ def test_the_report_as_text_data_and_page(tmp_path: Path, monkeypatch: pytest.Mo
     assert json.loads(json.dumps(data))["lines"][0]["line"] == 5
     assert [change["after"] for change in data["changes"]] == ["float64"]
     assert data["value"]["minimal"] == data["value"]["to"] != data["value"]["from"]
-    assert "operand types" in bisection.to_html()
 
 
 def test_the_same_value_is_no_finding(tmp_path: Path) -> None:
