@@ -48,6 +48,7 @@ from promoarray.diagnostics.run.attempts import Attempts
 from promoarray.diagnostics.run.frameworks import AUTO, OWN, Expected, expected
 from promoarray.diagnostics.run.program import (
     Ended,
+    Program,
     StandardInput,
     as_module,
     program_of,
@@ -70,8 +71,9 @@ def main(args: argparse.Namespace) -> int:
     try:
         saved = _recording(args)
         asked = fill(args)
-        program, found = program_of(args), Expected("", ())
+        program, found = Program(()), Expected("", ())
         if saved is None:
+            program = program_of(args)
             found = expected(args.script, args.module, args.framework or AUTO, args.args)
         baseline = asked_baseline(args.baseline, args.update_baseline)
         require_places(args)

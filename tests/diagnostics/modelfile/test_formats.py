@@ -104,6 +104,13 @@ def test_what_is_known_of_an_archive(
     assert found["verdict"] == verdict
 
 
+def test_check_of_an_archive_has_no_values_to_look_at(tmp_path: Path, capsys: Any) -> None:
+    assert main(["check", archive(tmp_path / "m.pt2", json.dumps(ARCHIVE))]) == 3
+    out, err = capsys.readouterr()
+    assert "nothing was looked at" in out
+    assert not err
+
+
 def test_functions_that_a_framework_was_not_asked_for(tmp_path: Path, capsys: Any) -> None:
     node: Any = {"target": "torch.ops.aten.batch_norm.default", "metadata": {}}
     node |= {"inputs": [{"name": "input", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}]}
