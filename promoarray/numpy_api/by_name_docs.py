@@ -40,7 +40,7 @@ ddof correction : float
     What is subtracted from the count in the divisor.
 decimals : int
     Digits after the point.
-weights : array, optional, the shape of ``a`` or of its axes
+weights : array, optional, the shape of the first array or of its axes
     Default: 1 each.
 minlength : int
     The least number of counts.

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.backends import common_backend
 from promoarray.core.array_base import Array
-from promoarray.core.operands import as_operand
+from promoarray.core.operands import array_class, as_operand
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in, integers
-from promoarray.dtypes import INEXACT, Kind, as_dtype
+from promoarray.dtypes import INEXACT, Kind, as_dtype, float32, float64
 from promoarray.errors import kind_of, quoted
+from promoarray.promotion.in_force import get_policy
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
@@ -283,8 +285,8 @@ def unique(
     return answers if len(answers) > 1 else answers[0]
 
 
-def bincount(xp: Any, x: Any, *, minlength: int = 0) -> Any:
-    """Return how often each number from 0 on is there."""
+def bincount(xp: Any, x: Any, *, weights: Any = None, minlength: int = 0) -> Any:
+    """Return how often each number from 0 on is there, or the sums of its weights."""
     array = array_of(xp, x, "bincount")
     if array.ndim != 1 or array.dtype.kind in INEXACT:
         raise TypeError(
@@ -294,7 +296,26 @@ def bincount(xp: Any, x: Any, *, minlength: int = 0) -> Any:
     ordered = xp.sort(xp.astype(array, kept_dtype(places), copy=False))
     if array.size and int(ordered[0]) < 0:
         raise ValueError("np.bincount: the numbers are 0 or more")
+    if weights is not None:
+        return _sums_of_weights(xp, array, array_of(xp, weights, "bincount"), places.size - 1)
     return xp.diff(xp.searchsorted(ordered, places))
+
+
+def _sums_of_weights(xp: Any, x: Any, weights: Any, length: int) -> Any:
+    """The weights of each number, added up in their order in the dtype of the result."""
+    if weights.shape != x.shape:
+        raise ValueError(f"np.bincount: weights have the shape {weights.shape}, not {x.shape}")
+    fixed = (array_class((x, weights))._policy or get_policy()).fixed
+    own = weights.dtype
+    single = None if own in (float32, float64) else fixed.get("weights")
+    wide = fixed.get("bincount") or single or own
+    if own.kind is Kind.COMPLEX is not wide.kind or wide.kind is Kind.BOOL or own.bits < 8:
+        raise TypeError(f"np.bincount takes no weights of {own.name} under this policy")
+    totals = xp.zeros(length, dtype=wide)
+    if common_backend(x._buffer, weights._buffer) is not common_backend(totals._buffer):
+        raise TypeError("np.bincount takes weights of arrays in memory alone; call .compute()")
+    np.add.at(totals._buffer, x._buffer, xp.astype(weights, wide, copy=False)._buffer)
+    return totals
 
 
 def _one_nan(xp: Any, found: Any) -> Any:

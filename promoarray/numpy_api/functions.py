@@ -118,7 +118,8 @@ def _frameworks(row: Row, xp: Any, given: Given) -> DType | None:
     """
     operands = (*given.places, *given.named.values())
     arrays = [x for x in operands if isinstance(x, Array)]
-    beside = given.masked or given.named.get("dtype") is not None or given.out is not None
+    beside = bool(given.masked) or given.out is not None
+    beside |= any(given.named.get(name) is not None for name in ("dtype", "weights"))
     mixed = any(isinstance(x, (list, range, np.ndarray)) for x in operands)
     mixed |= any(isinstance(x, tuple) for x in given.places)
     alike = arrays and not mixed and len({x.dtype for x in arrays}) == 1

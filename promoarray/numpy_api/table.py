@@ -77,7 +77,7 @@ sort,argsort          *          a axis= kind!quicksort,mergesort,heapsort,stabl
                                  stable!True,False descending!False
 unique                *          ar return_index= return_inverse= return_counts= axis! equal_nan=
                                  sorted!True,False
-bincount              *          x weights! minlength=
+bincount              *          x weights= minlength=
 unique_all,unique_counts,unique_inverse,unique_values  .  x
 isin                  .          element test_elements assume_unique!True,False invert=
                                  kind!sort,table

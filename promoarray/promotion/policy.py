@@ -158,7 +158,8 @@ class Policy:
         promote with the array.
     fixed : mapping
         From a function that is made of others here to the dtype that its results have in the
-        framework whatever its arrays are: ``histogram`` counts, ``interp`` computes in it.
+        framework whatever its arrays are: ``histogram`` counts, ``interp`` computes in it;
+        ``weights`` of ``bincount`` that are neither float32 nor float64 become it.
     real_spectra : bool
         Whether the framework's own eigenvalues of a matrix are real where all of them happen to be
         (NumPy): ``decide`` is told with the option ``real``.

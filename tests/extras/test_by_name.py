@@ -129,3 +129,30 @@ def test_annotations_of_numpy_programs_hold() -> None:
     assert "PArray" in repr(pa.ndarray[tuple, "dtype"])
     xp = pa.namespace("torch")
     assert xp.ndarray is xp.PArray
+
+
+@pytest.mark.parametrize(
+    ("policy", "results"),
+    [  # as NumPy 2.4, PyTorch 2.13, JAX 0.10 and Paddle 3.3.1 answer, of weights in each dtype
+        ("numpy", {"int32": "float64", "float16": "float64", "float32": "float64"}),
+        ("torch", {"bool": "float64", "int64": "float64", "float32": "float32"}),
+        ("jax", {"int8": "int8", "float16": "float16", "complex64": "complex64"}),
+        ("paddle", {"int32": "float64", "float32": "float32", "float64": "float64"}),
+    ],
+)
+def test_bincount_adds_weights_up_in_their_order(policy: str, results: dict[str, str]) -> None:
+    xp = pa.namespace(policy)
+    drawn = np.random.default_rng(0)
+    x, w = drawn.integers(0, 9, 500), drawn.integers(0, 2, 500) * drawn.integers(0, 2, 500)
+    for given, wanted in results.items():
+        weights = xp.astype(xp.asarray(w), given)
+        made = xp.bincount(xp.asarray(x), weights=weights, minlength=12)
+        assert made.dtype.name == wanted
+        assert np.array_equal(np.asarray(made), np.bincount(x, w, 12))
+
+
+def test_weights_of_bincount_are_numbers_of_its_shape() -> None:
+    with pytest.raises(ValueError, match=r"weights have the shape \(1,\), not \(2,\)"):
+        pa.bincount([0, 1], weights=[1.0])
+    with pytest.raises(TypeError, match="takes no weights of complex128"):
+        pa.bincount([0, 1], weights=[1j, 1.0])

@@ -202,8 +202,8 @@ class Call:
             operation, given = MIRRORED[operation], given[::-1]
         return operation, given, first is not None
 
-    @property
-    def autocast(self) -> bool:
+    @classmethod
+    def autocasts(cls, args: Any) -> bool:
         """Whether the framework casts operands by lists of its own before it operates."""
         return False
 

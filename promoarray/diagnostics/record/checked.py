@@ -23,7 +23,7 @@ from promoarray.diagnostics.losses.elements import plain as plain_values
 from promoarray.diagnostics.losses.examined import Values
 from promoarray.diagnostics.losses.floats import SCALED
 from promoarray.diagnostics.model.flow import Source
-from promoarray.diagnostics.model.lost import RANGE, WRAP
+from promoarray.diagnostics.model.lost import RANGE, WIDENING, WRAP
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, sources_of
 from promoarray.diagnostics.record.flow import Produced
@@ -218,6 +218,8 @@ class Checked:
             return self._checks.unreadable(name, _FUSED, frame)
         met = Met(name, before.sort.operation, (), (), frame, place, codes, before.sources)
         met.number = number
+        if self._kind.autocasts(args):  # what its lists mix is meant
+            met.silenced = frozenset({WIDENING})
         way = before.sort.way
         if way == STORE:
             return self._stored(met, args)

@@ -95,7 +95,7 @@ class Checks:
         self._name_sampled(met)
         for loss in self._of_operation(met, passes):
             self._note(met, loss, passes)
-        if (cost := _widening(met)) and WIDENING in self.asked.kinds:
+        if WIDENING in self.asked.kinds - met.silenced and (cost := _widening(met)):
             size = met.results[0].array.size
             loss = Loss(WIDENING, size, size, Example((), (), "", ""))
             self._note(met, loss, passes, cost=cost)

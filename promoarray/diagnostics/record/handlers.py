@@ -81,7 +81,7 @@ def refused(call: Call, error: Exception) -> None:
     """One operation that the framework did not carry out: the policy may know why."""
     operation, given, options, form = _asked(call)
     known = given and all(x is not None for x in given) and "alpha" not in call.kwargs
-    if known and not (call.named or call.autocast):
+    if known and not (call.named or call.autocasts(call.args)):
         operation, given, edited = call.as_written(operation, given)
         asked = operation, given, options, form
         call.recorder.refused(*asked, call.frame, error, edited=edited)
@@ -371,7 +371,7 @@ def _autocast(
 ) -> bool:
     """Whether autocast cast the operands before the operation saw them."""
     results = call.results()
-    if form is Form.INPLACE or not results or not call.autocast:
+    if form is Form.INPLACE or not results or not call.autocasts(call.args):
         return False
     given = {x.dtype for x in operands if isinstance(x, AbstractArray)}
     if not any("float" in each.name for each in given):

@@ -378,7 +378,7 @@ NUMPY_2 = Policy(
     operand_types=highest_first,
     composed=frozenset({"quantile"}),
     fixed={
-        **dict.fromkeys(("cov", "density", "interp"), dt.float64),
+        **dict.fromkeys(("bincount", "cov", "density", "interp"), dt.float64),
         "histogram": dt.int64,
     },
     # Beside all others the int of x ** 2 has no say anyhow (`fast_scalar_power`).

@@ -325,7 +325,7 @@ DOCUMENT = Policy(
         ),  # 3.3.1 never comes back from one
     ),
     kernels={**CHECKED, "pow": ("double_reciprocal_pow", "plain_pow")},
-    fixed={"histogram": dt.int64, "density": dt.float32},
+    fixed={"histogram": dt.int64, "density": dt.float32, "weights": dt.float64},
     refuses={"quantile": first_of(dt.float32, dt.float64)},
     defaults=NARROW,
     cast=PADDLE,

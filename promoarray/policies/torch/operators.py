@@ -391,6 +391,7 @@ V2_13 = Policy(
     one_element=CONVERSIONS | {"setitem"},
     composed=frozenset({"einsum"}),
     fills_powers=True,
+    fixed={"weights": dt.float64},
     answers=ANSWERS,
     default_set=with_default,
     cast=TORCH_2_13,

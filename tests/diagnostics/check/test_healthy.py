@@ -70,6 +70,19 @@ def mixed_precision(torch: Any) -> None:
         scaler.update()
 
 
+def residuals_under_autocast(torch: Any) -> None:
+    embedding, layer = torch.nn.Embedding(32, 16), torch.nn.Linear(16, 16)
+    optimizer = torch.optim.AdamW([*embedding.parameters(), *layer.parameters()])
+    ids = torch.randint(0, 32, (8, 12))
+    for _ in range(2):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            x = embedding(ids)
+            x = x + layer(x)  # float32 beside bfloat16, which is what autocast is for
+        x.square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 def inference_in_bfloat16(torch: Any) -> None:
     layer = torch.nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
     layer = layer.to(torch.bfloat16).eval()
@@ -113,6 +126,7 @@ def paddle_training(paddle: Any) -> None:
 HEALTHY = {
     "torch": (
         *(mlp_with_adam, convolutions_with_momentum, causal_attention, mixed_precision),
+        residuals_under_autocast,
         inference_in_bfloat16,
     ),
     "jax": (jitted_training,),

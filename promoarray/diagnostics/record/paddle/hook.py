@@ -101,8 +101,8 @@ class Call(call.Call):
             return self.mirrored(operation, given)
         return operation, given, True
 
-    @property
-    def autocast(self) -> bool:
+    @classmethod
+    def autocasts(cls, args: Any) -> bool:
         """Whether Paddle casts operands by lists of its own before it operates."""
         return amp()[0]
 

@@ -180,14 +180,12 @@ class Call(AnyCall):
         """Whether the program names the dtype of the result; a class does by its own name."""
         return self.name in CONSTRUCTORS or super().named
 
-    @property
-    def autocast(self) -> bool:
+    @classmethod
+    def autocasts(cls, args: Any) -> bool:
         """Whether PyTorch casts operands by lists of its own before it operates."""
         if not torch._C._is_any_autocast_enabled():  # of which not every device can be asked
             return False
-        device = next(
-            (x.device.type for x in flat(self.args) if isinstance(x, torch.Tensor)), "cpu"
-        )
+        device = next((x.device.type for x in flat(args) if isinstance(x, torch.Tensor)), "cpu")
         return device != "meta" and torch.is_autocast_enabled(device)
 
 
