@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import Any
 
 from promoarray import __version__
-from promoarray.console import Printable, console, show
+from promoarray.console import Printed, console, show
 from promoarray.diagnostics.command_line import OF_PROGRAMS, parser_of_all
 from promoarray.diagnostics.completion import script
 from promoarray.diagnostics.settings import find
@@ -338,7 +338,7 @@ def _read(reading: Callable[[], Any]) -> Any:
         raise UsageError(str(error)) from error
 
 
-def _print(report: Printable, args: argparse.Namespace, *, wide: bool = False) -> None:
+def _print(report: Printed, args: argparse.Namespace, *, wide: bool = False) -> None:
     """Print a report, folded to the terminal's width unless it is a ``wide`` table; or as JSON."""
     if args.json:
         _print_json(report.to_dict())

@@ -258,13 +258,8 @@ def _counts(given: Values, made: Values, target: DType) -> dict[str, Any]:
 
 
 def _parts(given: Values, made: Values, target: DType) -> tuple[Values, Values, int]:
-    """Real values: those of complex dtypes count by their parts, which lie side by side.
-
-    Returns
-    -------
-    tuple of (array, array, int)
-        What was given, what was made of it, and how many imaginary parts were lost.
-    """
+    """The real values that were given, what was made of them, and how many imaginary parts were
+    lost: complex values count by their parts, which lie side by side."""
     if given.dtype.kind == "c" and target.kind not in (Kind.COMPLEX, Kind.BOOL):
         return given.real, made, int(np.count_nonzero(given.imag))
     if made.dtype.kind == "c":

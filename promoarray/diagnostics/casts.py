@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ DEFAULT = "numpy,jax,torch,tensorflow,paddle,mindspore,aclnn,onnx"
 # -- values ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class CastValue:
+class CastValue(NamedTuple):
     """One value.
 
     Attributes
@@ -58,10 +57,6 @@ class CastValue:
 
     def __str__(self) -> str:
         return f"{self.bits} {self.value}".lstrip()
-
-    def to_dict(self) -> dict[str, str]:
-        """Return the value as data."""
-        return {"bits": self.bits, "value": self.value}
 
 
 def cells(buffer: Buffer, dtype: DType) -> list[CastValue]:
@@ -147,7 +142,7 @@ class Answer:
         said: dict[str, Any] = {"dtype": self.dtype, "weak": self.weak, "reason": self.reason}
         said |= {"note": self.note} if self.note else {}
         said |= {} if self.asked else {"asked": False}
-        return {**said, "values": [v.to_dict() for v in self.values]} if self.values else said
+        return {**said, "values": [v._asdict() for v in self.values]} if self.values else said
 
 
 def cast_answer(
@@ -179,22 +174,13 @@ def cast_answer(
 
 @dataclass(frozen=True, repr=False)
 class CastTable(Printable):
-    """What values become in a cast, under several policies.
-
-    Attributes
-    ----------
-    source, target : str
-        Dtypes.
-    given : sequence of CastValue
-    answers : sequence of Answer
-    usual : sequence of CastValue
-        What is not marked as other; by default what most policies make of each value.
-    """
+    """What values become in a cast, under several policies."""
 
     source: str
     target: str
     given: Sequence[CastValue]
     answers: Sequence[Answer]
+    # what is not marked as other; by default what most policies make of each value
     usual: Sequence[CastValue] = ()
 
     @property
@@ -224,8 +210,8 @@ class CastTable(Printable):
             "target": self.target,
             "values": [
                 {
-                    "given": given.to_dict(),
-                    "policies": {name: values[index].to_dict() for name, values in answered},
+                    "given": given._asdict(),
+                    "policies": {name: values[index]._asdict() for name, values in answered},
                 }
                 for index, given in enumerate(self.given)
             ],
@@ -276,13 +262,7 @@ _BREAK = re.compile(r"([0-9a-f]{8})(?=_?[0-9a-f])")
 
 
 def question(args: Namespace, source: DType) -> tuple[list[Policy], Buffer]:
-    """Read the arguments: the policies, and the values as the source has them.
-
-    Raises
-    ------
-    ValueError
-        If a text is not a value of the source, or no policy has an argument that is given.
-    """
+    """Read the arguments: the policies, and the values as the source has them."""
     policies = [as_policy(name.strip()) for name in (args.policies or DEFAULT).split(",")]
     for name, least in (("saturate", 19), ("round_mode", 24)):
         if getattr(args, name) is not None and not any(name in p.cast.knobs for p in policies):
@@ -300,15 +280,8 @@ def run(
 
 
 def read(texts: list[str], source: DType) -> Buffer:
-    """Return values as the source has them: numbers rounded once, or bits such as ``bits:7f``.
-
-    Of strings each text is a value as it stands.
-
-    Raises
-    ------
-    ValueError
-        If a text is not a number, or does not fit.
-    """
+    """Return values as the source has them: numbers rounded once, or bits such as ``bits:7f``; of
+    strings each text as it stands."""
     if source is dt.string:
         return np.array(texts, source.storage)
     made = (_bits(t, source) if t.startswith("bits:") else _number(t, source) for t in texts)

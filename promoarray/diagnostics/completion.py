@@ -33,13 +33,8 @@ complete -o bashdefault -F _promoarray promoarray
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """Return the script of a shell, to be evaluated or written where the shell looks for them.
-
-    Raises
-    ------
-    ImportError
-        If shtab is not installed.
-    """
+    """Return the script of a shell, to be evaluated or written where the shell looks for them;
+    without shtab raise ``ImportError``."""
     import shtab
 
     from promoarray.diagnostics.model.lost import CHECKS

@@ -97,13 +97,8 @@ _SIGNS = {True: ("ok", "green"), False: ("BAD", "bold red"), None: ("-", "dim")}
 
 
 def examine(commands: Commands | None = None) -> Examination:
-    """Look at this machine, the installed libraries and the settings.
-
-    Parameters
-    ----------
-    commands : mapping of str to ArgumentParser, optional
-        The commands whose options a project may set.
-    """
+    """Look at this machine, the libraries and the settings of the commands that a project may
+    set."""
     project = partial(_project, commands or {})
     parts = (_machine, _loops, _dependencies, _devices, _settings, project, _frameworks, _extras)
     return Examination(tuple(check for part in parts for check in part()))

@@ -21,13 +21,7 @@ class NotReadable(ValueError):
 
 def format_of(path: str) -> str:
     """Return the format of a file: one of those above, "" of text, of what Python runs, of a
-    recording, or of no file.
-
-    Raises
-    ------
-    NotReadable
-        If it is some other binary file.
-    """
+    recording, or of no file; ``NotReadable`` if it is some other binary file."""
     if not os.path.isfile(path):
         return ""
     if path.endswith(_INDEX):

@@ -52,13 +52,7 @@ def load(shell: Any) -> None:
 
 
 def run(shell: Any, cell: str, begin: Any) -> None:
-    """Run a cell in a block, and show the block's report.
-
-    Raises
-    ------
-    CellFailed
-        If the cell does, which has shown its error.
-    """
+    """Run a cell in a block, and show the block's report; ``CellFailed`` if the cell does."""
     empty = next((n for n, line in enumerate(cell.split("\n")) if line.strip()), 0)
     text = "\n" * empty + shell.transform_cell(cell)  # which leaves out empty lines at the start
     tree: ast.AST | None = None

@@ -23,17 +23,7 @@ SILENT = 2.0
 
 
 class Progress:
-    """Shows how far some work is, while its block runs.
-
-    Parameters
-    ----------
-    words : str
-        What is done first.
-    file : file, optional
-        The terminal; standard error by default. Nothing is shown in what is none.
-    after : float
-        Seconds until it is shown.
-    """
+    """Shows how far some work is, while its block runs, in a terminal after some seconds."""
 
     def __init__(
         self, words: str = "", *, file: IO[str] | None = None, after: float = SILENT

@@ -35,12 +35,7 @@ class Settings(NamedTuple):
     table: Mapping[str, Any]
 
     def check(self, commands: Commands) -> None:
-        """Refuse what no command has.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse what no command has."""
         every = {name for each in commands.values() for name in _options(each)}
         self._known("", self.table, {*every, *commands, FILES})
         for name in self.table.keys() & commands.keys() - every:
@@ -50,21 +45,9 @@ class Settings(NamedTuple):
             self._known(name, table, {*_options(commands[name])} if name in commands else every)
 
     def fill(self, parser: argparse.ArgumentParser, command: str, script: str = "") -> None:
-        """Make the settings the defaults of a command's options.
-
-        Parameters
-        ----------
-        parser : ArgumentParser
-            That of the command.
-        command : str
-        script : str
-            The program, for the settings of files.
-
-        Raises
-        ------
-        ValueError
-            If something is no setting of the command, or has no such value.
-        """
+        """Make the settings the defaults of a command's options, those of files if the program is
+        one of them; ``ValueError`` if something is no setting of the command, or has no such
+        value."""
         options = _options(parser)
         files = [(n, t) for n, t in self._tables() if self._is_of(n, script)]
         own = [(n, t) for n, t in self._tables() if n == command]
@@ -149,13 +132,8 @@ class Settings(NamedTuple):
 
 
 def find(start: Path | None = None) -> Settings | None:
-    """Return the settings of the nearest ``pyproject.toml`` that has some, from a folder upwards.
-
-    Raises
-    ------
-    ValueError
-        If such a file cannot be read.
-    """
+    """Return the settings of the nearest ``pyproject.toml`` that has some, from a folder
+    upwards."""
     folder = (start or Path.cwd()).resolve()
     for each in (folder, *folder.parents):
         if (path := each / "pyproject.toml").is_file():

@@ -12,13 +12,7 @@ from typing import BinaryIO
 
 
 def require_place(target: Path) -> None:
-    """Refuse a place that cannot be written to, before all the work.
-
-    Raises
-    ------
-    OSError
-        If it is a folder, or lies in none.
-    """
+    """Refuse a place that cannot be written to, before all the work."""
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; write the name of a file")
     if not target.resolve().parent.is_dir():
@@ -35,42 +29,29 @@ def write_whole(target: Path, text: str | bytes) -> None:
 
 
 def put_all(files: list[tuple[Path, bytes]]) -> None:
-    """Put files in place: all are written beside their places before the first is replaced.
-
-    They keep their modes, and a link stays a link.
-    """
-    staged: list[tuple[Path, Path]] = []
-    try:
+    """Put files in place: all are written beside their places before the first is replaced."""
+    with contextlib.ExitStack() as replaced:
         for path, data in files:
-            real = path.resolve()
-            if real.exists() and not os.access(real, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-            handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-            beside = Path(name)
-            staged.append((beside, real))
-            with open(handle, "wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            beside.chmod(real.stat().st_mode if real.exists() else 0o666 & ~_umask())
-        while staged:
-            beside, real = staged[0]
-            beside.replace(real)
-            staged.pop(0)
-    finally:
-        for beside, _ in staged:
-            with contextlib.suppress(OSError):
-                beside.unlink()
+            out = replaced.enter_context(written_whole(path))
+            out.write(data)
+            out.flush()
 
 
 @contextlib.contextmanager
 def written_whole(target: Path) -> Iterator[BinaryIO]:
-    """Yield a file to write to, which replaces the target at the end, and not after an error."""
+    """Yield a file to write to, which replaces the target at the end, and not after an error.
+
+    It keeps the target's mode, and a link stays a link.
+    """
     real = target.resolve()
+    if real.exists() and not os.access(real, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
     handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:
         with open(handle, "wb") as out:
             yield out
+            out.flush()
+            os.fsync(out.fileno())
         Path(name).chmod(real.stat().st_mode if real.exists() else 0o666 & ~_umask())
         Path(name).replace(real)
     finally:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from value_words import said
 
 import promoarray as pa
 from promoarray.diagnostics.ask import values
@@ -80,10 +81,10 @@ def test_a_shadow_run_says_what_a_policy_loses_of_data() -> None:
         for x in outside:
             pa.asarray(x)
     floats, times = report.value_changes
-    assert [*times.said()] == [
+    assert [*said(times)] == [
         "1 of 2 change under jax@x32, by 1.7e+12 at most: [0] 1700000000123 becomes -807049093"
     ]
-    assert [*floats.said()] == ["2 of 2 change under jax@x32: [1] 1e+39 becomes inf"]
+    assert [*said(floats)] == ["2 of 2 change under jax@x32: [1] 1e+39 becomes inf"]
     (told,) = times.to_dict()["differences"]
     assert (told["run"], told["becomes"], told["largest"]) == (
         "1700000000123",
@@ -103,6 +104,6 @@ def test_of_many_passes_the_one_is_shown_that_changes_most() -> None:
             pa.asarray(np.array([big, 1]))
     (change,) = report.value_changes
     assert (change.size, change.passes) == (6, 3)
-    (said,) = change.said()
-    assert said.startswith("3 of 6 change")
-    assert f"{2**40 + 1} becomes 1" in said
+    (words,) = said(change)
+    assert words.startswith("3 of 6 change")
+    assert f"{2**40 + 1} becomes 1" in words

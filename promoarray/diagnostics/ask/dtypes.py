@@ -43,26 +43,14 @@ NOT_AGAIN: MadeAgain = MappingProxyType({})
 
 
 class EntryEvent(NamedTuple):
-    """Data that a recorded framework takes in as a narrower dtype, or makes in one.
-
-    Attributes
-    ----------
-    policy : Policy
-    result : Array
-        What stands for them from here on; observers may change its type.
-    source : DType
-        Of the data, or asked for.
-    data : tuple
-        Arrays of another library; none of what the framework makes itself.
-    operands : tuple of int, or None
-        Which operands of the call they are: none of them where the call makes an array of them;
-        None if it has them in no such way.
-    """
+    """Data that a recorded framework takes in as a narrower dtype, or makes in one."""
 
     policy: Policy
-    result: Array
-    source: DType
-    data: tuple[Any, ...]
+    result: Array  # what stands for them from here on; observers may change its type
+    source: DType  # of the data, or asked for
+    data: tuple[Any, ...]  # arrays of another library; none of what the framework makes itself
+    # which operands of the call they are: none of them where the call makes an array of them;
+    # None if it has them in no such way
     operands: tuple[int, ...] | None
 
 

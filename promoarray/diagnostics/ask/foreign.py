@@ -25,24 +25,12 @@ Event = TypeVar("Event", OperationEvent, RefusalEvent)
 
 
 class Entered(NamedTuple):
-    """The operands as they enter under a policy, and who decides about them.
+    """The operands as they enter under a policy, and who decides about them."""
 
-    Attributes
-    ----------
-    operands : tuple
-        Arrays and Python scalars.
-    seen : tuple of Operand
-        The same as the policy sees them.
-    policy : Policy
-        NumPy's where the framework hands the operation over.
-    refusal : Refusal or None
-        Why it takes none of them.
-    """
-
-    operands: tuple[Any, ...]
-    seen: tuple[Operand, ...]
-    policy: Policy
-    refusal: Refusal | None = None
+    operands: tuple[Any, ...]  # arrays and Python scalars
+    seen: tuple[Operand, ...]  # the same as the policy sees them
+    policy: Policy  # NumPy's where the framework hands the operation over
+    refusal: Refusal | None = None  # why it takes none of them
 
 
 def entered(

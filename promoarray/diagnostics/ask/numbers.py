@@ -42,16 +42,11 @@ def made_again(
     asked: DType | None,
     known: Known,
 ) -> tuple[MadeAgain, Hashable]:
-    """Return what each policy makes of the numbers, and what tells that from other answers.
+    """What each policy makes of the numbers, and what tells that from other answers; values that
+    differ from the run's are noted.
 
-    Values that differ from the run's are noted.
-
-    Parameters
-    ----------
-    asked : DType or None
-        The dtype that is asked for, perhaps one that was read; None of each policy's default.
-    known : dict
-        What was made of a few numbers before.
+    ``asked`` is the dtype that is asked for, perhaps one that was read, or None of each policy's
+    default; ``known`` has what was made of a few numbers before.
     """
     if again is None:
         return NOT_AGAIN, None
@@ -96,13 +91,8 @@ def _asked(
 def made_otherwise(
     policies: tuple[Policy, ...], run: Policy, again: Again, result: Array, made: DefaultMade | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the policies that refuse the numbers, or make others of them.
-
-    Parameters
-    ----------
-    made : DefaultMade or None
-        What tells the dtype that is expected of a policy; None where one is asked for.
-    """
+    """Yield the policies that refuse the numbers, or make others of them; ``made`` tells the dtype
+    that is expected of a policy, None where one is asked for."""
     if again.numbers and _is_too_large(result):
         yield from ((policy.name, TOO_LARGE) for policy in others(policies, run))
         return

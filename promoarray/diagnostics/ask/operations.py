@@ -82,13 +82,8 @@ class Verdict(NamedTuple):
 
 
 def kind_of(x: Any, by_value: bool) -> Hashable:
-    """Return what operands have in common of which every policy says the same.
-
-    Parameters
-    ----------
-    by_value : bool
-        Whether some policy looks at the values of 0-d arrays.
-    """
+    """Return what operands have in common of which every policy says the same, if some policy looks
+    at the values of 0-d arrays ``by_value``."""
     if isinstance(x, DType):
         return id(x)  # one that was read equals the run's, whatever the policies have
     if type(x) in WEAK:

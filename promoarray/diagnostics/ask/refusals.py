@@ -28,21 +28,8 @@ def stopped_of(
     site: Site | None,
     last: Refused | None,
 ) -> Stopped:
-    """Tell what stopped a program.
-
-    Parameters
-    ----------
-    run : Policy
-        The policy in force.
-    policies : tuple of Policy
-        Those to ask besides.
-    said : str
-        The error as a traceback ends.
-    site : Site or None
-        The line of the program that it came from.
-    last : Refused or None
-        The last operation that the run refused.
-    """
+    """Tell what stopped a program under a policy: ``said`` is the error as a traceback ends,
+    ``site`` the line that it came from, ``last`` the last operation that the run refused."""
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in causes:
@@ -72,15 +59,8 @@ def refused_of(
     framework: str = "",
     error: Exception | None = None,
 ) -> Refused:
-    """Ask every policy what it would have done in place of a refusal.
-
-    Parameters
-    ----------
-    framework : str
-        Of a program that is recorded: the framework, in whose words the edit is written.
-    error : Exception, optional
-        What the framework raised.
-    """
+    """Ask every policy what it would have done in place of a refusal; of a recorded program in the
+    words of its framework, which raised an error."""
     site, program = sites()
     refusal, operands = event.refusal, tuple(map(str, event.seen))
     found = recovery(event)

@@ -81,18 +81,9 @@ Asked = Callable[[Policy], tuple[Policy, ...]]
 
 
 def replay(flow: Flow, report: Report, asked_of: Asked | None = None) -> dict[Source, Slot]:
-    """Ask the policies of a report about a recorded run, and fill it.
-
-    Parameters
-    ----------
-    asked_of : callable, optional
-        Of a program of other libraries: the policies that are asked about what one of them did.
-
-    Returns
-    -------
-    dict
-        From each result to what its type slot bears then, after the last pass.
-    """
+    """Ask the policies of a report about a recorded run, and fill it; return what the type slot of
+    each result bears then, after the last pass. ``asked_of`` has those to ask about what one of
+    several libraries did."""
     asked = _Replay(flow, report, asked_of)
     asked.run()
     return {source: [*states][-1] for source, states in asked.states.items()}

@@ -194,16 +194,8 @@ def narrowed(
 ) -> Difference | None:
     """Return what a policy's cast of data to a narrower dtype loses; None if nothing.
 
-    Parameters
-    ----------
-    policy : Policy
-        Whose cast rule it is.
-    source, target : DType
-        Of the data, and what the policy makes of them.
-    names : tuple of str
-        The policies that differ from the run in this.
-    kept : bool
-        Whether it is the run that loses it, and they do not.
+    ``names`` are the policies that differ from the run in this; with ``kept`` it is the run that
+    loses it.
     """
     plan = policy.cast.plan(source, target)
     elements, largest, example = 0, -1.0, Example((), "", "", "")
@@ -263,15 +255,8 @@ def _cast_values(buffer: Any, source: DType, target: DType, plan: CastPlan) -> A
 def differences(
     run: Policy, policies: tuple[Policy, ...], buffer: Any, source: DType, target: DType
 ) -> list[Difference]:
-    """Return where the policies make other values of a buffer than the run's policy.
-
-    Parameters
-    ----------
-    policies : tuple of Policy
-        Those that cast these values: what they have seen so far is of the same dtype.
-    source, target : DType
-        Of numbers or bools.
-    """
+    """Return where the policies, which cast these values from the same dtype, make other values of
+    a buffer than the run's policy."""
     own = run.cast.effect(source, target)
     plans: dict[Any, list[str]] = {}
     for policy in policies:
@@ -293,16 +278,10 @@ def other_values(
     made: Iterable[tuple[Any, list[str]]],
     beyond: Callable[[Any], bool] = lambda values: False,
 ) -> list[Difference]:
-    """Return where policies make other values than the run of what it was given.
+    """Return where policies make other values than the run, ``mine``, of what it was given.
 
-    Parameters
-    ----------
-    given, mine : array
-        What was given, and what the run made of it.
-    made : iterable of (array, list of str)
-        What policies make of it; those that make the same are told together.
-    beyond : callable
-        Whether all of some values lie beyond what they are made to.
+    ``made`` has theirs, and those that make the same are told together; ``beyond`` says whether all
+    of some values lie beyond what they are made to.
     """
     alike: list[tuple[Any, list[str]]] = []
     for theirs, names in made:
@@ -328,12 +307,8 @@ def scalar_differences(
 ) -> list[Difference]:
     """Return where the policies compute with another number than the run, of a Python scalar.
 
-    Parameters
-    ----------
-    value : number
-        What the run's policy makes of it, on its way to ``dtype``.
-    others : dict
-        From the policies that cast it to the same dtype to what they make of it.
+    ``value`` is what the run's policy makes of it on its way to ``dtype``; ``others`` has what
+    those make of it that cast it to the same dtype.
     """
     as_it_is = _stands_as_it_is(given, value, dtype)
     wide = dtype if as_it_is else host.wide(value, dtype)[1]
@@ -347,16 +322,15 @@ def scalar_differences(
     if not others:  # as most often: the same number, cast by the same rule
         return []
     mine = _made(run, given, value, dtype)
-    found: dict[str, list[str]] = {}
-    for policy, number in others.items():
-        theirs = _made(policy, given, number, dtype)
-        if (mine is theirs) if mine is None or theirs is None else not differs(mine, theirs):
-            continue
-        found.setdefault(_worded(given, theirs), []).append(policy.name)
-    words = worded(given), _worded(given, mine)
-    return [
-        Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()
-    ]
+    every = ((policy, _made(policy, given, number, dtype)) for policy, number in others.items())
+    return _by_number(
+        *(given, mine),
+        (
+            (policy, theirs)
+            for policy, theirs in every
+            if mine is not theirs and (mine is None or theirs is None or differs(mine, theirs))
+        ),
+    )
 
 
 def wrapped_ints(
@@ -367,23 +341,26 @@ def wrapped_ints(
     others: dict[Policy, tuple[Any, DType]],
 ) -> list[Difference]:
     """Return where policies that enter an int in another dtype make another int of it than the run:
-    ``uint8 < -1`` by its low bits.
-
-    Parameters
-    ----------
-    value : number
-        What the run's policy makes of it.
-    others : dict
-        From these policies to the number and the dtype.
-    """
+    ``uint8 < -1`` by its low bits. ``others`` has their numbers, with the dtypes."""
     if type(given) is not int:
         return []
     mine = _made(event.policy, given, value, event.plan.inputs[index])
+    every = ((policy, _made(policy, given, *pair), pair[1]) for policy, pair in others.items())
+    return _by_number(
+        *(given, mine),
+        (
+            (policy, theirs)
+            for policy, theirs, dtype in every
+            if dtype.kind in INTEGERS and _number(given, theirs) != _number(given, mine)
+        ),
+    )
+
+
+def _by_number(given: Any, mine: Any, made: Iterable[tuple[Policy, Any]]) -> list[Difference]:
+    """What policies make of a Python scalar, those together that make the same number."""
     found: dict[str, list[str]] = {}
-    for policy, (number, dtype) in others.items():
-        theirs = _made(policy, given, number, dtype)
-        if dtype.kind in INTEGERS and _number(given, theirs) != _number(given, mine):
-            found.setdefault(_worded(given, theirs), []).append(policy.name)
+    for policy, theirs in made:
+        found.setdefault(_worded(given, theirs), []).append(policy.name)
     words = worded(given), _worded(given, mine)
     return [
         Difference(tuple(names), 1, Example((), *words, other)) for other, names in found.items()

@@ -41,13 +41,7 @@ if TYPE_CHECKING:
 
 
 class Stopped(Exception):
-    """There is nothing to find, for a reason that the user is told.
-
-    Attributes
-    ----------
-    status : int
-        The exit status of the command.
-    """
+    """There is nothing to find, for a reason that the user is told; with the exit status."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -70,13 +64,8 @@ class Search:
     _casts: bool = False
 
     def found(self) -> Bisection | None:
-        """Search; return None if the value is the same under both policies.
-
-        Raises
-        ------
-        Stopped
-            If a run has no value, or the value changes from run to run.
-        """
+        """Search; return None if the value is the same under both policies, and raise ``Stopped``
+        if a run has no value, or it changes from run to run."""
         before, after = f"under {self.before.name}", f"under {self.after.name}"
         first = _valued(before, self._run(before, lines=(), shadow=True))
         self.value = first.seen.value
@@ -195,21 +184,9 @@ T = TypeVar("T")
 
 
 def ddmin(whole: Sequence[T], has_effect: Callable[[Sequence[T]], bool]) -> list[T]:
-    """Reduce a sequence that has an effect to one of which no element can be left out.
-
-    Parameters
-    ----------
-    whole : sequence
-        Which has the effect; the empty one has not.
-    has_effect : callable
-        From a part of it, in order, to whether that has the effect. It is asked of no part twice.
-
-    Returns
-    -------
-    list
-        A part that has the effect, while it less any one of its elements has not. There may be
-        other such parts.
-    """
+    """Reduce a sequence that has an effect, and would have none if it were empty, to one of which
+    no element can be left out; there may be other such parts. ``has_effect`` is asked of no part
+    twice."""
 
     @cache
     def holds(part: tuple[int, ...]) -> bool:

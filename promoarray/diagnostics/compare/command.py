@@ -275,12 +275,7 @@ def _comparison(args: argparse.Namespace) -> Comparison:
 
 
 def _of_saved(args: argparse.Namespace) -> Comparison:
-    """Read the arguments of a comparison of a recorded run.
-
-    Raises
-    ------
-    UsageError, NotSaved, OSError
-    """
+    """Read the arguments of a comparison of a recorded run."""
     require_no_options(args.script, args, *_OF_RUNS, "drift")
     args.format, framework = _format(args), ""
     policies = () if args.policies is None else named(args.policies)
@@ -294,12 +289,7 @@ def _of_saved(args: argparse.Namespace) -> Comparison:
 
 
 def _of_model(args: argparse.Namespace, found: str) -> Comparison:
-    """Read the arguments of a comparison of a model file.
-
-    Raises
-    ------
-    UsageError, NotReadable, OSError
-    """
+    """Read the arguments of a comparison of a model file."""
     require_options(args, found, (*_OF_RUNS, "drift"))
     args.format = _format(args)
     require_places(args)
@@ -338,12 +328,7 @@ def _save(report: Report, of: Comparison) -> None:
 
 
 def _read(args: argparse.Namespace) -> Comparison:
-    """Read the arguments, before the program runs for an hour.
-
-    Raises
-    ------
-    UsageError, OSError
-    """
+    """Read the arguments, before the program runs for an hour."""
     of = program_of(args)
     args.format = _format(args)
     args.run_all = args.run_all or bool(args.show)
@@ -367,13 +352,7 @@ def _format(args: argparse.Namespace) -> str:
 
 
 def _recorded(args: argparse.Namespace) -> Expected:
-    """Return what is recorded; nothing of a program written against promoarray.
-
-    Raises
-    ------
-    UsageError
-        If there is no such framework, or what is asked for does not go with it.
-    """
+    """Return what is recorded; nothing of a program written against promoarray."""
     expected_of = expected(args.script, args.module, args.framework, args.args)
     found = expected_of.framework or OWN
     if args.packages and not REWRITTEN.keys() & {*expected_of.libraries}:

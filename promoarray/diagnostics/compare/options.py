@@ -35,17 +35,9 @@ class _Root(NamedTuple):
 def mend(
     report: Results, before: Ended, attempts: Attempts, read: Callable[[Ended], Results]
 ) -> None:
-    """Find calls of the program that take the dtype of what a library makes as an option.
-
-    After an edit a policy agrees at the library's line, and differs nowhere else than before.
-
-    Parameters
-    ----------
-    report : Results
-        What is mended: of the run that has ended ``before``.
-    read : callable
-        Returns the report of an edited run.
-    """
+    """Find calls of the program that take the dtype of what a library makes as an option: after the
+    edit a policy agrees at the library's line, and differs nowhere else than ``before``. ``read``
+    returns the report of an edited run."""
     known, wanting = _roots(report.found), [*_wanting(report)]
     flows = attempts.flows() if wanting else []
     for place in wanting:

@@ -56,13 +56,7 @@ class Compared(NamedTuple):
 
 
 def write(compared: Compared, args: argparse.Namespace) -> None:
-    """Write the report, and the page if one is asked for.
-
-    Raises
-    ------
-    OSError
-        If a file cannot be written; what was there is as it was.
-    """
+    """Write the report, and the page if one is asked for; see ``Formats.write`` for the errors."""
     report, judged, ended = compared.report, compared.judged, compared.ended
     stopped = [ended.stopped_under(report.run.name)] if ended.status else []
     Formats(

@@ -169,15 +169,8 @@ class Change:
         }
 
     def shown(self, before: str, after: str, console: Console, width: int) -> Iterator[Text]:
-        """Yield the change as it is printed: its source, both answers, what to write.
-
-        Parameters
-        ----------
-        before, after : str
-            The names of the policies.
-        console, width
-            Where, and in how many columns.
-        """
+        """Yield the change as it is printed, with the names of the policies: its source, both
+        answers, what to write."""
         from rich.text import Text
 
         times = f"  ×{self.count}" if self.count > 1 else ""

@@ -46,27 +46,14 @@ _MOST = 8
 
 @dataclass(frozen=True, repr=False)
 class Difference(Printed):
-    """What changes in a program from one policy to another.
-
-    Attributes
-    ----------
-    before, after : Policy
-    operations : int
-        How many operations were compared.
-    changes : tuple of Change
-        In the order of the source.
-    inherited : bool
-        Whether printing shows the places that only inherit, too.
-    open : tuple of NotExamined
-        What else the program did, of which neither policy was asked.
-    """
+    """What changes in a program from one policy to another."""
 
     before: Policy
     after: Policy
-    operations: int
-    changes: tuple[Change, ...]
-    inherited: bool = False
-    open: tuple[NotExamined, ...] = ()
+    operations: int  # how many were compared
+    changes: tuple[Change, ...]  # in the order of the source
+    inherited: bool = False  # whether printing shows the places that only inherit, too
+    open: tuple[NotExamined, ...] = ()  # what else the program did, of which neither was asked
 
     @property
     def _way(self) -> str:
@@ -137,17 +124,8 @@ class Difference(Printed):
 def difference(
     report: Report, every: Iterable[Iterable[Change]], after: Policy, before: Policy | None = None
 ) -> Difference:
-    """Ask two policies about a run, and put together what changes from one to the other.
-
-    Parameters
-    ----------
-    report : Report
-        Of a run, with both policies asked.
-    every : iterable of iterables of Change
-        What the probes of its processes have noted.
-    after, before : Policy
-        The policies; the first is that of the run, if it is not named.
-    """
+    """Put together what changes in a run from one policy, its own if ``before`` is not named, to
+    another; ``every`` has what the probes of its processes have noted."""
     run = before or report.run
     changes = [
         *_of_dtypes(report, run, after),

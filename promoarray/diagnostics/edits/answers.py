@@ -251,16 +251,9 @@ def candidates(
 ) -> Iterator[Casts]:
     """Yield edits after which the run and every policy answer what the run answered.
 
-    Parameters
-    ----------
-    port : Port
-        The policies that have to answer the same afterwards.
-    numbers : mapping
-        The operands that may be written as a Python number, and of which weak type.
-    alike : bool
-        Whether dtypes are the same already, and all shall compute as the run does.
-    kernels : bool
-        Whether those come first after which all compute by the same kernel.
+    ``numbers`` has the operands that may be written as a Python number, and of which weak type.
+    With ``alike`` dtypes are the same already, and all shall compute as the run does; with
+    ``kernels`` those come first after which all compute by the same kernel.
     """
     as_in_the_run = [Casts(each) for each in _as_in_the_run(asked)]
     right = [casts for casts in as_in_the_run if agree(port, asked, casts)]

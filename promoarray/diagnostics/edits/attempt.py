@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from promoarray.console import listed
-from promoarray.core.call_site import Site, is_library, source_of
+from promoarray.core.call_site import Site, is_library
 from promoarray.diagnostics.edits.operands import given_to
 from promoarray.diagnostics.edits.place import SPELLINGS, Wrap
-from promoarray.diagnostics.edits.source import SourceText
+from promoarray.diagnostics.edits.source import SourceText, read
 from promoarray.diagnostics.edits.writing import Unkept, rewritten
 from promoarray.diagnostics.model.flow import DEFAULT, MADE, RecordedOperation
 from promoarray.diagnostics.spans import name_of
@@ -156,12 +156,8 @@ def operands_of(node: Any, source: SourceText) -> list[Any]:
 
 def source_at(site: Site) -> SourceText | None:
     """The program's file, if it can be edited."""
-    if not site.extent or is_library(site.file) or not Path(site.file).is_file():
-        return None
-    try:
-        return SourceText(source_of(site.file))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    edited = site.extent and not is_library(site.file) and Path(site.file).is_file()
+    return read(site.file) if edited else None
 
 
 def written(

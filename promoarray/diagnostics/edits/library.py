@@ -37,13 +37,8 @@ INSIDE = "it is carried out inside of a library"
 
 
 def at_call(place: SourceOperation, flows: Sequence[Flow]) -> Found:
-    """Casts of the arguments of the program's call in which a library carries something out.
-
-    Raises
-    ------
-    Unedited
-        If there are none after which all policies answer what the run answered.
-    """
+    """Casts of the arguments of the program's call in which a library carries something out, after
+    which all policies answer what the run answered; ``Unedited`` if there are none."""
     first = place.concerned[0]
     for flow in flows:
         inner = [each for each in flow.operations if _within(each, first.span)]

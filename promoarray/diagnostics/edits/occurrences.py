@@ -151,15 +151,9 @@ class Recorded(Protocol):
 def occurrences(
     report: Recorded, policies: tuple[Policy, ...] = (), wanted: Policy | None = None
 ) -> list[Occurrence]:
-    """Return the operations of a run, each with what the policies answer for the run's operands.
-
-    Parameters
-    ----------
-    policies : tuple of Policy
-        Those to port to; by default all that were compared.
-    wanted : Policy, optional
-        The policy whose dtypes the program shall keep, if not that of the run; one of the report's.
-    """
+    """Return the operations of a run, each with what the policies answer for the run's operands:
+    all that were compared, unless some are named. ``wanted`` is the policy whose dtypes the program
+    shall keep, if that is not the run's."""
     asked = policies or report.policies
     run = wanted or report.run
     others = tuple(p for p in asked if p is not run)

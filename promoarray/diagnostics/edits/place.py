@@ -139,13 +139,8 @@ class _Row(NamedTuple):
 
 
 def by_dtype(port: Port, every: list[Asked], needing: list[Asked]) -> list[Rule]:
-    """Return what operands, or the result, become by the dtypes of a pass.
-
-    Raises
-    ------
-    Unedited
-        If there is no such rule.
-    """
+    """Return what operands, or the result, become by the dtypes of a pass; ``Unedited`` if there is
+    no such rule."""
     try:
         return _of_operands(port, every, needing)
     except Unedited:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site
@@ -33,7 +32,7 @@ from promoarray.diagnostics.edits.operations import (
     stored_in,
 )
 from promoarray.diagnostics.edits.place import SPELLINGS, Found, SourceOperation, Unedited, Wrap
-from promoarray.diagnostics.edits.source import SourceText, cast_dtype
+from promoarray.diagnostics.edits.source import SourceText, cast_dtype, read
 from promoarray.diagnostics.edits.writing import Writer, spliced
 from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.model.flow import Flow
@@ -112,21 +111,11 @@ Outcome = Edit | NoEdit
 def plan(
     port: Port, source: SourceText, group: Sequence[Occurrence], flows: Sequence[Flow] = ()
 ) -> Outcome | None:
-    """Find the edit of one operation of the source, for all operands it was passed with.
+    """Find the edit of one operation of the source, for all operands it was passed with; None if
+    all policies agree.
 
-    Parameters
-    ----------
-    source : SourceText
-        The file.
-    group : sequence of Occurrence
-        The passes that are not alike, those at which all policies agree among them.
-    flows : sequence of Flow
-        What feeds what, of a program that was recorded.
-
-    Returns
-    -------
-    Edit, NoEdit or None
-        None if all policies agree.
+    ``group`` has the passes that are not alike, those at which all policies agree among them;
+    ``flows`` what feeds what, of a program that was recorded.
     """
     concerned = [s for s in group if s.others]
     if not concerned:
@@ -174,13 +163,8 @@ def _cast_already(place: SourceOperation, wraps: tuple[Wrap, ...]) -> bool:
 
 
 def written(place: SourceOperation, wraps: tuple[Wrap, ...]) -> str:
-    """Return the edited expression in one line, as the source has it but for the casts.
-
-    Raises
-    ------
-    Unedited
-        If it cannot be written there.
-    """
+    """Return the edited expression in one line, as the source has it but for the casts;
+    ``Unedited`` if it cannot be written there."""
     source, node = place.source, place.node
     pieces = Writer(source, place.words).pieces(wraps)
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -219,27 +203,16 @@ def planned(
     run: Policy,
     policies: Sequence[Policy],
     occurrences: Iterable[Occurrence],
-    files: Callable[[str], SourceText | None] | None = None,
+    files: Callable[[str], SourceText | None] = read,
     flows: Sequence[Flow] = (),
 ) -> Planned:
-    """Plan the edits of a run, at each operation of the source at which policies differ.
+    """Plan the edits of a run, at each operation of the source at which policies differ: one that
+    serves all policies where one can, else one for each.
 
-    One edit serves all policies where one can, else each has its own.
-
-    Parameters
-    ----------
-    policies : sequence of Policy
-        Those that were compared.
-    occurrences : iterable of Occurrence
-        All passes, those at which policies agree among them.
-    files : callable, optional
-        Answers the text of a file, None if it cannot be read; by default as it was when the run
-        began.
-    flows : sequence of Flow
-        What feeds what, of a program that was recorded.
+    ``occurrences`` are all passes, those at which policies agree among them; ``files`` answers the
+    text of a file, ``flows`` have what feeds what, of a program that was recorded.
     """
     found: Planned = {}
-    files = files or cache(read)
     others = tuple(policy for policy in policies if policy is not run)
     for group in grouped(occurrences):
         concerned = {name for each in group for name in each.others}
@@ -305,19 +278,6 @@ def _edited(place: Divergence, planned: Sequence[Outcome]) -> Divergence:
 # -- edits whose casts are known ---------------------------------------------------------------
 
 
-def read(file: str) -> SourceText | None:
-    """Read the text of a file, as it was when the program began; None if that is no Python."""
-    return _parsed("".join(linecache.getlines(file)))
-
-
-@lru_cache(maxsize=8)
-def _parsed(text: str) -> SourceText | None:
-    try:
-        return SourceText(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _operation(site: Site, asked: Asked, framework: str = "") -> SourceOperation | None:
     """The operation at a place of the source; None if it does not stand there."""
     source, seen = read(site.file), Occurrence(span_of(site), asked, framework=framework)
@@ -338,19 +298,8 @@ def after_refusal(
     result: DType | None,
     framework: str = "",
 ) -> str:
-    """Write the source with the casts after which the run goes on; "" if it cannot be written.
-
-    Parameters
-    ----------
-    asked : Asked
-        What the run refuses.
-    casts : mapping
-        From the operands to cast to what they become.
-    result : DType or None
-        What the result of an operation in place is cast to.
-    framework : str
-        That of a program that was recorded.
-    """
+    """Write the source with the casts of operands, and of the result of an operation in place,
+    after which the run goes on; "" if it cannot be written."""
     place = _operation(site, asked, framework)
     # In place a recorded program may as well mean to make a new array.
     if place is None or (framework and (result or asked.name == SETITEM)):

@@ -50,15 +50,9 @@ def accepted_for_value(
     form: Form,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Found | None:
-    """Find the cast of the arrays after which a Python scalar fits that is refused for its value.
-
-    Of those that keep every value of the arrays it is to the smallest dtype, of integers first.
-
-    Returns
-    -------
-    tuple of (mapping, Plan), or None
-        From each operand that is cast to its new dtype, and the plan then.
-    """
+    """Find the cast of the arrays after which a Python scalar fits that is refused for its value;
+    return it with the plan then. Of those that keep every value of the arrays it is to the smallest
+    dtype, of integers first."""
     arrays = [i for i, operand in enumerate(seen) if operand.rank is not Rank.SCALAR]
     for target in _wider(policy, [policy.strong(seen[i].type) for i in arrays]):
         casts = {i: target for i in arrays if seen[i].type is not target}

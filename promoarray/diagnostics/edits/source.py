@@ -9,9 +9,10 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
+from promoarray.core.call_site import source_of
 from promoarray.diagnostics.edits.occurrences import Occurrence
 from promoarray.diagnostics.edits.operands import (
     MIRRORED,
@@ -31,12 +32,7 @@ Extent = tuple[int, int]
 
 
 class SourceText:
-    """A file's expressions.
-
-    Parameters
-    ----------
-    text : str
-    """
+    """The expressions of the text of a file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -337,6 +333,19 @@ class SourceText:
     def _calls_of(self, function: Any) -> list[ast.Call]:
         name = getattr(function, "name", None)
         return [call for call in self._calls.values() if called_name(call) == name]
+
+
+def read(file: str) -> SourceText | None:
+    """Read the text of a file, as it was when the program began; None if that is no Python."""
+    return _parsed(source_of(file))
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> SourceText | None:
+    try:
+        return SourceText(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 _VECTORIZE = frozenset({"vectorize", "frompyfunc"})

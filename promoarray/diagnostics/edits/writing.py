@@ -33,14 +33,7 @@ class Piece(NamedTuple):
 
 
 class Writer:
-    """Makes pieces of casts.
-
-    Parameters
-    ----------
-    source : SourceText
-    words : Spelling
-        Those of the framework that the program is written for.
-    """
+    """Makes pieces of casts, in the words of the framework that the program is written for."""
 
     def __init__(self, source: SourceText, words: Spelling = OWN) -> None:
         self.source, self.words = source, words
@@ -295,13 +288,7 @@ def spliced(text: str, pieces: Sequence[Piece], start: int = 0, end: int | None 
 
 
 def rewritten(source: SourceText, wraps: Sequence[Wrap], words: Spelling = OWN) -> Rewritten:
-    """Return a source text with casts.
-
-    Raises
-    ------
-    Unkept
-        If what is written is not the same program but for the casts.
-    """
+    """Return a source text with casts; ``Unkept`` if it is not the same program but for them."""
     writer = Writer(source, words)
     pieces = [*writer.imported(wraps), *writer.pieces(wraps)]
     pieces.sort(key=lambda piece: piece.order)
@@ -317,13 +304,8 @@ def rewritten(source: SourceText, wraps: Sequence[Wrap], words: Spelling = OWN) 
 def _origins(
     source: SourceText, new: SourceText, pieces: Sequence[Piece], replaced: set[Extent]
 ) -> dict[Position, Position]:
-    """Pair the expressions of two texts, of which one is the other with casts.
-
-    Raises
-    ------
-    Unkept
-        If an expression is not where it has to be then.
-    """
+    """Pair the expressions of two texts, of which one is the other with casts; ``Unkept`` if one is
+    not where it has to be then."""
     found: dict[Position, Position] = {}
     for node in ast.walk(source.tree):
         if not isinstance(node, (ast.expr, ast.stmt)):

@@ -46,24 +46,11 @@ def explain_operation(
 
 
 class Case:
-    """One operation on its operands under one policy.
+    """One operation on its operands under one policy: arrays, which were made under another if that
+    is ``supposed``, Python scalars, and the Operands that dtypes stand for.
 
-    Parameters
-    ----------
-    name : str
-    form : Form
-    entered : tuple
-        Arrays, Python scalars, and the Operands that dtypes stand for.
-    policy : Policy
-    supposed : bool
-        Whether the arrays were made under another policy.
-
-    Attributes
-    ----------
-    plan : Plan or Refusal
-        What it decides by their dtypes.
-    decided : Decision or Refusal
-        The same by the values of Python scalars.
+    ``plan`` is what the policy decides by their dtypes, ``decided`` by the values of Python
+    scalars.
     """
 
     def __init__(

@@ -27,24 +27,18 @@ def explain_function(name: str, operand: Operand, policy: Policy) -> Explanation
     answers, made = policy.answers, was_asked(name + MADE_OF_DTYPE)
     row = name + MADE_OF_DTYPE * made
     answer = _answer(row, operand, policy)
-    steps = "no rule of promotion is about this function", said_of(answer)
+    others = other_policies(policy, lambda name: _answer(row, operand, as_policy(name)))
     return Explanation(
         operation=name,
         policy=policy.name,
         title=policy.title,
         expression=f"{name}({'dtype=' * made}{operand})",
         answer=answer,
-        steps=steps
-        if answer.asked
-        else ("no rule of promotion is about this function", answer.reason),
+        steps=("no rule of promotion is about this function", said_of(answer)),
         casts=(),
         sources=(answers.source,) if answers is not None and answer.asked else (),
         notes=(),
-        others=tuple(
-            answer
-            for answer in other_policies(policy, lambda n: _answer(row, operand, as_policy(n)))
-            if answer.asked
-        ),
+        others=tuple(each for each in others if each.asked),
     )
 
 

@@ -98,8 +98,8 @@ class Explanation(Printable):
         """Return the explanation as data."""
         values = {
             "source": self.source,
-            "given": [v.to_dict() for v in self.given],
-            "values": [v.to_dict() for v in self.answer.values],
+            "given": [v._asdict() for v in self.given],
+            "values": [v._asdict() for v in self.answer.values],
             "quirks": list(self.quirks),
         }
         return {
@@ -204,16 +204,8 @@ _KERNEL = {"refused": ", which has no kernel for it", "doubtful": " (doubtful)"}
 
 
 def other_policies(asked: Policy, ask: Callable[[str], Answer]) -> Iterator[Answer]:
-    """Yield every family's answer, and those of its editions that give another; one
-    for all that say the same.
-
-    Parameters
-    ----------
-    asked : Policy
-        Left out: its answer is known.
-    ask : callable
-        From a policy's name to its answer.
-    """
+    """Yield the answer of every family but the policy that is ``asked``, and of its editions that
+    give another; one for all that say the same."""
     groups: dict[Hashable, list[Answer]] = {}
     for names in families().values():
         first, *rest = map(ask, names)

@@ -128,13 +128,7 @@ class Marker:
         self.split = cache(self.pattern.split)  # a text is of many operands
 
     def __call__(self, text: str, dtypes: dict[str, str]) -> str:
-        """Return a text with marks; ``dtypes`` has those of the names and codes of dtypes.
-
-        Raises
-        ------
-        ValueError
-            If the text has the sign of a mark itself.
-        """
+        """Return a text with marks; ``dtypes`` has those of the names and codes of dtypes."""
         if MARK in text:
             raise ValueError(f"{text!r} has the sign that marks stand after")
         marks = dtypes | self.phrases
@@ -146,8 +140,8 @@ class Marker:
 class Asked:
     """One policy, asked about all its operands.
 
-    What it answers goes into pools that all policies share: texts with marks into ``lines``, tuples
-    of their numbers, the two parts of cells, into ``entering`` and ``answering``, and tuples of the
+    Its answers go into pools that all policies share: texts with marks into ``lines``, tuples of
+    their numbers, the two parts of cells, into ``entering`` and ``answering``, and tuples of the
     numbers of these into ``rows``.
     """
 

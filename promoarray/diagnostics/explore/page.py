@@ -47,15 +47,7 @@ Step = Callable[[float], None]
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the command.
-
-    Raises
-    ------
-    OSError
-        If the page cannot be written; what was there is as it was.
-    ValueError
-        If there is no such policy.
-    """
+    """Run the command."""
     names = list_policies() if args.policies == "all" else (args.policies or "").split(",")
     names = [name.strip() for name in names if name.strip()] or list(DEFAULT)
     policies = list(dict.fromkeys(as_policy(name) for name in names))
@@ -103,17 +95,9 @@ def explore_json(
     step: Step = lambda part: None,
     asked: Iterable[Question] = (),
 ) -> str:
-    """Return what the page knows, as JSON: texts and answers by their numbers, and all tables.
-
-    Parameters
-    ----------
-    policies : sequence of Policy
-        Those it shows, the first one first.
-    step : callable
-        Is given the part of the work that is done, from 0 to 1.
-    asked : iterable of Question
-        The operations it shows, besides casts; all by default.
-    """
+    """Return what the page knows, as JSON: texts and answers by their numbers, and all tables; of
+    all operations unless some are ``asked``. ``step`` is given the part of the work that is
+    done."""
     asked = tuple(asked) or questions()
     pools = defaultdict[str, Pool](Pool, lines=Pool({"": 0}))
     lost = losses(pools)

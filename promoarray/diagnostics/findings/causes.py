@@ -63,30 +63,15 @@ def first_of(places: Sequence[str], most: int = MOST_PLACES) -> str:
 
 @dataclass
 class SharedCause:
-    """One cause of many places.
+    """One cause of many places."""
 
-    Attributes
-    ----------
-    kind : str
-        ``NEVER_HELD``, ``NARROWED`` or ``DEFAULT``.
-    of : str
-        The policy that holds less.
-    policies : dict
-        The names of the policies it is a root for, as keys.
-    dtypes : dict
-        From each dtype that is said to what becomes of it.
-    edits : dict
-        Of default dtypes: from each place to its edit; "" where that cannot be written.
-    count : int
-        How often the places were passed.
-    """
-
-    kind: str
-    of: str
-    policies: dict[str, None] = field(default_factory=dict)
-    dtypes: dict[str, str] = field(default_factory=dict)
+    kind: str  # ``NEVER_HELD``, ``NARROWED`` or ``DEFAULT``
+    of: str  # the policy that holds less
+    policies: dict[str, None] = field(default_factory=dict)  # those it is a root for, as keys
+    dtypes: dict[str, str] = field(default_factory=dict)  # from those that are said to what becomes
+    # of default dtypes: from each place to its edit; "" where that cannot be written
     edits: dict[Site, str] = field(default_factory=dict)
-    count: int = 0
+    count: int = 0  # how often the places were passed
     _lines: dict[tuple[str, int], Site] = field(default_factory=dict)
     _counted: set[tuple[object, ...]] = field(default_factory=set)
 
@@ -233,13 +218,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def reached(divergences: Iterable[Divergence]) -> Counter[Spot]:
-    """Count what the roots of each line feed: the places that inherit under their policies.
-
-    Returns
-    -------
-    Counter
-        From file and line to the number of pairs of place and policy, those of each root added.
-    """
+    """Count what the roots of each line, by file and number, feed: the pairs of a place that
+    inherits and a policy, those of each root added."""
     every = list(divergences)
     flow = _Flow(sorted({d.program.file for d in every}))
     inheriting: dict[Spot, Counter[str]] = defaultdict(Counter)

@@ -97,15 +97,7 @@ class Baseline:
 
 
 def asked_baseline(file: str | None, update: bool) -> Baseline | None:
-    """Return the baseline that a command line names; an empty one that is about to be written.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or it is none.
-    OSError
-        If it cannot be read or written.
-    """
+    """Return the baseline that a command line names; an empty one that is about to be written."""
     if not file:
         if update:
             raise UsageError("--update-baseline needs --baseline FILE, which it writes")
@@ -121,15 +113,7 @@ def asked_baseline(file: str | None, update: bool) -> Baseline | None:
 
 
 def read(path: Path) -> Baseline:
-    """Read a baseline.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    UsageError
-        If it is none.
-    """
+    """Read a baseline."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         version = data["promoarray_baseline"]
@@ -228,13 +212,8 @@ class Ignored:
 
 
 def ignored_names(words: Collection[str]) -> tuple[str, ...]:
-    """Return names of kinds and policies, as the brackets of a comment have them.
-
-    Raises
-    ------
-    ValueError
-        If one is neither.
-    """
+    """Return names of kinds and policies, as the brackets of a comment have them; ``ValueError`` if
+    one is neither."""
     for name in Selected.of(words).unknown:
         raise ValueError(f"{quoted(name)} is neither a policy nor a kind of finding.{_near(name)}")
     return tuple(words)
@@ -404,15 +383,9 @@ def judge(
     whole: bool,
     ignored: Ignored = NOTHING_IGNORED,
 ) -> Judged:
-    """Say which findings of a report are new.
-
-    Parameters
-    ----------
-    files : collection of str
-        Those of the program, in which comments are looked for besides those with findings.
-    whole : bool
-        Whether the program ran to its end; else nothing is told of what was not found.
-    """
+    """Say which findings of a report are new. Comments are looked for in the ``files`` of the
+    program, besides those with findings; unless it ran as a ``whole``, nothing is told of what was
+    not found."""
     policies = [policy.name for policy in report.policies]
     about: Any = {"whole": whole, "ignored": ignored}
     return judged(findings(report), files, baseline, fail_on, policies, **about)

@@ -44,13 +44,7 @@ LEVELS = {name: kind.level for name, kind in {**KINDS, **CHECKS}.items()}
 
 
 class Served:
-    """What the recordings of a workspace say, by the protocol.
-
-    Parameters
-    ----------
-    args : Namespace
-        Of the command: the recordings, the policies, and what is ignored.
-    """
+    """What the recordings of a workspace say, by the protocol."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.server = LanguageServer("promoarray", version("promoarray"))
@@ -174,12 +168,7 @@ class Served:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Serve on standard input and output, until the editor says that it is over.
-
-    Raises
-    ------
-    UnknownPolicyError
-    """
+    """Serve on standard input and output, until the editor says that it is over."""
     named(args.policies or "numpy")
     Served(args).server.start_io()
     return 0

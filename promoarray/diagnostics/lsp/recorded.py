@@ -37,16 +37,8 @@ class Recorded:
 
 
 def read_recording(path: str, policies: str, ignored: Ignored) -> Recorded:
-    """Read a recording, and ask policies about it.
-
-    Parameters
-    ----------
-    path : str
-    policies : str
-        Names with commas in between; "" for those that make sense for its framework.
-    ignored : Ignored
-        What the settings of the project leave out.
-    """
+    """Read a recording; ask some policies about it, with commas in between, or those that make
+    sense for its framework. Findings that settings ignore are left out."""
     found = Recorded(path)
     try:
         report = read(path, named(policies) if policies else ())

@@ -15,16 +15,8 @@ if TYPE_CHECKING:
 
 
 class Rank:
-    """What stands where an array has its buffer.
-
-    Attributes
-    ----------
-    ndim : int
-    known : bool
-        Whether there is a value to read.
-    size : int
-        0, as there are no values to look at.
-    """
+    """What stands where an array has its buffer; its size is 0, as there are no values to look at,
+    but for one of a 0-d array that is ``known`` or can be read."""
 
     __slots__ = ("_read", "_value", "known", "ndim")
     size = 0
@@ -64,15 +56,8 @@ class AbstractArray(Array):
     def of(
         cls, dtype: DType | TypeRecord, ndim: int, value: Callable[[], Any] | None = None
     ) -> Self:
-        """Return what stands for an array.
-
-        Parameters
-        ----------
-        dtype : DType or TypeRecord
-            What its type slot bears.
-        value : callable, optional
-            Reads the value of a 0-d array, if it can be read.
-        """
+        """Return what stands for an array whose type slot bears a dtype; ``value`` reads that of a
+        0-d array, if it can be read."""
         kind = (dtype if isinstance(dtype, DType) else dtype.dtype).kind
         return cls._wrap(Rank(ndim, UNKNOWN[kind], value is not None, value), dtype)
 

@@ -32,21 +32,9 @@ class Passes(Generic[Place]):
         self._kept: dict[Hashable, tuple[tuple[CodeType, ...], object, Place]] = {}
 
     def count(self, said: object, note: Callable[[], Place]) -> tuple[Place, bool]:
-        """Count one pass of the place where the program stands.
-
-        Parameters
-        ----------
-        said : object
-            What is said there, known by identity.
-        note : callable
-            Counts the place, where it was not passed before or is forgotten, and returns it.
-
-        Returns
-        -------
-        place : Counted
-        new : bool
-            Whether it was noted.
-        """
+        """Count one pass of the place where the program stands, at which something is said that is
+        known by identity; return the place, and whether it is new or was forgotten: then ``note``
+        counts it."""
         at, codes = instructions()
         key = id(said), at
         known = self._kept.get(key)

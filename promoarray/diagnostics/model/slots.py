@@ -37,18 +37,9 @@ NOT_PENDING: Pending = {}
 
 
 class ShadowDTypes:
-    """A type slot's record: the run's dtype, and what each shadow policy has instead.
-
-    ``record`` makes one object of all that are alike, so that they are told by identity.
-
-    Attributes
-    ----------
-    dtype : DType
-    answers : dict
-        The dtypes of the policies that have another.
-    pending : mapping
-        The refusals that a policy's dtype hangs on.
-    """
+    """A type slot's record: the run's dtype, what each shadow policy has instead that has another,
+    and the refusals that a policy's dtype hangs on. ``record`` makes one object of all that are
+    alike, so that they are told by identity."""
 
     __slots__ = ("__weakref__", "answers", "dtype", "pending")
 
@@ -219,13 +210,7 @@ def result_of(
 
 
 def not_stored(policy: Policy, seen: tuple[Operand, ...], value: Any) -> str:
-    """Return why a policy does not write a value into an array, "" if it does.
-
-    Parameters
-    ----------
-    seen : tuple of Operand
-        The array and the value, as it sees them.
-    """
+    """Return why a policy does not write a value into an array, as it sees both; "" if it does."""
     dtype = policy.strong(seen[0].type)
     if type(value) not in WEAK:
         return policy.assigns(policy.strong(seen[1].type), dtype) or ""

@@ -6,14 +6,12 @@ as another. Values of different dtypes are compared as the numbers they are, non
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from promoarray.console import listed
 from promoarray.core import host
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.spans import called_from
@@ -173,24 +171,14 @@ class Example(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How many values of one cast differ under some policies, and the first of them.
-
-    Attributes
-    ----------
-    policies : tuple of str
-    elements : int
-    example : Example
-    beyond : bool
-        Whether all that differ lie beyond the dtype, so that they agree once they are clipped.
-    largest : float or None
-        By how much the example differs, if it is the one that differs most.
-    """
+    """How many values of one cast differ under some policies, and the first of them."""
 
     policies: tuple[str, ...]
     elements: int
     example: Example
+    # whether all that differ lie beyond the dtype, so that they agree once they are clipped
     beyond: bool = False
-    largest: float | None = None
+    largest: float | None = None  # by how much the example differs, if it is that which does most
 
 
 class Place(NamedTuple):
@@ -205,24 +193,14 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class ValueChange:
-    """A place at which values differ by policy.
-
-    Attributes
-    ----------
-    place : Place
-    size, passes : int
-        How many elements were cast there, and how often.
-    differences : dict
-        From the policies that make the same of them to how many elements differ from the run's,
-        and the first of them.
-    routes : tuple of DType
-        The dtypes by way of which all policies make the run's values, in every pass.
-    """
+    """A place at which values differ by policy."""
 
     place: Place
-    size: int = 0
+    size: int = 0  # how many elements were cast there
     passes: int = 0
+    # by the policies that make the same of them
     differences: dict[tuple[str, ...], Difference] = field(default_factory=dict)
+    # the dtypes by way of which all policies make the run's values, in every pass
     routes: tuple[DType, ...] = ()
 
     def add(self, other: ValueChange) -> None:
@@ -289,31 +267,10 @@ class ValueChange:
         """The cast in words."""
         return f"{self.place.source} -> {self.place.target}"
 
-    def said(self) -> Iterator[str]:
-        """Say what each group of policies makes of the first element that differs."""
-        for each in tuple(self.differences.values()):
-            at, given, run, other = each.example
-            where, who = f"[{', '.join(map(str, at))}] " if at else "", listed(list(each.policies))
-            of = f"{each.elements} of {self.size}"
-            if each.largest is None:
-                yield f"{of} differ under {who}: {where}{given} is {other} there, {run} in the run"
-                continue
-            by = f", by {each.largest:.3g} at most" if math.isfinite(each.largest) else ""
-            if given == other:  # it is the run that changes them
-                yield f"{of} change{by}: {where}{given} becomes {run}; kept under {who}"
-            else:
-                yield f"{of} change under {who}{by}: {where}{given} becomes {other}"
-
 
 @dataclass(eq=False)
 class ValueChanges:
-    """The places at which the values of casts differ by policy.
-
-    Attributes
-    ----------
-    found : dict
-        From Place to ValueChange.
-    """
+    """The places at which the values of casts differ by policy."""
 
     found: dict[Place, ValueChange] = field(default_factory=dict)
 
@@ -328,10 +285,6 @@ class ValueChanges:
 
     def __iter__(self) -> Iterator[ValueChange]:
         yield from sorted(self.found.values(), key=lambda change: change.place)
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        """Return the places as data, in the order of the source."""
-        return [change.to_dict() for change in self]
 
 
 def one_pass(

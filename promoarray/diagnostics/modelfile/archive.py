@@ -60,12 +60,7 @@ _VERSIONS = range(8, 9)
 
 
 def recorded(question: Question) -> Read:
-    """Record the graph of an archive.
-
-    Raises
-    ------
-    NotReadable, OSError
-    """
+    """Record the graph of an archive."""
     try:
         program = _graph(question.path)
         found = Archive(question.path, program["graph_module"]["graph"]).found
@@ -116,14 +111,7 @@ def _graph(path: str) -> dict[str, Any]:
 
 
 class Archive:
-    """The graph of an archive, recorded.
-
-    Parameters
-    ----------
-    path : str
-    graph : mapping
-        As the schema has it.
-    """
+    """The graph of an archive, as the schema has it, recorded."""
 
     def __init__(self, path: str, graph: Mapping[str, Any]) -> None:
         self.found, self._path = Recorded(Flow(), Counter()), path
@@ -265,8 +253,8 @@ class Archive:
         entered = tuple(map(self._entered, given))
         sources = [{self._sources[x]} if x in self._sources else set() for x in given]
         flat = not outputs or outputs[0] in self._flat
-        what: Any = kind, name, form, HOME, entered, codes, flat, options or {}, place
-        made = self.found.flow.add(RecordedOperation(*what, 1, sources))
+        what: Any = kind, name, form, HOME, entered, codes, flat, options or {}, place, 1, sources
+        made = self.found.flow.add(RecordedOperation(*what))
         self._sources |= {x: (made, n) for n, x in enumerate(outputs)}
 
     def _entered(self, x: Any) -> Given:

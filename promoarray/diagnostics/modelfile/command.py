@@ -14,13 +14,8 @@ from promoarray.diagnostics.whole_file import require_place
 
 
 def model_format(args: argparse.Namespace) -> str:
-    """Return the format of the file that stands for a program; "" of a program.
-
-    Raises
-    ------
-    UsageError
-        If it is a file that is not read here.
-    """
+    """Return the format of the file that stands for a program, "" of a program; ``UsageError`` of
+    one that is not read here."""
     if not args.script or args.module:
         return ""
     found = format_of(args.script)
@@ -30,12 +25,7 @@ def model_format(args: argparse.Namespace) -> str:
 
 
 def require_options(args: argparse.Namespace, found: str, names: tuple[str, ...]) -> None:
-    """Refuse options that are of programs, or of another kind of files.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse options that are of programs, or of another kind of files."""
     for name in names:
         if getattr(args, name, None):
             option = f"--{name.replace('_', '-')}"
@@ -49,12 +39,7 @@ def require_options(args: argparse.Namespace, found: str, names: tuple[str, ...]
 def of_model(
     args: argparse.Namespace, found: str, policies: tuple[str, ...] | None, asked: Asked
 ) -> ModelReport:
-    """Read the file that a command names.
-
-    Raises
-    ------
-    NotReadable, UsageError, OSError
-    """
+    """Read the file that a command names."""
     # Programs, which are compared more often, do without them.
     from promoarray.diagnostics.modelfile.question import Question
     from promoarray.diagnostics.modelfile.reading import report_of

@@ -130,13 +130,7 @@ class Model:
 
 
 def onnx() -> Any:
-    """Return the library.
-
-    Raises
-    ------
-    NotReadable
-        If it is not there.
-    """
+    """Return the library; ``NotReadable`` if it is not there."""
     try:
         for name in ("checker", "inliner", "shape_inference", "defs"):
             import_module(f"onnx.{name}")
@@ -146,15 +140,8 @@ def onnx() -> Any:
 
 
 def read(path: str) -> Model:
-    """Read a model.
-
-    Raises
-    ------
-    NotReadable
-        If it is none, is damaged, names data outside its folder, or is of an opset that is not
-        known here.
-    OSError
-    """
+    """Read a model; ``NotReadable`` if it is none, is damaged, names data outside its folder, or is
+    of an opset that is not known here."""
     library, size = onnx(), os.path.getsize(path)
     if size > MOST_BYTES:
         raise NotReadable(f"{path} has {size} bytes, and no ONNX file more than {MOST_BYTES}")

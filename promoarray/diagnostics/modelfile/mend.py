@@ -109,26 +109,9 @@ def _is_one(node: Node, which: int) -> bool:
 
 
 def write_mended(model: Model, target: str, inputs: str = "") -> list[str]:
-    """Write a model with the casts that it lacks, once it was checked and has run.
-
-    Parameters
-    ----------
-    model : Model
-    target : str
-    inputs : str
-        A file of inputs to run it with; "" for random ones.
-
-    Returns
-    -------
-    list of str
-        What was done, a line each.
-
-    Raises
-    ------
-    NotReadable
-        If it cannot be mended so: it is as it was, and nothing is written.
-    OSError
-    """
+    """Write a model with the casts that it lacks, once it was checked and has run with inputs of a
+    file, or random ones; return what was done, a line each. ``NotReadable`` if it cannot be mended
+    so: then nothing is written."""
     proto = type(model.proto)()
     proto.CopyFrom(model.proto)
     external = any(each.data_location for each in tensors(proto.graph))
@@ -227,13 +210,8 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _prove(proto: Any, model: Model, inputs: str) -> None:
-    """Have a model checked in full, and run it; the values themselves nobody judges.
-
-    Raises
-    ------
-    NotReadable
-        If it does not pass, or a node is not computed.
-    """
+    """Have a model checked in full, and run it; ``NotReadable`` if it does not pass, or a node is
+    not computed. The values themselves nobody judges."""
     try:
         onnx().checker.check_model(proto, full_check=True)
     except Exception as error:

@@ -34,12 +34,7 @@ MOST_TOLD = 8
 
 
 def recorded(question: Question) -> Read:
-    """Record a model.
-
-    Raises
-    ------
-    NotReadable, UsageError, OSError
-    """
+    """Record a model."""
     model = graph.read(question.path)
     own = f"onnx@{model.opset}"
     names = question.policies or tuple(dict.fromkeys((own, f"onnx@{NEWEST}")))

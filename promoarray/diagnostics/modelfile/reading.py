@@ -21,12 +21,7 @@ MEMORY = 0.75
 
 
 def report_of(question: Question) -> ModelReport:
-    """Read a model, and ask policies about it.
-
-    Raises
-    ------
-    NotReadable, UsageError, OSError
-    """
+    """Read a model, and ask policies about it."""
     found = _in_process(question)
     base = as_policy(found.run)
     run = base.derive(FILE) if question.format != PT2 else base

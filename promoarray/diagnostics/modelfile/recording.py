@@ -96,16 +96,8 @@ class Recorded:
 
 
 class Recorder:
-    """Records a model, and looks at its values.
-
-    Parameters
-    ----------
-    model : Model
-    policies : tuple of Policy
-        Whose values are compared.
-    asked : Asked
-        What the values are checked for.
-    """
+    """Records a model, looks at its values, which are compared by policy, and checks them for
+    losses."""
 
     def __init__(self, model: Model, policies: tuple[Policy, ...], asked: Asked) -> None:
         self._model, self._home, self._policies = model, home_of(model), policies

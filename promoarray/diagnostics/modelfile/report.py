@@ -15,15 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ModelReport(RecordedReport):
-    """What policies make of a model.
-
-    Attributes
-    ----------
-    notes : tuple of str
-        What its values were computed from, what was seen of them, and what was not looked at.
-    losses : tuple of str
-        What its own numbers lose, a line each.
-    """
+    """What policies make of a model, with notes on what its values were computed from and what was
+    not looked at, and what its own numbers lose, a line each."""
 
     notes: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()

@@ -36,24 +36,13 @@ _HEAD = ("tensor", "dtype", "elements", "beyond", "become", "NaN", "to zero", "l
 
 @dataclass(frozen=True, repr=False)
 class Survival(Printed):
-    """What a cast does to the weights of a file.
-
-    Attributes
-    ----------
-    path, target : str
-    reports : dict
-        From a policy to the report of each tensor by its name.
-    refused : dict
-        From a policy and a dtype to why it does not cast it.
-    unread : dict
-        From the types that are not read, such as blocks of 4 bits, to their tensors.
-    """
+    """What a cast does to the weights of a file."""
 
     path: str
     target: str
-    reports: dict[str, dict[str, CastReport]]
-    refused: dict[tuple[str, str], str]
-    unread: dict[str, list[str]]
+    reports: dict[str, dict[str, CastReport]]  # from a policy to that of each tensor by its name
+    refused: dict[tuple[str, str], str]  # from a policy and a dtype to why it does not cast it
+    unread: dict[str, list[str]]  # from types that are not read, as blocks of 4 bits, to tensors
 
     @property
     def status(self) -> int:
@@ -139,12 +128,7 @@ def _cells(x: CastReport) -> tuple[str, ...]:
 
 
 def survival(args: Namespace, kind: str, target: DType) -> Survival:
-    """Cast the weights of a file, a block at a time.
-
-    Raises
-    ------
-    NotReadable, ValueError, OSError
-    """
+    """Cast the weights of a file, a block at a time."""
     path, *others = args.values
     if kind not in (SAFETENSORS, GGUF, INDEX):
         raise NotReadable(f"{path} holds a program ({kind}); {READS}")

@@ -26,21 +26,11 @@ SEED = 0
 
 
 class Evaluation:
-    """One run of a model.
+    """One run of a model, of which ``tell`` hears node by node; after so many seconds no further
+    node is begun.
 
-    Parameters
-    ----------
-    model : Model
-    tell : callable
-    seconds : float
-        After so many no further node is begun.
-
-    Attributes
-    ----------
-    failed : dict
-        From the number of each node that was not computed to the reason.
-    empty : int
-        Nodes that gave arrays without elements, as inputs too small for the model make them.
+    ``failed`` has by the numbers of nodes why they were not computed; ``empty`` counts those that
+    gave arrays without elements, as inputs too small for the model make them.
     """
 
     def __init__(self, model: Model, tell: Tell, seconds: float) -> None:
@@ -230,14 +220,8 @@ def _unknown(error: Exception) -> Any:
 
 
 def given_inputs(model: Model, path: str) -> dict[str, Any]:
-    """Read the inputs of a model from an npz file.
-
-    Raises
-    ------
-    UsageError
-        If one is missing, is of another dtype or shape, or the model has no such input.
-    OSError
-    """
+    """Read the inputs of a model from an npz file; ``UsageError`` if one is missing, is of another
+    dtype or shape, or the model has no such input."""
     from promoarray.io.npz import load
 
     try:
@@ -272,14 +256,8 @@ MOST_ELEMENTS = 1 << 28
 
 
 def made_inputs(model: Model, size: int) -> dict[str, Any] | None:
-    """Return random inputs of the declared shapes; None of a model that takes no tensors, or such
-    that are too large.
-
-    Parameters
-    ----------
-    size : int
-        Where a size is not fixed; of several data at a time there are two at most.
-    """
+    """Return random inputs of the declared shapes, of a size where that is not fixed, and of two
+    data at a time at most; None of a model that takes no tensors, or such that are too large."""
     random = np.random.default_rng(SEED)
     found = {}
     for name, value in model.inputs.items():

@@ -82,20 +82,8 @@ class Weight(NamedTuple):
 
 
 def weights(path: str, kind: str) -> list[Weight]:
-    """Read the header of a file, of an index those of its files.
-
-    Parameters
-    ----------
-    path : str
-    kind : str
-        What ``format_of`` has answered.
-
-    Raises
-    ------
-    NotReadable
-        If it is damaged: what it says must lie in the file, no two tensors in one place.
-    OSError
-    """
+    """Read the header of a file of some format, of an index those of its files; ``NotReadable`` if
+    it is damaged: what it says must lie in the file, no two tensors in one place."""
     if kind == INDEX:
         return [*_sharded(Path(path))]
     with open(path, "rb") as file:
@@ -278,20 +266,9 @@ class _Gguf:
 
 
 def write_safetensors(path: Path, made: list[tuple[Weight, DType, Iterator[Any]]]) -> None:
-    """Write tensors as safetensors, in full or not at all, block by block.
-
-    Parameters
-    ----------
-    path : Path
-    made : list of tuple
-        Of each its name and shape, the dtype of its blocks, and those.
-
-    Raises
-    ------
-    NotReadable
-        If safetensors have no name for a dtype.
-    OSError
-    """
+    """Write tensors as safetensors, in full or not at all, block by block: each by its name and
+    shape, the dtype of its blocks, and those. ``NotReadable`` if safetensors have no name for a
+    dtype."""
     names = {code: name for name, code in _table(_SAFETENSORS).items()}
     header, end = dict[str, Any](), 0
     for weight, dtype, _ in made:

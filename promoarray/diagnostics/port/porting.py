@@ -28,8 +28,8 @@ from promoarray.diagnostics.edits.occurrences import (
     grouped,
 )
 from promoarray.diagnostics.edits.place import SPELLINGS, Wrap
-from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan, read
-from promoarray.diagnostics.edits.source import SourceText, cast_dtype, position_of
+from promoarray.diagnostics.edits.planner import Edit, NoEdit, Port, plan
+from promoarray.diagnostics.edits.source import SourceText, cast_dtype, position_of, read
 from promoarray.diagnostics.edits.writing import Rewritten, Unkept, rewritten
 from promoarray.diagnostics.findings.verdict import not_examined
 from promoarray.diagnostics.model.final_difference import Unequal, unequal
@@ -285,18 +285,11 @@ class Work:
 def disputed(
     report: Report, wanted: str, policy: str, places: Callable[[str], SourceText | None]
 ) -> tuple[Unequal, ...]:
-    """Return the places at which a policy answers otherwise than that whose dtypes are kept.
+    """Return the places at which a policy answers otherwise than that whose dtypes are wanted.
 
     No policy computes an edited program that was recorded: each is asked what it would make of its
     operations, from the first line on, with the dtypes that it has seen so far. A result that the
-    program casts to the dtype at once is none.
-
-    Parameters
-    ----------
-    report : Report
-        Of the edited program.
-    places : callable
-        Answers the expressions of a file as it was edited; None if it cannot be read.
+    program casts to the dtype at once is none; ``places`` has the expressions of the edited files.
     """
     found: dict[str, Unequal] = {}
     for each in report.divergences:
@@ -328,17 +321,8 @@ def simplified(
     files: Mapping[Path, SourceText],
     final: Collection[str],
 ) -> list[Edit]:
-    """Return edits without those that others make needless, and with one in place of several.
-
-    Parameters
-    ----------
-    seen : sequence of Occurrence
-        What they are for.
-    files : mapping
-        The files that they are of.
-    final : collection of str
-        The globals that are compared at the end: they keep their dtypes.
-    """
+    """Return edits without those that others make needless, and with one in place of several; the
+    ``final`` globals, which are compared at the end, keep their dtypes."""
     passes = {group[0].place: group for group in grouped(seen)}
     outer = {id(w.node) for e in edits for w in e.wraps if _of_operand(w)}
     edits = [e for e in edits if not (_cast_again(e, outer) and _is_exact(passes[e.place]))]

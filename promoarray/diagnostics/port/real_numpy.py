@@ -30,20 +30,8 @@ class Real(NamedTuple):
 
 
 def run(python: str, command: tuple[str, ...]) -> Real:
-    """Run a program there, with no input.
-
-    Parameters
-    ----------
-    python : str
-        The interpreter.
-    command : tuple of str
-        The script or ``-m`` and the module, and its arguments.
-
-    Raises
-    ------
-    OSError
-        If there is no such interpreter.
-    """
+    """Run a program with an interpreter, with no input: a script, or ``-m`` and a module, and its
+    arguments."""
     import numpy as np
 
     with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:

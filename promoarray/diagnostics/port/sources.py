@@ -32,13 +32,8 @@ class Source:
 
     @property
     def text(self) -> str:
-        """Its text, with its line ends as they are.
-
-        Raises
-        ------
-        SyntaxError, UnicodeDecodeError
-            If it is not in the encoding that it names.
-        """
+        """Its text, with its line ends as they are; an error if it is not in the encoding that it
+        names."""
         return self.data.removeprefix(codecs.BOM_UTF8).decode(self.encoding)
 
     def with_text(self, text: str) -> Source:
@@ -48,15 +43,8 @@ class Source:
 
 
 def patch(changed: list[tuple[Source, Source]], folder: Path) -> bytes:
-    """Return a unified diff that ``git apply`` and ``patch -p1`` take in a folder.
-
-    Parameters
-    ----------
-    changed : list of (Source, Source)
-        Each file before and after.
-    folder : Path
-        Below which they all lie.
-    """
+    """Return a unified diff of files before and after, which ``git apply`` and ``patch -p1`` take
+    in a folder above them."""
     parts = []
     for old, new in changed:
         name = old.path.resolve().relative_to(folder.resolve()).as_posix()

@@ -35,13 +35,8 @@ class Formats(NamedTuple):
     page: Callable[[str], str]  # HTML, with the command
 
     def write(self, args: argparse.Namespace) -> None:
-        """Write the report, and what is asked for beside it.
-
-        Raises
-        ------
-        OSError
-            If a file cannot be written; what was there is as it was.
-        """
+        """Write the report, and what is asked for beside it; what was in a file that cannot be
+        written stays."""
         kept = io.StringIO() if args.output else None
         if args.format == "text":
             self.text(kept)
@@ -90,12 +85,7 @@ class Formats(NamedTuple):
 
 
 def require_places(args: argparse.Namespace) -> None:
-    """Refuse files that could not be written, before the program runs.
-
-    Raises
-    ------
-    OSError
-    """
+    """Refuse files that could not be written, before the program runs."""
     for file in filter(None, (args.output, args.html, args.sarif, args.save)):
         require_place(Path(file))
 

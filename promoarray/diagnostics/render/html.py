@@ -37,15 +37,8 @@ _ESCAPES = (
 
 
 def report_page(report: Results, extra: str = "", command: str = "") -> str:
-    """Return a report as one self-contained page.
-
-    Parameters
-    ----------
-    extra : str
-        HTML that comes after the source.
-    command : str
-        How the report was made; "" if it was not by a command.
-    """
+    """Return a report as one self-contained page; ``extra`` comes after the source, ``command`` is
+    how it was made."""
     lines = _with_stop(report, lines_of(report, everything=True))
     words = [*legend(report, inherited=True), *([_ESCAPES] if report.escapes else [])]
     foot = "".join(map(_paragraph, [*words, _KEYS])) if lines else ""

@@ -73,17 +73,8 @@ _PRINT = "promoarray/v1"
 
 
 def result(rule: str, text: str, span: Span, identity: Iterable[str], **more: Any) -> Data:
-    """Return a result of a rule.
-
-    Parameters
-    ----------
-    rule : str
-        Its id.
-    identity : iterable of str
-        What stays the same of it while lines move, besides its file and rule.
-    **more
-        Its other properties, as SARIF has them; what is empty is left out.
-    """
+    """Return a result of a rule, with its other properties as SARIF has them, if they are not
+    empty; ``identity`` is what stays the same of it while lines move, besides its file and rule."""
     return {
         "ruleId": rule,
         "message": {"text": plain(text)},

@@ -175,15 +175,7 @@ ALL = Selection()
 
 
 def selection(to: Any, source: Any, operation: Any, lossy: bool | None) -> Selection:
-    """Read what a user gives: one dtype, or several; the name of an operation, or several.
-
-    Raises
-    ------
-    TypeError
-        If something is not a dtype, or ``lossy`` is not a bool.
-    ValueError
-        If there is no such operation.
-    """
+    """Read what a user gives: one dtype, or several; the name of an operation, or several."""
     if lossy is not None and type(lossy) is not bool:
         raise TypeError(f"lossy is True, False or None, not {quoted(lossy)}")
     return Selection(_dtypes(to), _dtypes(source), _operations(operation), lossy)
@@ -295,13 +287,7 @@ ACTIONS: Mapping[str, Callable[[Cast], None] | None] = {
 
 
 def action_of(name: Any) -> Callable[[Cast], None] | None:
-    """Return an action by its name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return an action by its name; ``ValueError`` if there is none."""
     if not isinstance(name, str) or name not in ACTIONS:
         raise ValueError(f"action is one of {', '.join(map(repr, ACTIONS))}, not {name!r:.60}")
     return ACTIONS[name]

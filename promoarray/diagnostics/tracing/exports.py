@@ -32,16 +32,8 @@ class Moment(NamedTuple):
 
 @dataclass(eq=False)
 class Timeline:
-    """What happened, in its order.
-
-    Attributes
-    ----------
-    moments : list of Moment
-    left_out : int
-        How many came when there was no more room.
-    threads : dict
-        The names of threads, by number.
-    """
+    """What happened, in its order; how many moments came when there was no more room; and the names
+    of threads, by number."""
 
     moments: list[Moment] = field(default_factory=list)
     left_out: int = 0

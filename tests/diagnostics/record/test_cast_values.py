@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from value_words import said
 
 import promoarray as pa
 from promoarray.diagnostics.record.numpy.running import recorded_run
@@ -26,7 +27,7 @@ y[:] = x
 
 
 def _said(report: RecordedReport) -> dict[str, list[str]]:
-    return {c.place.site.text: [*c.said()] for c in report.value_changes}
+    return {c.place.site.text: [*said(c)] for c in report.value_changes}
 
 
 def test_casts_of_a_numpy_program_are_compared_by_value(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from value_words import said
 
 import promoarray as pa
 from promoarray.diagnostics.model.divergence import ENTRY
@@ -90,7 +91,7 @@ def test_what_is_lost_is_told_once_for_all_passes() -> None:
             jnp.mod(TIMES, 16)
         jnp.sum(np.arange(4.0))
     (change,) = report.value_changes
-    assert [*change.said()] == [
+    assert [*said(change)] == [
         "3 of 6 change, by 1.7e+12 at most: [0] 1700000000123 becomes -807049093; kept under "
         "numpy@2 and torch@2.13"
     ]
