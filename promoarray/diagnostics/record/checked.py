@@ -329,9 +329,10 @@ class Checked:
     def _operands(self, before: Before, args: Any, kwargs: Mapping[str, Any]) -> list[Any]:
         """The arrays and numbers of a call, in the order of the operation."""
         found: list[Any] = []
+        first = args[0] if args else None
         for x in flat((*args, *kwargs.values())):
             if isinstance(x, self._kind.tensor):  # as it was, in ``x.add_(x)`` twice
-                was = before.target if x is args[0] else before.written.get(id(x))
+                was = before.target if x is first else before.written.get(id(x))
                 x = was or self._values(x)
                 if x is None:
                     return []

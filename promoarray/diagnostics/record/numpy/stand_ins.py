@@ -181,7 +181,7 @@ def _is_vectorized(f: Any) -> bool:
 def _in_library(root: str) -> str:
     if root == "numpy":
         return "no policy is asked about it"
-    return f"its operations are not recorded; --packages {root} records its Python"
+    return f"NumPy's operations in it are not recorded; --packages {root} records its Python"
 
 
 def holds(x: Any, deep: int = 2) -> bool:
