@@ -89,6 +89,11 @@ class Call:
         self._arrays: dict[int, AbstractArray] = {}
 
     @staticmethod
+    def is_traced_alone(given: Sequence[Any], made: Sequence[Any]) -> bool:
+        """Whether a call is only traced, so that what it makes has no values yet."""
+        return False
+
+    @staticmethod
     def standing(frame: FrameType, func: Any) -> FrameType:
         """Where a call stands that came to the hook from a frame."""
         return frame

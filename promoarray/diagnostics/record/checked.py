@@ -142,6 +142,7 @@ class Checked:
         self._reader.recorder = recorder
         self._sorts: dict[str, Sort] = {}
         self._stored_back: dict[Source, int] = {}
+        self._made_whole: dict[Any, set[Source]] = {}  # at each place, what else it has made
         self._kinds = checks.asked.kinds
         self._exact_alone = self._kinds <= {WRAP, RANGE}
 
@@ -226,7 +227,10 @@ class Checked:
         made = [x for x in flat((result,)) if isinstance(x, self._kind.tensor)]
         if not made or not all(map(self._is_number, made)):
             return None
-        if self.passes(name, place, codes, made) is not None:
+        if self.passes(name, place, codes, made) is not None or self._kind.is_traced_alone(
+            [x for x in flat((*args, *kwargs.values())) if isinstance(x, self._kind.tensor)], made
+        ):
+            self._note_made(met, made[0])
             return self._count(met)
         met.results = [x for x in map(self._values, made) if x is not None]
         if len(met.results) < len(made):
@@ -239,7 +243,10 @@ class Checked:
             met.before, met.target = before.target, made[0]
         else:
             slot = self._recorder.carried.slot(made[0])
-            met.fed = fed(before.sources, slot)
+            also = self._made_whole.get((name, place), ())
+            met.fed = fed(before.sources, slot, also)
+            if met.fed is not None and also:
+                self._note_made(met, made[0])
             if met.fed is None and isinstance(slot, Produced):
                 met.fed = self._stored_back.get(slot.source)
         if met.before is not None:
@@ -264,6 +271,11 @@ class Checked:
         self._checks.operation(met)
         self._kind.gradients(self._checks, met, args, made)
         return None
+
+    def _note_made(self, met: Met, x: Any) -> None:
+        """Note what an array carries that may come back in a later pass of a compiled function."""
+        if isinstance(slot := self._recorder.carried.slot(x), Produced):
+            self._made_whole.setdefault((met.name, met.place), set()).add(slot.source)
 
     def _count(self, met: Met) -> None:
         if not met.number:
@@ -474,6 +486,11 @@ def _sort(name: str, words: Words) -> Sort:
     known = operation if operation in OPERATIONS or called in _RUNNING else ""
     writes = called != name
     return Sort(OPERATION if known else FUNCTION, known, writes, is_reflected(called))
+
+
+def is_nothing(name: str, words: Words) -> bool:
+    """Return whether calls of a name lose nothing that is looked for."""
+    return _sort(name, words).way == NOTHING
 
 
 def _bare(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType
 from typing import Any
@@ -149,6 +149,15 @@ class Checks:
         """Count passes through a place in which an adapter has seen that nothing was lost."""
         with notify_lock:
             self.passes(name, place, ())[0] += times
+
+    def counted(self) -> Counter[Any]:
+        """Return how often each place was passed."""
+        return Counter({key: n for key, ((n,), _) in self._passes.items()})
+
+    def counts(self, passes: Mapping[Any, int], times: int) -> None:
+        """Count passes through several places, each so many times."""
+        for (name, place), n in passes.items():
+            self.kept(name, place, n * times)
 
     def looks_for(self, kind: str) -> bool:
         """Return whether a kind of losses is asked for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -121,17 +121,21 @@ def _some(x: Operand, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 _IN_A_RUN = 64
 
 
-def fed(sources: Sequence[Source | None], made: Any) -> int | None:
+def fed(sources: Sequence[Source | None], made: Any, also: Collection[Source] = ()) -> int | None:
     """Return which operand is what the same line has made before that makes an array now.
 
     It may have been scaled or cast since then, as an average is that is kept from pass to pass.
+    What the line has made besides, in a function that was compiled, is ``also``.
     """
-    own = made.source if isinstance(made, Produced) else None
-    if own is None:
+    if not isinstance(made, Produced):
         return None
-    if own in sources[:2]:
-        return sources.index(own)
-    return next((n for n, x in enumerate(sources[:2]) if leads_to(made, x, own)), None)
+    every = (made.source, *also)
+    for n, x in enumerate(sources[:2]):
+        if x in every:
+            return n
+    return next(
+        (n for n, x in enumerate(sources[:2]) if any(leads_to(made, x, own) for own in every)), None
+    )
 
 
 def leads_to(made: Produced, source: Source | None, own: Source) -> bool:

@@ -36,6 +36,7 @@ class _Open(threading.local):
         self.calls: list[tuple[Any, ...]] = []  # what crosses each, the innermost last
         self.trying = False  # whether what is called is no part of the program
         self.probes: Any = None  # what looks at the cotangents meanwhile
+        self.traced: Any = None  # what is met of a function that is only traced
 
 
 OPEN = _Open()
@@ -100,6 +101,20 @@ class Call(call.Call):
         are given ``TypedFloat``, a float that knows its dtype."""
         plain = next((each for each in (int, float, complex) if isinstance(x, each)), None)
         return plain(x) if plain and hasattr(x, "aval") else call.Call.number_of(x)
+
+    @staticmethod
+    def is_traced_alone(given: Sequence[Any], made: Sequence[Any]) -> bool:
+        """Whether a call is only traced; it is noted whether it makes wider floats of an array."""
+        if OPEN.traced is None:
+            return False
+        if len({x.dtype for x in given}) > 1 and jnp.issubdtype(made[0].dtype, jnp.inexact):
+            OPEN.traced.widens |= made[0].ndim and any(
+                x.ndim
+                and jnp.issubdtype(x.dtype, jnp.inexact)
+                and x.dtype.itemsize < made[0].dtype.itemsize
+                for x in given
+            )
+        return True
 
     @property
     def is_traced(self) -> bool:

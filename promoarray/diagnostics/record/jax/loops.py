@@ -8,8 +8,8 @@ found by halves, and carried out op by op as well. What the loop returns is the 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -20,7 +20,8 @@ from jax import lax
 from jax import numpy as jnp
 from jax.tree_util import tree_leaves, tree_map
 
-from promoarray.diagnostics.record.jax.call import OPEN, Call
+from promoarray.diagnostics.record.jax.call import Call
+from promoarray.diagnostics.record.jax.compiled import as_compiled
 from promoarray.diagnostics.record.jax.gradients import Probes
 from promoarray.dtypes import BY_NAME, INEXACT
 
@@ -30,7 +31,7 @@ stand still."""
 
 BEYOND = f"beyond {STEPS:,} steps a loop runs compiled, and only Inf and NaN are looked for in it"
 
-_MOST = 2**31 - 1
+MOST = 2**31 - 1
 
 # As they are before anybody hears of them.
 _and, _less, _add = jnp.logical_and, lax.lt, lax.add
@@ -75,9 +76,9 @@ def stepwise(
         return compiled(partial(function, **arguments))
     carry, gave, reached = loop.by_steps(_arrays(loop.carry), 0, min(loop.steps, STEPS))
     if reached == loop.steps or reached < STEPS:
-        with _compiled():
+        with as_compiled():
             return loop.result(_arrays(carry), _stacked(gave) if gave else gave)
-    with _compiled():
+    with as_compiled():
         made, gave, reached = loop.run(loop.carry, 0, loop.steps)
     if reached > STEPS:
         looked_at = f"steps 1 to {STEPS:,}"
@@ -95,7 +96,7 @@ def compiled(call: Callable[[], Any]) -> Any:
 
 def is_traced(call: Callable[[], Any]) -> bool:
     """Whether JAX can trace a call; nobody hears of it, nor of what it prints."""
-    with _compiled(), redirect_stdout(io.StringIO()):
+    with as_compiled(), redirect_stdout(io.StringIO()):
         try:
             jax.eval_shape(call)
         except Exception:  # as JAX will say
@@ -105,7 +106,7 @@ def is_traced(call: Callable[[], Any]) -> bool:
 
 def _arrays(carry: Any) -> Any:
     """A carry as loops have it: arrays, of Python numbers weak ones."""
-    with _compiled():
+    with as_compiled():
         return tree_map(lambda x: x if isinstance(x, jax.Array) else jnp.asarray(x), carry)
 
 
@@ -113,7 +114,7 @@ def _searched(loop: _Loop, carry: Any, start: int, stop: int) -> str:
     """Carry out steps op by op among which there is an Inf or NaN that is new; say which."""
 
     def runs_into(end: int) -> tuple[bool, Any]:
-        with _compiled():
+        with as_compiled():
             made, gave, _ = loop.run(carry, start, end)
         return _has_new(carry, made, gave), made
 
@@ -141,30 +142,18 @@ def as_one(
         loop = LOOPS[function.__name__](function, arguments)
     except Exception:  # as JAX will say
         loop = None
-    if loop is None or not STEPS < loop.steps < _MOST:
+    if loop is None or not STEPS < loop.steps < MOST:
         return function(**arguments)
     name = loop.body
-    with _compiled():
+    with as_compiled():
         body, held = jax.closure_convert(arguments[name], *loop.example())
 
     def bare(others: dict[str, Any], held: Any) -> Any:
-        with _compiled():
+        with as_compiled():
             return function(**others, **{name: lambda *given: body(*given, *held)})
 
     others = {key: x for key, x in arguments.items() if key != name}
     return probes.call(f"lax.{function.__name__}", bare, (others, held), {}, frame)
-
-
-@contextmanager
-def _compiled() -> Iterator[None]:
-    """Have what is called be compiled as ever, and nobody hear of it."""
-    before = OPEN.trying, OPEN.probes
-    OPEN.trying, OPEN.probes = True, None
-    try:
-        with jax.disable_jit(False):
-            yield
-    finally:
-        OPEN.trying, OPEN.probes = before
 
 
 # -- Inf and NaN ----------------------------------------------------------------------------------
@@ -182,7 +171,7 @@ def is_readable(x: Any) -> bool:
 def _has_new(carry: Any, made: Any, gave: Any) -> bool:
     """Whether a carry has an Inf or NaN where it had none, or what the steps gave has any."""
     before, after = tree_leaves(carry), tree_leaves(made)
-    with _compiled():  # reading them is no part of the program
+    with as_compiled():  # reading them is no part of the program
         return any(map(_are_new, after, before)) or any(map(_are_new, tree_leaves(gave)))
 
 
@@ -268,7 +257,7 @@ def _while_loop(function: Callable[..., Any], arguments: Mapping[str, Any]) -> _
         except jax.errors.ConcretizationTypeError:  # of what a transformation around it traces
             return made, None, stop
 
-    return _Loop(_MOST, arguments["init_val"], run, run, lambda carry, _: carry)
+    return _Loop(MOST, arguments["init_val"], run, run, lambda carry, _: carry)
 
 
 def _steps(xs: Any, length: Any = None) -> int:
@@ -279,7 +268,7 @@ def _steps(xs: Any, length: Any = None) -> int:
 
 
 def _element(xs: Any, step: int) -> Any:
-    with _compiled():
+    with as_compiled():
         return tree_map(lambda x: _at(x, step), xs)
 
 

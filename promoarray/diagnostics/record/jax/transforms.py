@@ -19,13 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import jax
+from jax._src.core import trace_state_clean
 from jax.tree_util import tree_leaves
 
 from promoarray.diagnostics.record.jax.call import OPEN, Call, into_function, settled
+from promoarray.diagnostics.record.jax.compiled import Jitted, is_array, loop_of
 from promoarray.diagnostics.record.jax.gradients import Probes, are_lost
 from promoarray.diagnostics.record.jax.loops import (
     BEYOND,
     LOOPS,
+    MOST,
     as_one,
     compiled,
     is_readable,
@@ -236,7 +239,7 @@ class Transform(Wrapper):
         function, *rest = args
         inner = _traced(function)
         made = self.__wrapped__(inner, *rest, **kwargs)
-        if inner is function:
+        if inner is function and type(made) is not _Jitted:
             return made
         return _Transformed(made, inner, self._recorders, partial(self._gives, rest, kwargs))
 
@@ -260,6 +263,7 @@ class _Transformed(Wrapper):
         super().__init__(func)
         self._inner, self._recorders, self._gives = inner, recorders, gives
         self._made: WeakKeyDictionary[Recorder, dict[Hashable, Slots]] = WeakKeyDictionary()
+        self._jitted = Jitted(func, gives.args[1]) if type(func) is _Jitted else None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         recorders = self._recorders()
@@ -269,10 +273,13 @@ class _Transformed(Wrapper):
         bound = (self._inner.__self__,) if isinstance(self._inner, MethodType) else ()
         given = (*bound, *args), kwargs
         kinds = tuple(_kind(x) for x in tree_leaves(given))
-        result, crossings = _crossed(recorders, (self._inner,), (), given, call, sys._getframe(1))
+        carry_out: Function = partial(self._op_by_op, recorders, call)
+        checks = next((r.checks for r in recorders if r.checks is not None), None)
+        if self._jitted is not None and checks is not None and not OPEN.trying:
+            carry_out = self._jitted.carried_out(checks, carry_out, args, kwargs)
+        where = sys._getframe(1)
+        result, crossings = _crossed(recorders, (self._inner,), (), given, call, where, carry_out)
         for recorder, crossing in zip(recorders, crossings, strict=True):
-            if recorder.by_step and type(self.__wrapped__) is _Jitted:
-                recorder.count(EAGER, "jax.jit")
             if recorder.checks is not None and self._gives.func in _GRADIENTS:
                 recorder.guarded(_differentiated, recorder.checks, call, given, result)
             known = self._made.setdefault(recorder, {})
@@ -283,6 +290,12 @@ class _Transformed(Wrapper):
                 known[kinds] = made
                 crossing.put(result, self._gives(crossing, args, made))
         return result
+
+    def _op_by_op(self, recorders: Sequence[Recorder], call: Function) -> Any:
+        for recorder in recorders:
+            if recorder.by_step and self._jitted is not None and OPEN.traced is None:
+                recorder.count(EAGER, "jax.jit")
+        return call()
 
 
 def _differentiated(checks: Checks, call: Function, given: Any, result: Any) -> None:
@@ -352,6 +365,7 @@ class Control(Wrapper):
         self._recorders, self._parameters = recorders, parameters
         self._signature = inspect.signature(func)
         self._taken: set[Hashable] = set()
+        self._compiled: WeakKeyDictionary[Checks, dict[Hashable, Any]] = WeakKeyDictionary()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         recorders, frame = self._recorders(), sys._getframe(1)
@@ -376,14 +390,30 @@ class Control(Wrapper):
 
         by_steps: Function | None = None
         bare = partial(self.__wrapped__, *args, **kwargs)  # what it traces, is traced again
-        if checks and not self._is_taken(bare, (*gives, *asks), given):
+        if OPEN.traced is not None:
+            by_steps = None
+        elif checks and not self._is_taken(bare, (*gives, *asks), given):
             by_steps = partial(compiled, call)
         elif checks and self.__name__ in LOOPS:
             by_steps = partial(stepwise, self.__wrapped__, arguments, left_open)
+            if trace_state_clean() and all(map(is_array, tree_leaves(given))):
+                by_steps = partial(self._as_a_whole, checks[0], call, arguments, by_steps)
         result, crossings = _crossed(recorders, gives, asks, given, call, frame, by_steps)
         for crossing in crossings:
             crossing.put(result, crossing.made)
         return result
+
+    def _as_a_whole(
+        self, checks: Checks, call: Function, arguments: Any, by_steps: Function
+    ) -> Any:
+        """Carry out a loop compiled with flags, or else by steps."""
+        carry_out = loop_of(checks, call, self._compiled.setdefault(checks, {}))
+        try:
+            steps: Any = LOOPS[self.__name__](self.__wrapped__, arguments)
+            times = steps.steps if steps.steps < MOST else 1
+        except Exception:  # as JAX will say
+            times = 1
+        return carry_out(by_steps, times=times)
 
     def _is_taken(self, call: Function, functions: Sequence[Function], given: Any) -> bool:
         """Whether JAX takes the functions: step by step it compares no dtypes of what they make."""
