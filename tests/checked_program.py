@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import runpy
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import promoarray as pa
 
 HEADS = {
+    "numpy": "import numpy as np\nimport ml_dtypes\n",
     "torch": "import torch\n",
     "jax": "import jax\nimport jax.numpy as jnp\n",
     "paddle": "import paddle\n",
@@ -25,7 +27,12 @@ def require(framework: str) -> None:
 
 
 def checked(
-    tmp_path: Path, framework: str, text: str, names: dict[str, Any] | None = None, **how: Any
+    tmp_path: Path,
+    framework: str,
+    text: str,
+    names: dict[str, Any] | None = None,
+    kinds: tuple[str, ...] = (),
+    **how: Any,
 ) -> Any:
     """The report of a program, which runs in a block."""
     require(framework)
@@ -36,6 +43,10 @@ def checked(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         importlib.import_module(framework)
-    with pa.check(framework=framework, **how) as report:
-        exec(code, {"__name__": "__main__"} if names is None else names)
+    names = {"__name__": "__main__"} if names is None else names
+    with pa.check(*kinds, framework=framework, **how) as report:
+        if framework == "numpy":  # whose functions are looked at that are in modules
+            names.update(runpy.run_path(str(path)))
+        else:
+            exec(code, names)
     return report

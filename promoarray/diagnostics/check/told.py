@@ -148,6 +148,8 @@ def _passes(each: LostPlace) -> str:
         return ""
     if each.passes == each.total:
         return f" (in all {each.total:,} passes)"
+    if each.about:
+        return f" (in {each.passes:,} of about {each.total:,} passes)"
     return f" (in {each.passes:,} of {each.total:,} passes, first in pass {each.first:,})"
 
 

@@ -120,6 +120,7 @@ class LostPlace:
     passes: int = 0  # that lost some
     last: int = 0  # the number of the last of them
     total: int = 0  # passes in all
+    about: bool = False  # whether that is not exactly known
     first: int = 0  # the number of the pass, from 1
     order: int = 0  # when it was met first, among all
     # what made each operand, where that was recorded

@@ -86,6 +86,7 @@ class Checks:
         self._updates = Updates()
         self.held: list[Any] = []  # operations that are yet to be computed
         self._passes: dict[Any, tuple[list[int], tuple[CodeType, ...]]] = {}
+        self._about: set[Any] = set()  # places of which the passes are not known exactly
 
     # -- what was carried out ---------------------------------------------------------------------
 
@@ -154,10 +155,11 @@ class Checks:
         """Return how often each place was passed."""
         return Counter({key: n for key, ((n,), _) in self._passes.items()})
 
-    def counts(self, passes: Mapping[Any, int], times: int) -> None:
-        """Count passes through several places, each so many times."""
+    def counts(self, passes: Mapping[Any, int], times: int, *, about: bool = False) -> None:
+        """Count passes through several places, each so many times, or ``about`` so many."""
         for (name, place), n in passes.items():
             self.kept(name, place, n * times)
+        self._about |= passes.keys() if about else set()
 
     def looks_for(self, kind: str) -> bool:
         """Return whether a kind of losses is asked for."""
@@ -204,6 +206,8 @@ class Checks:
         beside = again(wide.name)
         if beside is not None and beside.array.shape == made.array.shape:
             yield from _unstable(made, beside, self.asked.ulps)
+        elif met.frame is not None:
+            self.unreadable(met.name, f"it cannot be computed in {wide.name} beside", met.frame)
 
     # -- what was found ---------------------------------------------------------------------------
 
@@ -255,6 +259,7 @@ class Checks:
             for (_, name, place, backward), each in self.lost.items():
                 counted = self._passes.get((name, place))
                 each.total = each.passes if backward or counted is None else counted[0][0]
+                each.about = (name, place) in self._about
             return sorted(self.lost.values(), key=lambda each: each.order)
 
 

@@ -164,7 +164,9 @@ class Call(call.Call):
     @staticmethod
     def copy(x: Any, dtype: DType | None) -> Any:
         """A copy of an array in a dtype; of one that stays weak itself, which JAX never changes."""
-        return x if dtype is not None and dtype.weak else call.Call.copy(x, dtype)
+        if dtype is None or dtype.weak:
+            return x if dtype is not None else call.Call.copy(x, dtype)
+        return x.astype(jax.dtypes.canonicalize_dtype(dtype.storage))  # float64 may be off
 
     @property
     def joined(self) -> Sequence[Any]:

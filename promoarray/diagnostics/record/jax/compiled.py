@@ -94,7 +94,7 @@ class Compiled:
         with as_compiled():
             self._flagged = jax.jit(flagged)
             self._flagged.trace(self._consts, *given)
-        self._is_whole = not looks.count
+        self._is_whole, self._has_loops = not looks.count, looks.has_loops
 
     def share(self, known: dict[Any, Function]) -> None:
         """Take what was compiled before of a loop that is the same but for the arrays around it."""
@@ -116,7 +116,7 @@ class Compiled:
                 self._times_set += 1
                 return op_by_op()
             made = tree_unflatten(self._tree, leaves)
-        self._checks.counts(self._passes, times)
+        self._checks.counts(self._passes, times, about=self._has_loops)
         return made
 
 

@@ -64,6 +64,7 @@ class Looks:
         self.kinds = frozenset(kinds)
         self.flags: list[Any] = []
         self.count = 0  # of flags, in all parts
+        self.has_loops = False
 
     def evaluate(
         self, closed: Any, given: Arrays, known: Sequence[int], becomes: Sequence[int] = ()
@@ -105,6 +106,7 @@ class Looks:
         name, params = eqn.primitive.name, eqn.params
         made: Arrays | None = None
         on = reduce(operator.or_, known, 0)
+        self.has_loops |= name in LOOPS
         if _is_left(eqn):
             made = _bound(eqn, given)
         elif name == "scan":
@@ -222,11 +224,12 @@ class Looks:
                 if chosen or not (name in MOVES | FINITE or becomes[0] & _SHOWS):
                     own = [y for y, is_shown in zip(given, shown, strict=True) if not is_shown]
                     self._add({OVERFLOW, NAN}, partial(flags.new, x, () if chosen else own))
-                self._floats(name, given, x, known, becomes[0] & _LASTS)
+                if jnp.issubdtype(x.dtype, jnp.floating):
+                    self._floats(name, given, x, known, becomes[0] & _LASTS)
         return None
 
     def _floats(self, name: str, given: Arrays, made: Any, known: list[int], lasts: int) -> None:
-        if name in SMALL and not jnp.issubdtype(made.dtype, jnp.complexfloating):
+        if name in SMALL:
             self._add({UNDERFLOW}, lambda: flags.is_small(made) & flags.all_nonzero(given))
         if name in ("add", "sub") and lasts and len(given) == 2:
             for n in (0, 1)[: 1 if name == "sub" else 2]:
@@ -244,17 +247,16 @@ class Looks:
             self._add({RANGE}, lambda: flags.beyond(x, low, high))
         elif not _is_number(target):
             if jnp.issubdtype(source, jnp.floating):
-                self._add({RANGE}, lambda: ~jnp.isfinite(x))
+                self._add({RANGE}, lambda: flags.not_finite(x))
         elif jnp.issubdtype(source, jnp.integer):
             most = min(2 ** (jnp.finfo(target).nmant + 1), int(jnp.finfo(target).max))
             self._add({RANGE, DIGITS}, lambda: flags.beyond(x, -most, most))
         elif jnp.promote_types(source, target) != target:
             about = jnp.finfo(target)
-            self._add({RANGE}, lambda: ~jnp.isfinite(made) | (jnp.abs(x) > float(about.max)))
+            whole = 2.0 ** (about.nmant + 1)
+            self._add({RANGE}, lambda: flags.not_finite(made) | flags.above(x, about.max))
             self._add({UNDERFLOW}, lambda: flags.is_small(made) & flags.nonzero(x))
-            self._add(
-                {DIGITS}, lambda: (jnp.abs(x) > 2.0 ** (about.nmant + 1)) | flags.is_offset(x)
-            )
+            self._add({DIGITS}, lambda: flags.above(x, whole) | flags.is_offset(x))
 
 
 def _is_number(dtype: Any) -> bool:
