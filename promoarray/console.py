@@ -87,9 +87,12 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{plural * (number != 1)}"
 
 
-def listed(words: Iterable[str], conjunction: str = "and") -> str:
-    """Return "a, b and c"."""
-    *first, last = words
+def listed(words: Iterable[str], conjunction: str = "and", most: int = 0) -> str:
+    """Return "a, b and c"; of more than ``most`` "a, b and 5 more"."""
+    every = [*words]
+    if 0 < most < len(every):
+        every[most:] = [f"{len(every) - most} more"]
+    *first, last = every
     return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 

@@ -307,22 +307,13 @@ _METHOD_TEXTS = {
 """Methods and attributes of arrays, which are looked up before functions."""
 
 KEYWORDS = {
-    "dim": "axis",
-    "p": "ord",
-    "dims": "axis",
-    "keepdim": "keepdims",
-    "keep_dims": "keepdims",
-    "reduction_indices": "axis",
-    "ddof": "correction",
-    "unbiased": "correction",
-    "a_min": "min",
-    "a_max": "max",
-    "newshape": "shape",
-    "shifts": "shift",
-    "output_size": "shape",
-    "tensors": "arrays",
-    "kind": "stable",
+    **dict.fromkeys(("dim", "dims", "reduction_indices"), "axis"),
+    **dict.fromkeys(("keepdim", "keep_dims"), "keepdims"),
+    **dict.fromkeys(("ddof", "unbiased"), "correction"),
+    **dict.fromkeys(("newshape", "output_size"), "shape"),
 }
+KEYWORDS |= {"a_min": "min", "a_max": "max", "p": "ord", "shifts": "shift"}
+KEYWORDS |= {"tensors": "arrays", "kind": "stable"}
 """Keyword arguments."""
 
 

@@ -7,7 +7,7 @@ one that is proposed keeps every value where any does, and else the most of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -78,10 +78,11 @@ def accepted_casts(
 
 def _cached(policy: Policy) -> Callable[[str, Operands, Form, bool], Casts | None]:
     """A policy's own cache of ``_best``: one for all would keep policies nobody has any more."""
+    by_loss = lru_cache(maxsize=1 << 12)(partial(_by_loss, policy))
 
     @lru_cache(maxsize=1 << 12)
     def best(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
-        return _best(policy, name, operands, form, free)
+        return _best(policy, name, operands, form, by_loss(operands, free))
 
     return best
 
@@ -101,8 +102,9 @@ def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) 
     )
 
 
-def _best(policy: Policy, name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
-    """The best casts that make an operation pass; ``free``: they may change the sort of number."""
+def _by_loss(policy: Policy, operands: Operands, free: bool) -> list[list[dict[int, DType]]]:
+    """The casts to try, those together that lose as much, the least first; ``free``: they may
+    change the sort of number."""
     sources = [_held(policy, policy.strong(operand.type)) for operand in operands]
     imaginary = any(dtype.kind is Kind.COMPLEX for dtype in sources)
     by_loss: dict[tuple[float, ...], list[dict[int, DType]]] = {}
@@ -111,11 +113,17 @@ def _best(policy: Policy, name: str, operands: Operands, form: Form, free: bool)
             new = not imaginary and any(to.kind is Kind.COMPLEX for to in casts.values())
             lost = new, *_gravest([gravity(sources[i], to) for i, to in casts.items()])
             by_loss.setdefault(lost, []).append(casts)
+    return [by_loss[lost] for lost in sorted(by_loss)]
+
+
+def _best(
+    policy: Policy, name: str, operands: Operands, form: Form, by_loss: list[list[dict[int, DType]]]
+) -> Casts | None:
+    """The best casts that make an operation pass."""
+    sources = [_held(policy, policy.strong(operand.type)) for operand in operands]
     fractions = OPERATIONS[name].family in FRACTIONS
-    for lost in sorted(by_loss):
-        plans = [
-            (casts, policy.plan(name, _cast(operands, casts), form)) for casts in by_loss[lost]
-        ]
+    for alike in by_loss:
+        plans = [(casts, policy.plan(name, _cast(operands, casts), form)) for casts in alike]
         found = [(casts, plan) for casts, plan in plans if isinstance(plan, Plan)]
         if found:  # what follows loses more, whatever its plan
             return min(found, key=lambda each: _cost(policy, operands, sources, each, fractions))

@@ -18,7 +18,13 @@ def called_from(site: Site, program: Site) -> dict[str, Any] | None:
     """Return the line of the program that led to a library's, as data; None if it is that line."""
     if program == site:
         return None
-    return {"file": program.file, "line": program.line, "expression": program.expression}
+    return located(program, "expression")
+
+
+def located(site: Site, *names: str) -> dict[str, Any]:
+    """Return a place as data: file, line, and what else is named."""
+    own = {"column": site.column, "source": site.text, "expression": site.expression}
+    return {"file": site.file, "line": site.line} | {name: own[name] for name in names}
 
 
 class Span(NamedTuple):

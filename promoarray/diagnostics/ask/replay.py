@@ -42,15 +42,10 @@ from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.final import final_dtypes
 from promoarray.diagnostics.model.flow import (
     ASSIGNMENT,
-    CALL,
     CAST,
     COMPARED,
     COMPARISONS,
-    DEFAULT,
     ENTRY,
-    MADE,
-    NODE,
-    OPERATION,
     Flow,
     Given,
     RecordedOperation,
@@ -175,7 +170,7 @@ class _Observer(ShadowObserver):
         pairs = zip(operation.operands, slots, strict=True)
         operands = tuple(_operand(abstract, given, slot) for given, slot in pairs)
         with notify_lock, recorded_at(place.site, place.program):
-            _TELL[operation.kind](self, operation, home, operands, made)
+            getattr(self, operation.kind)(operation, home, operands, made)
         return [x._type for x in made]
 
     def _count(self, verdict: Verdict) -> bool:
@@ -216,10 +211,9 @@ class _Observer(ShadowObserver):
         """Note that a policy was not asked about an operation, or does not answer."""
         if policy not in self.report.policies:  # one that stands in for it, as that is not asked
             return
-        at = each.place.site, each.place.program
-        self.report.unanswered[NotExamined(each.name, why, *at, (policy.name,))] += 1
+        self.report.unanswered[NotExamined(each.name, why, *each.place[:2], (policy.name,))] += 1
 
-    # -- kinds of operations ----------------------------------------------------------------------
+    # -- kinds of operations, by their names ------------------------------------------------------
 
     def operation(self, each: RecordedOperation, home: Policy, operands: Any, made: Any) -> None:
         """Hear of an operation, with the dtypes that the framework gave."""
@@ -425,14 +419,8 @@ def _outcome(name: str, numbers: list[Any], dtypes: list[DType]) -> bool | None:
     return bool(getattr(np, name)(a, b))
 
 
-_BY_OPERATOR = {
-    "equal": "eq",
-    "not_equal": "ne",
-    "less": "lt",
-    "less_equal": "le",
-    "greater": "gt",
-    "greater_equal": "ge",
-}
+_BY_OPERATOR = {"equal": "eq", "not_equal": "ne", "less": "lt", "greater": "gt"}
+_BY_OPERATOR |= {"less_equal": "le", "greater_equal": "ge"}
 
 
 def _may_round(home: Policy, x: Any, mine: DType, theirs: DType) -> bool:
@@ -455,15 +443,3 @@ def _operand(abstract: type[AbstractArray], given: Given, slot: Slot) -> Any:
     known = given.value is not None
     value = given.value if known else UNKNOWN[BY_CODE[given.code].kind]
     return abstract.of_value(slot, value, known)
-
-
-_TELL = {
-    OPERATION: _Observer.operation,
-    DEFAULT: _Observer.default,
-    ASSIGNMENT: _Observer.assignment,
-    CAST: _Observer.cast,
-    ENTRY: _Observer.entry,
-    MADE: _Observer.made,
-    CALL: _Observer.call,
-    NODE: _Observer.node,
-}

@@ -7,6 +7,7 @@ As the trial observes the process, no operation takes the fast path, which would
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -171,46 +172,32 @@ def shown(value: Any, at: tuple[int, ...] = ()) -> str:
 
 ARRAYS, SCALARS = "arrays with arrays", "arrays with Python scalars"
 
-FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "operand types": (
-        "what 0-d arrays and values count for in promotion",
-        ("operand_types", "by_value", "squares", "ranks", "ranked"),
-    ),
-    "scalars": (
-        "Python scalars that do not fit, and how they are rounded",
-        ("scalars",),
-    ),
-    "foreign operands": (
-        "what NumPy's scalars and arrays, and numbers of derived classes, enter as",
-        ("foreign", "weak_subclasses"),
-    ),
-    "defaults": (
-        "the dtypes that Python numbers become where no array decides",
-        ("defaults", "long", "counts", "default_set"),
-    ),
-    "weak arrays": ("whether arrays stay weakly typed", ("weak_arrays",)),
-    "canonical": ("the dtypes that are never held", ("canonical",)),
-    "in place": ("what `x += y` may write into x", ("inplace", "keeps")),
-    "stored": ("the Python numbers that are stored in arrays", ("stored",)),
-    "assignment": ("what `x[key] = y` casts", ("assigns", "meets")),
-    "cast": ("what casts do with values the target cannot hold", ("cast",)),
-    "quantization": ("how floats become scaled integers, and back", ("quantization",)),
-    "refused": ("the dtypes that functions refuse", ("refuses", "can_cast")),
-    "answers": (
-        "functions that follow no promotion, and kernels that are missing",
-        ("answers", "needs_kernels", "fills_powers"),
-    ),
-    "masks": ("the index arrays that are masks", ("masks",)),
-    "compositions": (
-        "functions that are made of others, and those whose results have a dtype of their own",
-        ("composed", "fixed"),
-    ),
-    "spectra": ("whether eigenvalues are real where all happen to be", ("real_spectra",)),
-    "conversions": (
-        "copies, and which arrays become Python numbers",
-        ("copies", "one_element"),
-    ),
-}
+_FIELDS = """
+operand types: what 0-d arrays and values count for in promotion;
+    operand_types by_value squares ranks ranked
+scalars: Python scalars that do not fit, and how they are rounded; scalars
+foreign operands: what NumPy's scalars and arrays, and numbers of derived classes, enter as;
+    foreign weak_subclasses
+defaults: the dtypes that Python numbers become where no array decides;
+    defaults long counts default_set
+weak arrays: whether arrays stay weakly typed; weak_arrays
+canonical: the dtypes that are never held; canonical
+in place: what `x += y` may write into x; inplace keeps
+stored: the Python numbers that are stored in arrays; stored
+assignment: what `x[key] = y` casts; assigns meets
+cast: what casts do with values the target cannot hold; cast
+quantization: how floats become scaled integers, and back; quantization
+refused: the dtypes that functions refuse; refuses can_cast
+answers: functions that follow no promotion, and kernels that are missing;
+    answers needs_kernels fills_powers
+masks: the index arrays that are masks; masks
+compositions: functions that are made of others, and those whose results have a dtype of their own;
+    composed fixed
+spectra: whether eigenvalues are real where all happen to be; real_spectra
+conversions: copies, and which arrays become Python numbers; copies one_element
+"""
+_ROWS = (re.split(r"[:;]\s+", row) for row in re.split(r"\n(?=\S)", _FIELDS.strip()))
+FIELDS = {name: (words, fields.split()) for name, words, fields in _ROWS}
 """From a rule's name to what it is in words, and the fields of a policy that it is made of."""
 
 PROMOTION = {

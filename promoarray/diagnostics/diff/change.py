@@ -12,7 +12,7 @@ from promoarray.core.events import OperationEvent, RefusalEvent
 from promoarray.diagnostics.explain.case import Case
 from promoarray.diagnostics.findings.results import spelled
 from promoarray.diagnostics.model.divergence import Divergence
-from promoarray.diagnostics.spans import called_from, text_at
+from promoarray.diagnostics.spans import called_from, located, text_at
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.policy import Policy
 
@@ -151,11 +151,7 @@ class Change:
         site = self.site
         return {
             "kind": self.kind,
-            "file": site.file,
-            "line": site.line,
-            "column": site.column,
-            "source": site.text,
-            "expression": site.expression,
+            **located(site, "column", "source", "expression"),
             "called_from": called_from(site, self.program),
             "operation": self.operation,
             "before": self.before,

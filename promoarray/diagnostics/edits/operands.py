@@ -121,20 +121,10 @@ def operator_of(node: ast.AST) -> str:
     return ""
 
 
-_OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "pow",
-    "and_": "bitwise_and",
-    "or_": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift",
-}
+_OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "pow": "pow", "mod": "remainder"}
+_OPERATORS |= {"truediv": "divide", "floordiv": "floor_divide", "xor": "bitwise_xor"}
+_OPERATORS |= {"and_": "bitwise_and", "or_": "bitwise_or"}
+_OPERATORS |= {"lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}
 """Functions of ``operator``, by name."""
 
 

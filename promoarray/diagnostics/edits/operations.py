@@ -418,16 +418,9 @@ def stored_in(place: SourceOperation) -> tuple[Any, Any]:
 
 _TO, _WHAT = "to", "what"
 
-_WRITES = {
-    "fill": (_TO, _WHAT),
-    "full_like": (_TO, _WHAT),
-    "put": (_TO, "at", _WHAT),
-    "place": (_TO, "at", _WHAT),
-    "putmask": (_TO, "at", _WHAT),
-    "insert": (_TO, "at", _WHAT),
-    "itemset": (_TO, "at", _WHAT),
-    "fill_diagonal": (_TO, _WHAT),
-    "copyto": (_TO, _WHAT),
+_WRITES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("fill", "full_like", "fill_diagonal", "copyto"), (_TO, _WHAT)),
+    **dict.fromkeys(("put", "place", "putmask", "insert", "itemset"), (_TO, "at", _WHAT)),
 }
 """NumPy's functions and methods that write numbers into an array, and what they are given."""
 

@@ -142,10 +142,7 @@ def open_in_words(every: tuple[NotExamined, ...] | list[NotExamined], *, most: i
         of = f"; {listed(each.policies)}" if each.policies else ""
         by_reason.setdefault(f"{each.why}{of}", []).append(str(each))
     most = most or MOST_NAMED
-    parts = []
-    for why, names in by_reason.items():
-        more = [f"{len(names) - most} more"] if len(names) > most else []
-        parts.append(f"{listed([*names[:most], *more])} ({why})")
+    parts = [f"{listed(names, most=most)} ({why})" for why, names in by_reason.items()]
     return f"Not examined: {'; '.join(parts)}." if parts else ""
 
 

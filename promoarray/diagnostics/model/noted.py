@@ -11,7 +11,7 @@ from promoarray.console import counted, listed
 from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.divergence import Answer, Divergence
-from promoarray.diagnostics.spans import name_of
+from promoarray.diagnostics.spans import located, name_of
 
 
 class Call(NamedTuple):
@@ -144,10 +144,7 @@ def escapes_data(counts: Counter[Escape]) -> list[dict[str, Any]]:
     """Return escapes as data, in the order of the source."""
     return [
         {
-            "file": e.site.file,
-            "line": e.site.line,
-            "source": e.site.text,
-            "expression": e.site.expression,
+            **located(e.site, "source", "expression"),
             "channel": e.channel,
             "door": e.channel,  # the former name
             "scalar": e.scalar,
@@ -164,9 +161,7 @@ def escapes_data(counts: Counter[Escape]) -> list[dict[str, Any]]:
 def _consumer(e: Escape) -> dict[str, Any] | None:
     if not e.consumer:
         return None
-    inside = e.inside
-    where = {"file": inside.file, "line": inside.line, "source": inside.text}
-    return {"function": e.consumer, **where}
+    return {"function": e.consumer, **located(e.inside, "source")}
 
 
 def summary_of(counts: Counter[Escape]) -> str:

@@ -55,8 +55,8 @@ def uncompared(found: Recorded, home: Policy, policies: tuple[Policy, ...]) -> s
             if each.kind == CAST and policy.cast.effect(*pair) == home.cast.effect(*pair):
                 continue
             what = f"values of {source.name} cast to {target[0].name}"
-            at = each.place.site, each.place.program
-            left.add(NotExamined(what, "values were not looked at there", *at, (policy.name,)))
+            why = "values were not looked at there"
+            left.add(NotExamined(what, why, *each.place[:2], (policy.name,)))
     return left
 
 
@@ -163,8 +163,7 @@ class Recorder:
         self._sources |= {x: (makes, n) for n, x in enumerate(node.outputs[: len(codes)])}
 
     def _leave_open(self, node: Node, what: str, why: str) -> None:
-        at = node.place.site, node.place.program
-        self.found.unexamined[NotExamined(what, why, *at)] += 1
+        self.found.unexamined[NotExamined(what, why, *node.place[:2])] += 1
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -182,7 +181,7 @@ class Recorder:
         if any(d and x is not None for x, d in zip(outputs, dtypes, strict=False)) and not made:
             self._unread(node, "the reference evaluator gives another dtype than is declared")
             return
-        with notify_lock, recorded_at(node.place.site, node.place.program):
+        with notify_lock, recorded_at(*node.place[:2]):
             self._look_at_int64(node, pairs, outputs)
             if node.op in ("Cast", "CastLike") and given and made:
                 self._cast(node, given[0], made[0])
@@ -244,15 +243,14 @@ class Recorder:
         changes, why = answers(asked, self._home, policies, numbers)
         self._differ(node, node.op, given[0], made.dtype, changes)
         for reason, who in why.items():
-            at = node.place.site, node.place.program
-            self.found.unexamined[NotExamined(node.op, reason, *at, tuple(who))] += 1
+            found = NotExamined(node.op, reason, *node.place[:2], tuple(who))
+            self.found.unexamined[found] += 1
 
     def _differ(
         self, node: Node, name: str, given: Values, target: DType, found: list[Difference]
     ) -> None:
         if found:
-            at = node.place.site, node.place.program
-            place = Place(*at, name, given.dtype.name, target.name)
+            place = Place(*node.place[:2], name, given.dtype.name, target.name)
             self.found.flow.record_values(one_pass(place, given.array.size, found))
 
     def _check(self, node: Node, given: list[Values], made: list[Values]) -> None:
@@ -268,7 +266,7 @@ class Recorder:
         met = Met(
             *(node.op, name, given[start : start + count], made, None, (node.number,), ()),
             sources=sources,
-            at=(node.place.site, node.place.program),
+            at=node.place[:2],
         )
         if operation.kind == CAST and made:
             met.operands = given[:1]
@@ -277,8 +275,7 @@ class Recorder:
             self._checks.operation(met)
 
     def _unread(self, node: Node, why: str) -> None:
-        at = node.place.site, node.place.program
-        self.found.unread[NotExamined(f"values of {node.op}", why, *at)] = 1
+        self.found.unread[NotExamined(f"values of {node.op}", why, *node.place[:2])] = 1
 
     def ended(self, failed: dict[int, str]) -> None:
         """Note what was not computed, and what was seen of the whole."""
@@ -288,15 +285,12 @@ class Recorder:
         self.found.lost, self.found.checked = self._checks.found(), self._checks.examined
         self.found.unread += self._checks.unread
         if self._beyond:
-            named = [f"{name} ({self._at(number)})" for name, number in [*self._beyond.items()][:8]]
-            more = len(self._beyond) - 8
-            named += [f"{more} more"] if more > 0 else []
+            named = listed([f"{x} ({self._at(n)})" for x, n in self._beyond.items()], most=8)
             self.found.notes.append(
-                f"int64 values beyond int32, which runtimes without int64 cut: {listed(named)}."
+                f"int64 values beyond int32, which runtimes without int64 cut: {named}."
             )
         for text, at in self._by_quirk.items():
-            where = listed([*at[:4], *([f"{len(at) - 4} more"] if len(at) > 4 else [])])
-            self.found.notes.append(f"Other values at {where}: {text}.")
+            self.found.notes.append(f"Other values at {listed(at, most=4)}: {text}.")
         left = counted(len(self.found.unread), "node")
         if self.found.unread:
             self.found.notes.append(f"Values of {left} were not looked at.")

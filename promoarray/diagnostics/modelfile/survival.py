@@ -87,8 +87,7 @@ class Survival(Printed):
     def _left(self) -> list[str]:
         said = [f"{p} does not cast {d}: {why}" for (p, d), why in self.refused.items()]
         for kind, names in self.unread.items():
-            more = [f"{len(names) - 3} more"] if names[3:] else []
-            said.append(f"Not read, {kind}: {listed([*names[:3], *more])}.")
+            said.append(f"Not read, {kind}: {listed(names, most=3)}.")
         return [*map(visible, said)]
 
     def __rich__(self) -> RenderableType:

@@ -13,7 +13,7 @@ from promoarray.diagnostics.findings.verdict import by_policy, verdicts
 from promoarray.diagnostics.model.divergence import Answer, Divergence
 from promoarray.diagnostics.model.noted import Call, Decided, Stopped, escapes_data
 from promoarray.diagnostics.render.sarif import fingerprint
-from promoarray.diagnostics.spans import base_folder, called_from, span_of
+from promoarray.diagnostics.spans import base_folder, called_from, located, span_of
 
 
 def report_data(report: Results) -> dict[str, Any]:
@@ -45,11 +45,7 @@ def place_data(divergence: Divergence) -> dict[str, Any]:
     """Return a place at which policies differ as data."""
     site, program = divergence.site, divergence.program
     return {
-        "file": site.file,
-        "line": site.line,
-        "column": site.column,
-        "source": site.text,
-        "expression": site.expression,
+        **located(site, "column", "source", "expression"),
         "operation": divergence.name,
         "operands": list(divergence.operands),
         "part_of": divergence.part_of or None,
@@ -94,9 +90,7 @@ def _signatures(counts: Counter[Call]) -> list[dict[str, Any]]:
     """Calls that a framework's own function does not take, in the order of the source."""
     return [
         {
-            "file": call.site.file,
-            "line": call.site.line,
-            "expression": call.site.expression,
+            **located(call.site, "expression"),
             "policy": call.policy,
             "reason": call.reason,
             "count": counts[call],
@@ -143,7 +137,7 @@ def finding_data(judged: Judged, finding: Finding) -> dict[str, Any]:
         "end_line": span.end_line or None,
         "end_column": span.end_column or None,
         "expression": finding.source,
-        "inside": inside and {"file": inside.file, "line": inside.line, "source": inside.text},
+        "inside": inside and located(inside, "source"),
         "operation": finding.operation or None,
         "operands": list(finding.operands),
         "run": finding.run or None,

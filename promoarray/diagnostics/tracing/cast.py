@@ -17,6 +17,7 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.call_site import Site, program_frame
 from promoarray.core.cast import scalar
 from promoarray.core.events import OperationEvent, SetitemEvent
+from promoarray.diagnostics.spans import located
 from promoarray.dtypes import INTEGERS, WEAK, DType, Kind, as_dtype
 from promoarray.errors import (
     ImplicitCastError,
@@ -94,10 +95,7 @@ class Cast:
     def to_dict(self) -> dict[str, Any]:
         """Return the cast as data."""
         return {
-            "file": self.site.file,
-            "line": self.site.line,
-            "source": self.site.text,
-            "expression": self.site.expression,
+            **located(self.site, "source", "expression"),
             "operation": self.name,
             "from": str(Operand(self.source)),
             "to": self.target.name,

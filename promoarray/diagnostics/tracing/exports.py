@@ -15,7 +15,7 @@ from promoarray.console import counted
 from promoarray.core.escape import Escape
 from promoarray.diagnostics.model.noted import rows
 from promoarray.diagnostics.render.sarif import Rule, document, result
-from promoarray.diagnostics.spans import span_of
+from promoarray.diagnostics.spans import located, span_of
 from promoarray.diagnostics.tracing.cast import Cast
 
 MOST_MOMENTS = 1 << 17
@@ -89,8 +89,7 @@ def _shown(what: Cast | Escape) -> tuple[str, str, dict[str, Any]]:
     """The name of an event, its category, and what a click on it shows."""
     if isinstance(what, Cast):
         return what.change, "lossy cast" if what.lossy else "cast", what.to_dict()
-    site = what.site
-    args = {"file": site.file, "line": site.line, "source": site.text, "what": what.what}
+    args = located(what.site, "source") | {"what": what.what}
     return f"{what.dtype} by {what.how}", "escape", args
 
 
