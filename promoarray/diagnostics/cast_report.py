@@ -145,11 +145,7 @@ class CastReport(Printable):
 
 
 def cast_report(
-    x: Any,
-    dtype: object,
-    *,
-    saturate: bool | int | None = None,
-    round_mode: str | None = None,
+    x: Any, dtype: object, *, saturate: bool | int | None = None, round_mode: str | None = None
 ) -> CastReport:
     """Report what ``astype`` would do to the values of an array.
 

@@ -101,12 +101,7 @@ class ShadowObserver(Observer):
     # -- what is told -----------------------------------------------------------------------------
 
     def on_default(
-        self,
-        weak: DType,
-        result: Array,
-        lone: bool,
-        function: str = "",
-        again: Again | None = None,
+        self, weak: DType, result: Array, lone: bool, function: str = "", again: Again | None = None
     ) -> None:
         """Note what default dtype each policy gives Python numbers."""
         self.report.operations += 1

@@ -18,12 +18,7 @@ import numpy as np
 from promoarray.console import listed
 from promoarray.core.array_base import type_of
 from promoarray.core.call_site import Site, recorded_at, sites
-from promoarray.core.events import (
-    CastEvent,
-    MadeEvent,
-    OperationEvent,
-    SetitemEvent,
-)
+from promoarray.core.events import CastEvent, MadeEvent, OperationEvent, SetitemEvent
 from promoarray.core.observers import notify_lock
 from promoarray.core.operands import UNKNOWN, operand_of
 from promoarray.diagnostics.ask.dtypes import EntryEvent, entry_verdict

@@ -42,11 +42,7 @@ from promoarray.diagnostics.findings import classify, verdict
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Ignored, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model import kinds
-from promoarray.diagnostics.modelfile.command import (
-    model_format,
-    of_model,
-    require_options,
-)
+from promoarray.diagnostics.modelfile.command import model_format, of_model, require_options
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import FRAMEWORKS, RECORDED, REWRITTEN

@@ -292,11 +292,7 @@ def _operation(site: Site, asked: Asked, framework: str = "") -> SourceOperation
 
 
 def after_refusal(
-    site: Site,
-    asked: Asked,
-    casts: Mapping[int, DType],
-    result: DType | None,
-    framework: str = "",
+    site: Site, asked: Asked, casts: Mapping[int, DType], result: DType | None, framework: str = ""
 ) -> str:
     """Write the source with the casts of operands, and of the result of an operation in place,
     after which the run goes on; "" if it cannot be written."""

@@ -77,9 +77,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def explore_page(
-    policies: Sequence[Policy],
-    step: Step = lambda part: None,
-    asked: Iterable[Question] = (),
+    policies: Sequence[Policy], step: Step = lambda part: None, asked: Iterable[Question] = ()
 ) -> str:
     """Return the page, one file of HTML that needs nothing else; see ``explore_json``."""
     text = explore_json(policies, step, asked)
@@ -91,9 +89,7 @@ def explore_page(
 
 
 def explore_json(
-    policies: Sequence[Policy],
-    step: Step = lambda part: None,
-    asked: Iterable[Question] = (),
+    policies: Sequence[Policy], step: Step = lambda part: None, asked: Iterable[Question] = ()
 ) -> str:
     """Return what the page knows, as JSON: texts and answers by their numbers, and all tables; of
     all operations unless some are ``asked``. ``step`` is given the part of the work that is

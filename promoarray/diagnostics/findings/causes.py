@@ -17,12 +17,7 @@ from typing import Any
 from promoarray.console import listed
 from promoarray.core.call_site import Site, source_of
 from promoarray.diagnostics.findings.results import Results
-from promoarray.diagnostics.model.divergence import (
-    ASKED_DTYPE,
-    DEFAULT_DTYPE,
-    ENTRY,
-    Divergence,
-)
+from promoarray.diagnostics.model.divergence import ASKED_DTYPE, DEFAULT_DTYPE, ENTRY, Divergence
 from promoarray.diagnostics.spans import name_of, path_of
 from promoarray.promotion.policy import Policy
 

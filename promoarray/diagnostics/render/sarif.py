@@ -164,10 +164,7 @@ CHECK_RULES = _rules(CHECKS, "check.md#what-is-found")
 
 
 def as_sarif(
-    judged: Judged,
-    exit_code: int = 0,
-    errors: Sequence[str] = (),
-    rules: Sequence[Rule] = RULES,
+    judged: Judged, exit_code: int = 0, errors: Sequence[str] = (), rules: Sequence[Rule] = RULES
 ) -> Data:
     """Return the findings that are not ignored as a SARIF document; ``errors`` kept the program
     from its end, or promoarray from watching it."""
