@@ -8,7 +8,7 @@ from typing import Any
 
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.model.flow import Source
-from promoarray.diagnostics.model.kinds import Kind
+from promoarray.diagnostics.model.kinds import Kind, kinds_of
 
 WRAP, RANGE, OVERFLOW, NAN, DIGITS, ABSORBED, UNDERFLOW, WIDENING, UNSTABLE = (
     *("integer-wrap", "cast-out-of-range", "overflow", "nan-born", "digits-lost", "absorbed"),
@@ -16,65 +16,37 @@ WRAP, RANGE, OVERFLOW, NAN, DIGITS, ABSORBED, UNDERFLOW, WIDENING, UNSTABLE = (
 )
 """Kinds of losses."""
 
-CHECKS: Mapping[str, Kind] = {
-    WRAP: Kind(
-        "an integer result does not fit its dtype",
-        *(WRAP, "integers wrap", "that wrap", "Integers that wrap", "IntegerWrap", "error"),
-        "The exact result of integers does not fit the dtype of the result, which holds its low "
-        "bits instead.",
-    ),
-    RANGE: Kind(
-        "a value is beyond the range of the dtype that it is cast to",
-        *(RANGE, "cast out of range", "cast out of range", "Casts out of range"),
-        *("CastOutOfRange", "error"),
-        "The value is beyond the range of the dtype, or is NaN and the dtype has none: machines "
-        "and frameworks make different numbers of it.",
-    ),
-    OVERFLOW: Kind(
-        "finite operands give Inf",
-        *(OVERFLOW, "Inf of finite operands", "that overflow", "Overflows", "Overflow", "error"),
-        "The result is beyond the largest number of its dtype, or a division by zero, and is the "
-        "first Inf: what follows from it is not told.",
-    ),
-    NAN: Kind(
-        "operands without NaN give NaN",
-        *(NAN, "NaN is born", "at which NaN is born", "Where NaN is born"),
-        *("NanBorn", "error"),
-        "No operand has NaN there and the result has: what follows from it is not told.",
-    ),
-    DIGITS: Kind(
-        "whole numbers or times change, as the dtype has too few digits",
-        *(DIGITS, "digits are lost", "that lose digits", "Digits that are lost"),
-        *("DigitsLost", "warning"),
-        "A float has digits enough for whole numbers up to 2^53 (float64), 2^24 (float32), 2^11 "
-        "(float16) or 2^8 (bfloat16). Beyond, identifiers, positions and times become others.",
-    ),
-    ABSORBED: Kind(
-        "an update that is not zero changes nothing",
-        *(ABSORBED, "updates are absorbed", "that absorb updates", "Updates that are absorbed"),
-        *("Absorbed", "warning"),
-        "The sum is the number that it was before, as the update is less than half of its last "
-        "digit: counters and averages stand still.",
-    ),
-    UNDERFLOW: Kind(
-        "the result is zero or subnormal, and the exact one is not",
-        *(UNDERFLOW, "underflow", "that underflow", "Underflows", "Underflow", "warning"),
-        "The exact result is less than the least normal number of the dtype: it is flushed to "
-        "zero, or has lost digits.",
-    ),
-    WIDENING: Kind(
-        "a promotion makes the result wider than the data",
-        *(WIDENING, "implicit widening", "that widen", "Results that are wider than the data"),
-        *("ImplicitWidening", "note"),
-        "A promotion, which nobody wrote down, makes floats of more bits: memory and time.",
-    ),
-    UNSTABLE: Kind(
-        "in more digits the result is another",
-        *(UNSTABLE, "unstable", "that are unstable", "Unstable results", "Unstable", "warning"),
-        "The same function of the same operands in more digits gives a result that is further off "
-        "than rounding once explains.",
-    ),
-}
+CHECKS: Mapping[str, Kind] = kinds_of("""
+integer-wrap: an integer result does not fit its dtype | integer-wrap | integers wrap | that wrap |
+    Integers that wrap | IntegerWrap | error | The exact result of integers does not fit the dtype
+    of the result, which holds its low bits instead.
+cast-out-of-range: a value is beyond the range of the dtype that it is cast to | cast-out-of-range |
+    cast out of range | cast out of range | Casts out of range | CastOutOfRange | error | The value
+    is beyond the range of the dtype, or is NaN and the dtype has none: machines and frameworks make
+    different numbers of it.
+overflow: finite operands give Inf | overflow | Inf of finite operands | that overflow | Overflows |
+    Overflow | error | The result is beyond the largest number of its dtype, or a division by zero,
+    and is the first Inf: what follows from it is not told.
+nan-born: operands without NaN give NaN | nan-born | NaN is born | at which NaN is born | Where NaN
+    is born | NanBorn | error | No operand has NaN there and the result has: what follows from it is
+    not told.
+digits-lost: whole numbers or times change, as the dtype has too few digits | digits-lost | digits
+    are lost | that lose digits | Digits that are lost | DigitsLost | warning | A float has digits
+    enough for whole numbers up to 2^53 (float64), 2^24 (float32), 2^11 (float16) or 2^8 (bfloat16).
+    Beyond, identifiers, positions and times become others.
+absorbed: an update that is not zero changes nothing | absorbed | updates are absorbed | that absorb
+    updates | Updates that are absorbed | Absorbed | warning | The sum is the number that it was
+    before, as the update is less than half of its last digit: counters and averages stand still.
+underflow: the result is zero or subnormal, and the exact one is not | underflow | underflow | that
+    underflow | Underflows | Underflow | warning | The exact result is less than the least normal
+    number of the dtype: it is flushed to zero, or has lost digits.
+implicit-widening: a promotion makes the result wider than the data | implicit-widening | implicit
+    widening | that widen | Results that are wider than the data | ImplicitWidening | note | A
+    promotion, which nobody wrote down, makes floats of more bits: memory and time.
+unstable: in more digits the result is another | unstable | unstable | that are unstable | Unstable
+    results | Unstable | warning | The same function of the same operands in more digits gives a
+    result that is further off than rounding once explains.
+""")
 """By name, in the order in which reports have them."""
 
 
