@@ -164,18 +164,10 @@ _REBINDING = frozenset({"array", "asarray", "from_dlpack"})
 
 # What speaks of policies or of the process rather than of arrays means the same in every namespace.
 _UNBOUND = frozenset(
-    {
-        "set_num_threads",
-        "get_num_threads",
-        "set_policy",
-        "get_policy",
-        "policy",
-        "list_policies",
-        "namespace",
-        "no_escape",
-        "shadow",
-        "trace",
-    }
+    (
+        *("set_num_threads", "get_num_threads", "set_policy", "get_policy", "policy"),
+        *("list_policies", "namespace", "no_escape", "shadow", "trace"),
+    )
 )
 
 

@@ -186,8 +186,7 @@ BY_SYMBOL = {row.symbol: row for row in OPERATIONS.values() if row.symbol and ro
 
 
 FIELDS: dict[str, tuple[str, ...]] = {
-    "eig": ("eigenvalues", "eigenvectors"),
-    "eigh": ("eigenvalues", "eigenvectors"),
+    **dict.fromkeys(("eig", "eigh"), ("eigenvalues", "eigenvectors")),
     "qr": ("Q", "R"),
     "slogdet": ("sign", "logabsdet"),
     "svd": ("U", "S", "Vh"),

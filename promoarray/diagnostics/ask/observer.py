@@ -288,14 +288,8 @@ def _asked_dtype(given: object, made: DType) -> DType:
 MOST_VERDICTS = 1 << 14
 """So many are remembered."""
 
-MODULES = {
-    "": "promoarray",
-    "torch": "torch",
-    "paddle": "paddle",
-    "jax": "jax.numpy",
-    "tensorflow": "tensorflow",
-    "numpy": "numpy",
-}
+MODULES = {name: name for name in ("torch", "paddle", "tensorflow", "numpy")}
+MODULES |= {"": "promoarray", "jax": "jax.numpy"}
 """From a framework to the module that its programs compute with."""
 
 

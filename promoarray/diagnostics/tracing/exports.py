@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections import Counter
@@ -95,32 +96,16 @@ def _shown(what: Cast | Escape) -> tuple[str, str, dict[str, Any]]:
 
 # -- SARIF ----------------------------------------------------------------------------------------
 
-RULES = (
-    Rule(
-        "lossy-cast",
-        "LossyCast",
-        "Implicit cast that can lose values",
-        "An operation casts a value to a dtype that does not hold all values of its own.",
-        "warning",
-        "trace.md#which-casts",
-    ),
-    Rule(
-        "implicit-cast",
-        "ImplicitCast",
-        "Implicit cast",
-        "An operation casts a value to another dtype, which holds all values of its own.",
-        "note",
-        "trace.md#which-casts",
-    ),
-    Rule(
-        "escape",
-        "Escape",
-        "Data that leaves the policy",
-        "Another library or Python takes the numbers, so that its rules decide.",
-        "note",
-        "escapes.md",
-    ),
-)
+_RULES = """
+lossy-cast | LossyCast | Implicit cast that can lose values | An operation casts a value to a dtype
+    that does not hold all values of its own. | warning | trace.md#which-casts
+implicit-cast | ImplicitCast | Implicit cast | An operation casts a value to another dtype, which
+    holds all values of its own. | note | trace.md#which-casts
+escape | Escape | Data that leaves the policy | Another library or Python takes the numbers, so that
+    its rules decide. | note | escapes.md
+"""
+_ROWS = (" ".join(row.split()) for row in re.split(r"\n(?=\S)", _RULES.strip()))
+RULES = tuple(Rule(*row.split(" | ")) for row in _ROWS)
 
 
 def as_sarif(casts: Iterable[tuple[Cast, int]], escapes: Counter[Escape]) -> dict[str, Any]:
