@@ -54,29 +54,13 @@ if TYPE_CHECKING:
     from promoarray.diagnostics.report import Report
     from promoarray.diagnostics.trace import trace
     from promoarray.diagnostics.why.question import why
-    from promoarray.extras import (
-        array,
-        concatenate,
-        convolve,
-        correlate,
-        cov,
-        dequantize,
-        diag,
-        dynamic_quantize,
-        einsum,
-        fake_quantize,
-        gradient,
-        histogram,
-        interp,
-        logspace,
-        nanquantile,
-        pad,
-        piecewise,
-        quantile,
-        quantization_parameters,
-        quantize,
-        transpose,
-    )
+    from promoarray.extras._einsum import einsum
+    from promoarray.extras._interpolation import interp, piecewise
+    from promoarray.extras._signals import convolve, correlate, gradient
+    from promoarray.extras._statistics import cov, histogram, nanquantile, quantile
+    from promoarray.extras.numpys import array, concatenate, diag, logspace, pad, transpose
+    from promoarray.extras.quantization import dequantize, fake_quantize, quantize
+    from promoarray.extras.scales import dynamic_quantize, quantization_parameters
     from promoarray.functions.broadcasting import *
     from promoarray.functions.creation import *
     from promoarray.functions.data_types import *
@@ -130,78 +114,19 @@ _HOMES |= dict.fromkeys(_BY_NAME, "promoarray.extras")
 """From a name that is loaded later to the module that has it."""
 
 # Type checkers read what stands here; the names of star imports they know themselves.
-__all__ = [
-    "ComputeError",
-    "EscapeError",
-    "ImplicitCastError",
-    "ImplicitCastWarning",
-    "LossyCastWarning",
-    "PArray",
-    "Policy",
-    "PromotionError",
-    "Report",
-    "UnknownPolicyError",
-    "__array_api_version__",
-    "__array_namespace_info__",
-    "__version__",
-    "array",
-    "cast_report",
-    "check",
-    "concatenate",
-    "convolve",
-    "correlate",
-    "cov",
-    "dequantize",
-    "diag",
-    "dynamic_quantize",
-    "e",
-    "einsum",
-    "explain",
-    "extras",
-    "fake_quantize",
-    "fft",
-    "from_dask",
-    "from_onnx",
-    "from_zarr",
-    "get_num_threads",
-    "get_policy",
-    "gradient",
-    "histogram",
-    "inf",
-    "interp",
-    "linalg",
-    "list_policies",
-    "load",
-    "logspace",
-    "namespace",
-    "nan",
-    "nanquantile",
-    "newaxis",
-    "no_compute",
-    "no_escape",
-    "pack",
-    "pad",
-    "pi",
-    "piecewise",
-    "policy",
-    "quantile",
-    "quantization_parameters",
-    "quantize",
-    "record",
-    "save",
-    "set_num_threads",
-    "set_policy",
-    "shadow",
-    "table",
-    "testing",
-    "to_onnx",
-    "to_zarr",
-    "trace",
-    "transpose",
-    "unpack",
-    "why",
-    *dtypes.__all__,
-]
+__all__ = ["ComputeError", "EscapeError", "ImplicitCastError", "ImplicitCastWarning"]
+__all__ += ["LossyCastWarning", "PArray", "Policy", "PromotionError", "Report"]
+__all__ += ["UnknownPolicyError", "__array_api_version__", "__array_namespace_info__"]
+__all__ += ["__version__", "array", "cast_report", "check", "concatenate", "convolve", "correlate"]
+__all__ += ["cov", "dequantize", "diag", "dynamic_quantize", "e", "einsum", "explain", "extras"]
+__all__ += ["fake_quantize", "fft", "from_dask", "from_onnx", "from_zarr", "get_num_threads"]
+__all__ += ["get_policy", "gradient", "histogram", "inf", "interp", "linalg", "list_policies"]
+__all__ += ["load", "logspace", "namespace", "nan", "nanquantile", "newaxis", "no_compute"]
+__all__ += ["no_escape", "pack", "pad", "pi", "piecewise", "policy", "quantile"]
+__all__ += ["quantization_parameters", "quantize", "record", "save", "set_num_threads"]
+__all__ += ["set_policy", "shadow", "table", "testing", "to_onnx", "to_zarr", "trace", "transpose"]
+__all__ += ["unpack", "why"]
+__all__ += [*dtypes.__all__]
 __all__ += [*_HOMES.keys() - {*__all__}]
 
 _add_methods(PArray)

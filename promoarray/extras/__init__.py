@@ -18,33 +18,10 @@ from promoarray.extras.quantization import dequantize, fake_quantize, quantize
 from promoarray.extras.scales import dynamic_quantize, quantization_parameters
 from promoarray.other_names import BY_NAME, missing
 
-__all__ = [
-    "array",
-    "concatenate",
-    "convolve",
-    "correlate",
-    "cov",
-    "dequantize",
-    "diag",
-    "dynamic_quantize",
-    "einsum",
-    "fake_quantize",
-    "gradient",
-    "histogram",
-    "huber_loss",
-    "interp",
-    "l1_loss",
-    "logspace",
-    "mse_loss",
-    "nanquantile",
-    "pad",
-    "piecewise",
-    "poisson_nll_loss",
-    "quantile",
-    "quantization_parameters",
-    "quantize",
-    "transpose",
-]
+__all__ = ["array", "concatenate", "convolve", "correlate", "cov", "dequantize", "diag"]
+__all__ += ["dynamic_quantize", "einsum", "fake_quantize", "gradient", "histogram", "huber_loss"]
+__all__ += ["interp", "l1_loss", "logspace", "mse_loss", "nanquantile", "pad", "piecewise"]
+__all__ += ["poisson_nll_loss", "quantile", "quantization_parameters", "quantize", "transpose"]
 __all__ += BY_NAME
 
 

@@ -20,22 +20,8 @@ from promoarray.functions._docs import template
 from promoarray.other_names import missing
 from promoarray.parray import AnyArray, PArray
 
-__all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+__all__ = ["fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft"]
+__all__ += ["irfft", "irfftn", "rfft", "rfftfreq", "rfftn"]
 
 Lengths = Sequence[int] | None
 Norm = Literal["backward", "ortho", "forward"]

@@ -35,18 +35,8 @@ from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
 
-__all__ = [
-    "asarray",
-    "empty",
-    "empty_like",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "ones",
-    "ones_like",
-    "zeros",
-    "zeros_like",
-]
+__all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full", "full_like", "ones"]
+__all__ += ["ones_like", "zeros", "zeros_like"]
 
 
 @fast_function("asarray", Form.OPERATOR, passed={"copy": None}, settings=making(PArray), copy=None)

@@ -34,15 +34,7 @@ from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import bounds
 
-__all__ = [
-    "astype",
-    "can_cast",
-    "finfo",
-    "iinfo",
-    "isdtype",
-    "promote_types",
-    "result_type",
-]
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "result_type"]
 
 
 @fast_function("astype", form=Form.OPERATOR)

@@ -13,17 +13,8 @@ from promoarray.dtypes import INTEGERS
 from promoarray.errors import quoted
 from promoarray.parray import AnyArray, PArray
 
-__all__ = [
-    "expand_dims",
-    "flip",
-    "moveaxis",
-    "permute_dims",
-    "repeat",
-    "reshape",
-    "roll",
-    "squeeze",
-    "tile",
-]
+__all__ = ["expand_dims", "flip", "moveaxis", "permute_dims", "repeat", "reshape", "roll"]
+__all__ += ["squeeze", "tile"]
 
 Axis = int | tuple[int, ...]
 

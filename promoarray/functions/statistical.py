@@ -13,17 +13,7 @@ from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
 from promoarray.parray import AnyArray, PArray
 
-__all__ = [
-    "cumulative_prod",
-    "cumulative_sum",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "std",
-    "sum",
-    "var",
-]
+__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
 def _reduced(name: str, x: Any, dtype: object, **options: Any) -> PArray:

@@ -38,27 +38,9 @@ try:
 except ImportError as error:
     raise of_compiled(error) from None
 
-__all__ = [
-    "DEFAULT",
-    "Adjustment",
-    "Beyond",
-    "CastMode",
-    "CastingKernel",
-    "DTypeArgs",
-    "Manner",
-    "NanWithout",
-    "ScalarCaster",
-    "ScaleNegative",
-    "ScaleRounding",
-    "ScaleZero",
-    "ToInteger",
-    "cast",
-    "cast_header",
-    "dtype_args",
-    "levels",
-    "loop_of",
-    "use_level",
-]
+__all__ = ["DEFAULT", "Adjustment", "Beyond", "CastMode", "CastingKernel", "DTypeArgs", "Manner"]
+__all__ += ["NanWithout", "ScalarCaster", "ScaleNegative", "ScaleRounding", "ScaleZero"]
+__all__ += ["ToInteger", "cast", "cast_header", "dtype_args", "levels", "loop_of", "use_level"]
 
 DTypeArgs = tuple[int, int, int, int, int, int, int, int, bool, bool]
 

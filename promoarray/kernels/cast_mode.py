@@ -13,18 +13,8 @@ from typing import NamedTuple
 from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 
-__all__ = [
-    "DEFAULT",
-    "Beyond",
-    "CastMode",
-    "NanWithout",
-    "ScaleNegative",
-    "ScaleRounding",
-    "ScaleZero",
-    "ToInteger",
-    "Way",
-    "relevant",
-]
+__all__ = ["DEFAULT", "Beyond", "CastMode", "NanWithout", "ScaleNegative", "ScaleRounding"]
+__all__ += ["ScaleZero", "ToInteger", "Way", "relevant"]
 
 # The order of the members is that of the enumerations in cast.h.
 

@@ -27,33 +27,10 @@ from promoarray.linalg.products import cross, diagonal, matrix_power, outer, tra
 from promoarray.linalg.systems import det, inv, pinv, slogdet, solve
 from promoarray.other_names import missing
 
-__all__ = [
-    "cholesky",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+__all__ = ["cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv"]
+__all__ += ["matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer"]
+__all__ += ["pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot"]
+__all__ += ["vector_norm"]
 
 
 def __getattr__(name: str) -> Any:

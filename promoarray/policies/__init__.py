@@ -47,20 +47,5 @@ from promoarray.promotion.source import Source
 Rule = PromotionRule
 """The former name of ``PromotionRule``."""
 
-__all__ = [
-    "Lattice",
-    "Operand",
-    "Plan",
-    "Policy",
-    "PromotionRule",
-    "Rank",
-    "Refusal",
-    "Rule",
-    "Source",
-    "Table",
-    "as_policy",
-    "get_policy",
-    "list_policies",
-    "register",
-    "set_policy",
-]
+__all__ = ["Lattice", "Operand", "Plan", "Policy", "PromotionRule", "Rank", "Refusal", "Rule"]
+__all__ += ["Source", "Table", "as_policy", "get_policy", "list_policies", "register", "set_policy"]

@@ -33,19 +33,8 @@ from promoarray.kernels.cuda.element import (
 )
 from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
 
-__all__ = [
-    "KernelSource",
-    "block",
-    "cast_kernel",
-    "declared",
-    "fused_preamble",
-    "loaded",
-    "preamble",
-    "relevant",
-    "saved",
-    "statements",
-    "stored",
-]
+__all__ = ["KernelSource", "block", "cast_kernel", "declared", "fused_preamble", "loaded"]
+__all__ += ["preamble", "relevant", "saved", "statements", "stored"]
 
 
 class KernelSource(NamedTuple):
