@@ -261,23 +261,10 @@ _METHOD_TEXTS = {
     "to": "x.astype(dtype) or x.to_device(device)",
     "type": "x.astype(dtype)",
     "cast": "x.astype(dtype)",
-    "bool": "x.astype(pa.bool)",
-    "half": "x.astype(pa.float16)",
-    "bfloat16": "x.astype(pa.bfloat16)",
-    "float": "x.astype(pa.float32)",
-    "double": "x.astype(pa.float64)",
-    "char": "x.astype(pa.int8)",
-    "short": "x.astype(pa.int16)",
-    "int": "x.astype(pa.int32)",
-    "long": "x.astype(pa.int64)",
-    "byte": "x.astype(pa.uint8)",
-    "cfloat": "x.astype(pa.complex64)",
-    "cdouble": "x.astype(pa.complex128)",
-    "detach": "x: promoarray keeps no gradients",
-    "requires_grad_": "x: promoarray keeps no gradients",
-    "stop_gradient": "x: promoarray keeps no gradients",
-    "backward": "JAX or PyTorch for gradients, by DLPack",
-    "grad": "JAX or PyTorch for gradients, by DLPack",
+    **dict.fromkeys(
+        ("detach", "requires_grad_", "stop_gradient"), "x: promoarray keeps no gradients"
+    ),
+    **dict.fromkeys(("backward", "grad"), "JAX or PyTorch for gradients, by DLPack"),
     "block_until_ready": "x: nothing is computed later",
     "dim": "x.ndim",
     "rank": "x.ndim",
@@ -304,6 +291,12 @@ _METHOD_TEXTS = {
     "div_": "x /= y",
     "pow_": "x **= y",
 }
+_CAST_BY = """
+bool bool half float16 bfloat16 bfloat16 float float32 double float64 cfloat complex64
+cdouble complex128 char int8 short int16 int int32 long int64 byte uint8
+"""
+_CASTS = zip(_CAST_BY.split()[::2], _CAST_BY.split()[1::2], strict=True)
+_METHOD_TEXTS |= {name: f"x.astype(pa.{dtype})" for name, dtype in _CASTS}
 """Methods and attributes of arrays, which are looked up before functions."""
 
 KEYWORDS = {

@@ -186,21 +186,11 @@ class _Observer(ShadowObserver):
             for name, answer in verdict.answers.items()
             if answer.origin or name not in stand_ins or name not in known
         }
-        return Divergence(
-            place.site,
-            place.program,
-            verdict.name,
-            verdict.operands,
-            answers,
-            self._operation.count,
-            verdict.form,
-            family(self._operation.policy) if self._asked_of else "",
-            place.part_of,
-            event=verdict.event,
-            part=place.part,
-            edited=place.edited,
-            names=place.names,
-        )
+        framework = family(self._operation.policy) if self._asked_of else ""
+        what = *place[:2], verdict.name, verdict.operands, answers, self._operation.count
+        found = Divergence(*what, verdict.form, framework, place.part_of, event=verdict.event)
+        found.part, found.edited, found.names = place.part, place.edited, place.names
+        return found
 
     def leave_open(self, each: RecordedOperation, policy: Policy, why: str) -> None:
         """Note that a policy was not asked about an operation, or does not answer."""

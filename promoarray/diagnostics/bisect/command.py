@@ -301,10 +301,8 @@ class Bisection(Printed):
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
         rules = [{"rule": rule, "words": words} for rule, words in self.about.items()]
-        return {
-            "from": self.before.name,
-            "to": self.after.name,
-            "expression": self.expression,
+        names = {"from": self.before.name, "to": self.after.name, "expression": self.expression}
+        return names | {
             "value": dict(zip(("from", "to", "minimal"), map(_data, self.values), strict=True)),
             "lines": [
                 {"file": file, "line": number, "source": text}

@@ -209,15 +209,9 @@ class _Occurrences:
 
     def _occurrence(self, place: Divergence, asked: Asked, **more: Any) -> Occurrence:
         """What was recorded at a place."""
-        return Occurrence(
-            span_of(place.program, place.part),
-            asked,
-            names=place.names,
-            inside=place.site != place.program,
-            framework=place.framework.partition(" ")[0],
-            edited=place.edited,
-            **more,
-        )
+        more |= {"names": place.names, "inside": place.site != place.program}
+        more |= {"framework": place.framework.partition(" ")[0], "edited": place.edited}
+        return Occurrence(span_of(place.program, place.part), asked, **more)
 
     # -- kinds of operations ----------------------------------------------------------------------
 

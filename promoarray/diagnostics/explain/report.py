@@ -102,29 +102,19 @@ class Explanation(Printable):
             "values": [v._asdict() for v in self.answer.values],
             "quirks": list(self.quirks),
         }
-        return {
-            "operation": self.operation,
-            "policy": self.policy,
-            "expression": self.expression,
-            "dtype": self.answer.dtype,
-            "weak": self.answer.weak,
-            "refused": self.refused,
-            "reason": self.answer.reason,
-            "steps": list(self.steps),
-            "casts": [
-                {"operand": c.operand, "from": c.source, "to": c.target, "loss": c.loss}
-                for c in self.casts
-            ],
-            "lossy": self.lossy,
-            "function": self.function,
-            "operator": self.operator,
-            "signature": self.answer.signature,
-            "kernel": self.answer.kernel,
-            "sources": list(self.sources),
-            "notes": list(self.notes),
-            "others": [{"policy": name, **a.to_dict()} for a in self.others for name in a.policies],
-            **(values if self.source else {}),
-        }
+        answer = self.answer
+        casts = [
+            {"operand": c.operand, "from": c.source, "to": c.target, "loss": c.loss}
+            for c in self.casts
+        ]
+        others = [{"policy": name, **a.to_dict()} for a in self.others for name in a.policies]
+        data = {name: getattr(self, name) for name in ("operation", "policy", "expression")}
+        data |= {"dtype": answer.dtype, "weak": answer.weak, "refused": self.refused}
+        data |= {"reason": answer.reason, "steps": list(self.steps), "casts": casts}
+        data |= {name: getattr(self, name) for name in ("lossy", "function", "operator")}
+        data |= {"signature": answer.signature, "kernel": answer.kernel}
+        data |= {"sources": list(self.sources), "notes": list(self.notes), "others": others}
+        return data | (values if self.source else {})
 
     def sections(self) -> Iterator[tuple[str, tuple[str | Cast, ...]]]:
         """Yield the parts that have something to say, each under its heading."""

@@ -128,11 +128,8 @@ def explore_json(
 def _policy(policy: Policy) -> dict[str, Any]:
     """What the page says of a policy, but for its answers."""
     shown = tuple(entries(policy))
-    return {
-        "name": policy.name,
-        "title": policy.title,
-        "principle": policy.principle,
-        "refusal": policy.refusal,
+    data = {name: getattr(policy, name) for name in ("name", "title", "principle", "refusal")}
+    return data | {
         "weak": policy.weak_arrays,
         "ranks": any(e.rank is Rank.ZERO_D for e in shown),
         "sources": list(map(str, policy.sources)),

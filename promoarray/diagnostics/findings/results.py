@@ -324,22 +324,11 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
     for name, answer in divergence.answers.items():
         if answer.origin:
             kind = "dtype" if answer.dtype else "refuse"
-            yield Finding(
-                UNKNOWN if answer.origin == UNKNOWN else kind,
-                answer.origin == ROOT,
-                name,
-                *places,
-                spelled(divergence),
-                divergence.name,
-                divergence.operands,
-                under,
-                _name(run),
-                _name(answer),
-                answer.reason,
-                answer.fix.text if answer.fix is not None else "",
-                count=divergence.count,
-                inherited=answer.origin != ROOT,
-            )
+            kind = UNKNOWN if answer.origin == UNKNOWN else kind
+            edit = answer.fix.text if answer.fix is not None else ""
+            what = spelled(divergence), divergence.name, divergence.operands, under, _name(run)
+            said = *places, *what, _name(answer), answer.reason, edit, divergence.count
+            yield Finding(kind, answer.origin == ROOT, name, *said, answer.origin != ROOT)
 
 
 def _name(answer: Answer) -> str:

@@ -127,25 +127,12 @@ def finding_data(judged: Judged, finding: Finding) -> dict[str, Any]:
     """Return a finding as data, and whether it is new."""
     span, inside = span_of(finding.place), finding.inside
     entry = Entry.of(finding, base_folder())
-    return {
-        "kind": finding.kind,
-        "root": finding.root,
-        "policy": finding.policy or None,
-        "file": finding.place.file,
-        "line": span.line,
-        "column": span.column or None,
-        "end_line": span.end_line or None,
-        "end_column": span.end_column or None,
-        "expression": finding.source,
-        "inside": inside and located(inside, "source"),
-        "operation": finding.operation or None,
-        "operands": list(finding.operands),
-        "run": finding.run or None,
-        "answer": finding.answer or None,
-        "reason": finding.reason or None,
-        "edit": finding.edit or None,
-        "count": finding.count,
-        "fingerprint": fingerprint(*entry[:5], *entry.operands, *entry[6:]),
-        "state": judged.states[finding],
-        "fails": judged.fails(finding),
-    }
+    data = {"kind": finding.kind, "root": finding.root, "policy": finding.policy or None}
+    data |= {"file": finding.place.file, "line": span.line}
+    data |= {name: getattr(span, name) or None for name in ("column", "end_line", "end_column")}
+    data |= {"expression": finding.source, "inside": inside and located(inside, "source")}
+    data |= {"operation": finding.operation or None, "operands": list(finding.operands)}
+    data |= {name: getattr(finding, name) or None for name in ("run", "answer", "reason", "edit")}
+    known = fingerprint(*entry[:5], *entry.operands, *entry[6:])
+    data |= {"count": finding.count, "fingerprint": known}
+    return data | {"state": judged.states[finding], "fails": judged.fails(finding)}
