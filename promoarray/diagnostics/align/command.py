@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -198,9 +199,10 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
         mine = second.run(given) if given else mine
         found = Aligned(theirs, mine, copied, alone, {*own, *others})
         made: dict[tuple[int, int], Array] = {}
+        pair = partial(Pairing, packed={each.packed for each in copied if each.packed})
         while True:
             progress.step("looking for the next difference", 0.5)
-            pairing = Pairing(theirs, mine)
+            pairing = pair(theirs, mine)
             departure = find(pairing, made)
             if departure is not None and departure.kind in (VALUES, OUTSIDE):
                 progress.step("measuring what rounding does", 0.3)
@@ -222,7 +224,7 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 return found
             if not again:
                 if args.edit and not second.saved:
-                    _try_edit(departure, second, theirs, given, made)
+                    _try_edit(departure, second, partial(pair, theirs), given, made)
                 found.departures.append(departure)
             if len(found.departures) >= args.differences:
                 found.ended = "What follows was not looked at (--differences)."
@@ -266,6 +268,8 @@ def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | 
         near: list[Value] = [y for *_, y in sorted(same, key=lambda each: each[:2])]
         alike = [y for _, other, y in sorted(same, key=lambda e: e[:2]) if not other]
         chosen = (alike or near)[:1] if call.operation else near[:1]
+        if not chosen and departure.theirs and departure.theirs.size == x.size:
+            chosen = [departure.theirs]  # a step of a function
         if chosen and (moved := in_layout(chosen[0], x)) is not None:
             return place, moved
     return None
@@ -274,7 +278,7 @@ def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | 
 def _try_edit(
     departure: Departure,
     second: Side,
-    theirs: Graph,
+    pair: Callable[[Graph], Pairing],
     given: dict[str, Array],
     made: dict[tuple[int, int], Array],
 ) -> None:
@@ -298,7 +302,7 @@ def _try_edit(
             lines[place.line - 1] = changed.decode()
             texts = {Path(place.file): "".join(lines).encode()}
             try:
-                after = find(Pairing(theirs, second.run(given, made, texts)), made)
+                after = find(pair(second.run(given, made, texts)), made)
             except Failed:
                 return
             if after is None or after.at != departure.at:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from promoarray.diagnostics.align.graph import Node, Place, Value, distance, largest
+from promoarray.diagnostics.align.graph import Node, Value, distance, largest
 from promoarray.diagnostics.align.options import differing, last
 from promoarray.diagnostics.align.pairing import DEPARTS, STEP, Pairing
 from promoarray.diagnostics.align.weights import CASTS
@@ -50,7 +49,7 @@ class Departure:
     def lines(self) -> Iterator[str]:
         """Say it, a line each."""
         mine = self.second.place
-        yield f"{name_of(mine)}  {mine.expression or mine.text}"
+        yield f"{mine.short}  {mine.expression or mine.text}"
         yield f"  {self.kind}  {self.cause}"
         for word, node, value in (
             ("first", self.first, self.theirs),
@@ -58,12 +57,14 @@ class Departure:
         ):
             if node is not None:
                 dtype = f"{value.dtype} {_shape(value)}, " if value and value.dtype else ""
-                yield f"    {word:<7} {dtype}{node.said}, {name_of(node.place)}: {_text(node)}"
+                yield f"    {word:<7} {dtype}{node.said}, {node.place.short}: {_text(node)}"
+                if node.inside != node.place:
+                    yield f"            at {node.inside.short}: {node.inside.text.strip()}"
         if (apart := self.apart()) is not None:
             yield f"    largest difference {apart[1]:.2g} relative, {apart[0]:.3g} ulp"
         yield from (f"    {note}" for note in self.notes)
         if self.edit:
-            yield f"    write   {name_of(mine)}  {self.edit}"
+            yield f"    write   {mine.short}  {self.edit}"
             yield f"            {self.then}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,6 +76,8 @@ class Departure:
             place = node.place
             found = {"file": place.file, "line": place.line, "source": place.text.strip()}
             found |= {"operation": node.said}
+            if node.inside != place:
+                found["inside"] = {"file": node.inside.file, "line": node.inside.line}
             if value is not None:
                 found |= {"dtype": value.dtype or None, "shape": [*value.shape]}
             return found
@@ -90,11 +93,6 @@ class Departure:
             "notes": self.notes,
             "edit": self.edit or None,
         }
-
-
-def name_of(place: Place) -> str:
-    """Return a line's name, as short as it is clear."""
-    return f"{os.path.relpath(place.file)}:{place.line}"
 
 
 def _text(node: Node) -> str:
@@ -123,6 +121,7 @@ def find(pairing: Pairing, made: Collection[tuple[int, int]] = ()) -> Departure 
     every = [*_of_options(pairing), *_of_dtypes(pairing), *_of_values(pairing)]
     every += _of_functions(pairing)
     every = [x for x in every if x.kind != OPTION or x.second.number not in known]
+    every = [x for x in every if not x.second.for_shapes]
     return min(every, key=lambda each: (each.second.number, _ORDER[each.kind]), default=None)
 
 
@@ -316,7 +315,7 @@ def _step_less(first: Node, second: Node, pairing: Pairing) -> Departure | None:
     said = f"a step less: the first has {first.said} {first.scalars[0]:g} behind it"
     found = Departure(VALUES, first, mine.maker, said, first.results[0], mine)
     place = second.place
-    found.notes.append(f"the second goes on with {second.said}, {name_of(place)}: {_text(second)}")
+    found.notes.append(f"the second goes on with {second.said}, {place.short}: {_text(second)}")
     found.goes_on = second
     return found
 

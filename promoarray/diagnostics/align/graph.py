@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,12 @@ class Place(NamedTuple):
     line: int
     text: str
     expression: str
+
+    @property
+    def short(self) -> str:
+        """Its name, as short as it is clear: of an installed file below its folder."""
+        _, installed, within = self.file.rpartition("site-packages/")
+        return f"{within if installed else os.path.relpath(self.file)}:{self.line}"
 
 
 @dataclass(eq=False)
@@ -87,7 +94,8 @@ class Node:
     number: int  # of the call
     name: str  # as the framework has it
     operation: str  # promoarray's, or the step's; "" of others
-    place: Place
+    place: Place  # the program's line
+    inside: Place  # the line of the library that it called
     operands: list[Value]
     results: list[Value]
     scalars: tuple[float, ...] = ()
@@ -95,6 +103,7 @@ class Node:
     positional: tuple[Any, ...] = ()  # numbers, bools and words behind its first argument
     step: str = ""  # what the step does, in words
     framework: str = ""
+    for_shapes: bool = False  # whether it is of a pass of which only the weights are kept
     replaced: list[tuple[Value, Value]] = field(default_factory=list)  # by what is in its place
 
     @property
@@ -148,7 +157,7 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
     for number, call in enumerate(data["calls"]):
         if call["name"] == "grad":  # which is read, and was made by what no hook hears
             continue
-        place = places[call["program"]]
+        place, inside = places[call["program"]], places[call["site"]]
         given = [*call["operands"], *call["keywords"].values()]
         operands = [values[name] for name in _values_in(given)]
         results = [values[name] for name in call["results"] if name]
@@ -156,8 +165,9 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
         before = [first for first, _ in written]
         scalars = tuple(_numbers_in(given))
         options = {k: _plain(x) for k, x in call["keywords"].items() if _is_plain(x)}
-        own = Node(number, call["name"], call["operation"], place, operands, results)
+        own = Node(number, call["name"], call["operation"], place, inside, operands, results)
         own.scalars, own.options, own.framework = scalars, options, call["framework"]
+        own.for_shapes = call.get("for_shapes", False)
         own.positional = tuple(_plain(x) for x in call["operands"][1:] if _is_plain(x))
         own.replaced = written
         steps = _steps(own, call, values)
@@ -203,9 +213,9 @@ def _steps(own: Node, call: dict[str, Any], values: dict[str, Value]) -> list[No
             name = f"step {next(_numbers)}"  # which no value of the other run has
             made[step.name] = Value(name, "", step.value.shape, step.value)
             operands = [value_of(x) for x in step.operands]
-            node = Node(own.number, own.name, step.operation, own.place, operands, [])
+            node = Node(own.number, own.name, step.operation, own.place, own.inside, operands, [])
             node.results, node.scalars, node.step = [made[step.name]], step.scalars, step.name
-            node.framework = own.framework
+            node.framework, node.for_shapes = own.framework, own.for_shapes
             made[step.name].maker = node
             nodes.append(node)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError, StopIteration):

@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance
+from promoarray.diagnostics.align.weights import Packed
 from promoarray.dtypes import BY_NAME, INEXACT
 
 FACTOR = 16.0
@@ -38,6 +41,8 @@ class Pairing:
         What is rounding alone, and was not compared.
     state : dict of Value to str
         Of the values of both.
+    packed : collection of Packed
+        Which arrays of one run are several of the other's, side by side.
     """
 
     first: Graph
@@ -45,10 +50,12 @@ class Pairing:
     pairs: dict[Value, Value] = field(default_factory=dict)
     state: dict[Value, str] = field(default_factory=dict)
     noise: set[Value] = field(default_factory=set)
+    packed: Collection[Packed] = ()
 
     def __post_init__(self) -> None:
         self._back: dict[Value, list[Value]] = {}
-        self._index = _Index(self.first)
+        parts = [p for x in self.first.values.values() for p in self._parts(x, first=True)]
+        self._index = _Index(self.first, parts)
         self._floor: dict[Value, float] = {}
         for graph in (self.first, self.second):
             self._floors(graph)
@@ -106,6 +113,9 @@ class Pairing:
         own = self.explained(x)
         most = MOST if self.first.measured and not self.second.measured else min(MOST, own)
         found = self._index.nearest(x, most, self.explained)
+        if found is None and (parts := self._parts(x, first=False)):
+            every = [self._index.nearest(each, most, self.explained) for each in parts]
+            found = every[0] if all(every) else None
         if found is not None:
             self.pairs[x] = found
         elif own > MOST or (x.maker is None and self._may_be_noise(x)):
@@ -113,6 +123,18 @@ class Pairing:
             self.noise.add(x)
         elif x.maker is None and x.inexact:
             self.state[x] = DEPARTS if self._may_depart(x) else UNKNOWN
+
+    def _parts(self, x: Value, *, first: bool) -> list[Value]:
+        """The weights, or their biases, that an array holds side by side; none of others."""
+        for each in self.packed:
+            length = each.shape[each.axis]
+            if each.first is first and x.array is not None and x.shape in (each.shape, (length,)):
+                axis = each.axis if x.shape == each.shape else 0
+                return [
+                    Value(f"{x.name}[{n}]", x.dtype, y.shape, y, noise=x.noise)
+                    for n, y in enumerate(np.split(x.array, each.parts, axis))
+                ]
+        return []
 
     def _may_be_noise(self, x: Value) -> bool:
         """Whether the first has a gradient of the size that is noise, and this was not measured."""
@@ -143,7 +165,7 @@ class Pairing:
                     self.state[x] = PAIRED
                 elif unknown and x.maker is node:
                     self.state.setdefault(x, UNKNOWN)
-                elif x in leads or _FILLS.search(node.name):
+                elif x in leads or node.for_shapes or _FILLS.search(node.name):
                     self.state.setdefault(x, STEP)
                 elif x.maker is node:
                     self.state.setdefault(x, DEPARTS)
@@ -240,8 +262,8 @@ def _given(graph: Graph) -> list[Value]:
 class _Index:
     """The values of a run by their size, ordered by what no layout changes."""
 
-    def __init__(self, graph: Graph) -> None:
-        every: dict[Value, None] = {}
+    def __init__(self, graph: Graph, parts: Iterable[Value]) -> None:
+        every: dict[Value, None] = dict.fromkeys(parts)
         for node in graph.nodes:
             every.update(dict.fromkeys((*node.operands, *node.results)))
         self._by_size: dict[int, list[tuple[float, int, Value]]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,8 +49,7 @@ class Aligned:
             for node in (*pairing.frontier(graph), *_unknown(pairing, graph)):
                 if node in idle:
                     continue
-                place = node.place
-                at = f"{os.path.relpath(place.file)}:{place.line}"
+                at = " in ".join(dict.fromkeys((node.inside.short, node.place.short)))
                 text = f"{node.said} at {at} ({word})"
                 said = any(x.says and x.size > 1 and x.name not in self.level for x in node.results)
                 if {*node.operands} & pairing.noise or not (node.operands and said):

@@ -144,8 +144,14 @@ def attention(
     scale: float | None = None,
 ) -> Iterator[Step]:
     """Attention over the last but one axis, PyTorch's layout."""
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    value = q @ np.swapaxes(k, -1, -2)
+    yield from _attended(q, k, v, mask, causal, scale)
+
+
+def _attended(
+    q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float | None = None
+) -> Iterator[Step]:
+    factor = 1 / math.sqrt(_of(q).shape[-1]) if scale is None else scale
+    value = _of(q) @ np.swapaxes(_of(k), -1, -2)
     yield (last := Step("the scores", "matmul", (q, k), value))
     yield (last := _do("scaled", "multiply", last, scalar=factor))
     if causal:
@@ -156,7 +162,58 @@ def attention(
     scores = last
     for last in softmax(scores):
         yield last
-    yield Step("the values", "matmul", (last, v), last.value @ v)
+    yield Step("the values", "matmul", (last, v), last.value @ _of(v))
+
+
+def multi_head_attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    heads: int,
+    weight: Array,
+    out: Array,
+    bias: Any = None,
+    out_bias: Any = None,
+    mask: Any = None,
+    training: bool = True,
+    p: float = 0.0,
+    **others: Any,
+) -> Iterator[Step]:
+    """PyTorch's attention with its projections, of which the first three are one array."""
+    if q.ndim != 3 or (training and p) or (mask is not None and mask.dtype == bool):
+        raise ValueError("another attention than this")
+    if any(x is not None and x is not False for x in others.values()):
+        raise ValueError("other options of it are given")
+    parts: list[Any] = []
+    biases = [0, 0, 0] if bias is None else np.split(bias, 3)
+    if q is k is v:
+        for last in linear(q, weight, bias, turned=True):
+            yield last
+        parts = [
+            Step(f"the {word}", "split", (last,), x)
+            for word, x in zip(_PARTS, np.split(last.value, 3, -1), strict=True)
+        ]
+        yield from parts
+    else:
+        for word, x, w, b in zip(_PARTS, (q, k, v), np.split(weight, 3), biases, strict=True):
+            parts.append(Step(f"the {word}", "matmul", (x, weight), x @ w.T + b))
+        yield from parts
+    split = []
+    for x in parts:  # (positions, batch, width) to (batch, heads, positions, width of a head)
+        value = x.value.reshape(*x.value.shape[:2], heads, -1).transpose(1, 2, 0, 3)
+        split.append(Step(f"{x.name} by heads", "transpose", (x,), value))
+    yield from split
+    first, second, third = split
+    for last in _attended(first, second, third, mask, False):
+        yield last
+    value = last.value.transpose(2, 0, 1, 3).reshape(q.shape)
+    yield (last := Step("the heads side by side", "reshape", (last,), value))
+    yield (last := Step("the last product", "matmul", (last, out), last.value @ out.T))
+    if out_bias is not None:
+        yield _do("the last bias", "add", last, out_bias)
+
+
+_PARTS = ("queries", "keys", "values")
 
 
 def cross_entropy(input: Array, target: Array) -> Iterator[Step]:
@@ -206,6 +263,10 @@ _SIGNATURES: dict[str, tuple[Callable[..., Iterator[Step]], str]] = {
     "softmax": (softmax, "input axis"),
     "log_softmax": (log_softmax, "input axis"),
     "scaled_dot_product_attention": (attention, "q k v mask p causal scale"),
+    "multi_head_attention_forward": (
+        multi_head_attention,
+        "q k v _ heads weight bias bias_k bias_v zero p out out_bias",
+    ),
     "cross_entropy": (cross_entropy, "input target"),
     "mse_loss": (mse_loss, "input target"),
     "silu": (silu, "input"),
@@ -226,7 +287,12 @@ _NAMES = {
     "unbiased": "correction",
     "ddof": "correction",
 }
-_IGNORED = frozenset({"inplace", "_stacklevel", "dtype", "name", "data_format", "use_global_stats"})
+_IGNORED = frozenset(
+    (
+        *("inplace", "_stacklevel", "dtype", "name", "data_format", "use_global_stats"),
+        *("need_weights", "average_attn_weights"),
+    )
+)
 
 
 _MEANT: dict[str, Any] = {"reduction": "mean", "ignore_index": -100, "label_smoothing": 0.0}
@@ -254,6 +320,10 @@ def steps_of(call: Mapping[str, Any], values: Mapping[str, Array]) -> Iterator[S
         kwargs |= dict(zip(("input", "weight", "bias"), args, strict=False))
         yield from linear(**kwargs, turned=framework == "torch")
         return
+    if name == "addmm" and len(args) == 3 and not kwargs:
+        bias, x, weight = args
+        yield from linear(x, weight, bias, turned=False)
+        return
     if name not in _SIGNATURES or (framework == "paddle" and name in _ATTENTION):
         return
     function, signature = _SIGNATURES[name]
@@ -264,6 +334,7 @@ def steps_of(call: Mapping[str, Any], values: Mapping[str, Array]) -> Iterator[S
         else:
             args[4] = args[0].shape[args[4] :]
     kwargs |= dict(zip(signature.split(), args, strict=False))
+    kwargs.pop("_", None)
     if name == "var":
         axes = kwargs.pop("axis", kwargs.get("axes"))
         axes = range(kwargs["input"].ndim) if axes is None else axes

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from promoarray.diagnostics.align.graph import Graph, Node, Value
 from promoarray.diagnostics.exit_codes import UsageError
@@ -36,6 +38,15 @@ _LAYOUTS = (
 """Layouts that are looked for first: (out, in) and (in, out), OIHW and HWIO."""
 
 
+class Packed(NamedTuple):
+    """Arrays of several weights side by side, as of queries, keys and values."""
+
+    first: bool  # of which program
+    shape: tuple[int, ...]
+    axis: int
+    parts: int
+
+
 @dataclass(frozen=True)
 class Copied:
     """A weight of the first run that the second goes on with."""
@@ -46,6 +57,7 @@ class Copied:
     layout: tuple[int, ...]  # the axes of the first, in the order of the second's
     alike: bool = False  # others of the shape are used alike: the order of use alone tells them
     doubt: bool = False  # it is square, and its own use alone tells the layout
+    packed: Packed | None = None  # where one of the two is a part of the other's
 
     @property
     def values(self) -> Array:
@@ -70,6 +82,11 @@ def drawn(graph: Graph) -> dict[str, Value]:
     found: dict[Value, Node] = {}
     for node in graph.nodes:
         arrays = [x for x in node.operands if x.inexact]
+        for x, after in node.replaced:
+            if x in random and x not in arrays:  # written by a view of it
+                random[after] = random[x]
+                if all(each.name in ("__getitem__", "data") for each in x.readers):
+                    found.pop(x, None)
         if _DRAWS.search(node.name) and not any(x in found for x in arrays):
             random.update((x, node) for x in node.results if x.inexact)
             continue
@@ -94,9 +111,18 @@ def drawn(graph: Graph) -> dict[str, Value]:
 
 
 def overwritten(graph: Graph) -> set[Node]:
-    """Return the calls that draw what the run does not compute with."""
+    """Return the calls that make or draw what the run does not compute with."""
     used = {*drawn(graph).values()}
-    return {x for x in graph.nodes if _DRAWS.search(x.name) and not used.intersection(x.results)}
+
+    def is_idle(node: Node) -> bool:
+        made = [x for x in node.results if x.maker is node]
+        readers = [each for x in made for each in x.readers if each is not node]
+        over = all(each.name in _OVERWRITE or _DRAWS.search(each.name) for each in readers)
+        return bool(readers and over) or (
+            bool(_DRAWS.search(node.name)) and not used.intersection(node.results)
+        )
+
+    return {*filter(is_idle, graph.nodes)}
 
 
 def _before_turned(x: Value) -> Value:
@@ -138,8 +164,15 @@ def proposed(
             known = ", ".join([*mine] if name not in mine else [*theirs])
             raise UsageError(f"--weights: no {name if name not in mine else other}; write {known}")
         left.pop(other, None)
-    known_uses = {*used[0].values()}
-    for name, x in sorted(mine.items(), key=lambda each: used[1][each[1]] not in known_uses):
+
+    def stands_alone(each: tuple[str, Value]) -> bool:
+        """Whether the first has no weight that is used as one of the second is."""
+        return not any(
+            used[0][y] == used[1][each[1]] and next(_layouts(y, each[1], None), None) is not None
+            for y in theirs.values()
+        )
+
+    for name, x in sorted(mine.items(), key=stands_alone):
         if name in asked:
             pair = [asked[name]]
         else:
@@ -160,10 +193,68 @@ def proposed(
         alike = name not in asked and len(_alike(y, theirs.values(), used[0])) > 1
         doubt = _is_square(x) and _transposed(x) and not _transposed(y) and habits[1] is None
         copied.append(Copied(y, x, (pair[0], name), layout, alike, doubt))
+    copied += _packed(left, {name: mine[name] for name in alone}, habits)
+    found = {name for each in copied for name in each.names[1].split(" and ")}
     for y in left.values():
         if y.shape in fixed[1]:
             level[0][y.name] = fixed[1][y.shape]
-    return copied, alone, level
+    return copied, [name for name in alone if name not in found], level
+
+
+def _packed(
+    left: dict[str, Value], alone: dict[str, Value], habits: Sequence[bool | None]
+) -> Iterator[Copied]:
+    """Yield weights that one program has side by side in one array, as of queries, keys and values.
+
+    Which is which, the order in which they are drawn tells.
+    """
+    for name, y in [*left.items()]:
+        for x in alone.values():
+            if (how := _parts(y, x, _ways(y, x, habits))) is None:
+                continue
+            layout, axis, count = how
+            some = [n for n, each in alone.items() if each.shape == x.shape][:count]
+            assert y.array is not None
+            if len(some) == count:
+                for n, part in enumerate(np.split(y.array, count, layout[axis])):
+                    taken = Value(f"{y.name}[{n}]", y.dtype, part.shape, part)
+                    names = f"{name}[{n + 1} of {count}]", some[n]
+                    packed = Packed(True, y.shape, layout[axis], count)
+                    yield Copied(taken, alone.pop(some[n]), names, layout, True, packed=packed)
+                left.pop(name)
+                break
+    for name, x in [*alone.items()]:
+        for y in left.values():
+            if (how := _parts(x, y, _ways(x, y, habits[::-1]))) is None:
+                continue
+            layout, axis, count = how
+            some = [n for n, each in left.items() if each.shape == y.shape][:count]
+            if len(some) == count:
+                parts = [left.pop(n) for n in some]
+                back = tuple(layout.index(n) for n in range(len(layout)))
+                whole = np.concatenate(
+                    [each.array for each in parts if each.array is not None], axis
+                )
+                made = Value(" ".join(each.name for each in parts), y.dtype, whole.shape, whole)
+                names = " and ".join(some), name
+                packed = Packed(False, x.shape, layout[axis], count)
+                yield Copied(made, alone.pop(name), names, back, True, packed=packed)
+                break
+
+
+def _parts(
+    whole: Value, part: Value, ways: tuple[bool, bool] | None
+) -> tuple[tuple[int, ...], int, int] | None:
+    """Return the layout of a whole in which it has parts, along which axis, and how many."""
+    rank = len(whole.shape)
+    if whole.array is None or part.array is None or rank != len(part.shape):
+        return None
+    for layout in _orders(rank, ways):
+        sizes = [(whole.shape[n], m) for n, m in zip(layout, part.shape, strict=True)]
+        axes = [axis for axis, (n, m) in enumerate(sizes) if n != m]
+        if len(axes) == 1 and not sizes[axes[0]][0] % (sizes[axes[0]][1] or 1):
+            return layout, axes[0], sizes[axes[0]][0] // sizes[axes[0]][1]
+    return None
 
 
 def _known(graph: Graph) -> set[tuple[int, float]]:
@@ -212,12 +303,15 @@ def _layouts(
     rank = len(first.shape)
     if first.array is None or rank != len(second.shape):
         return
-    every: list[Any] = [x for x in _LAYOUTS if len(x) == rank]
-    every = every[::-1] if rank == 2 and ways and ways[0] != ways[1] else every
-    every += permutations(range(rank)) if rank < 6 else []
-    for layout in every:
+    for layout in _orders(rank, ways):
         if tuple(first.shape[n] for n in layout) == second.shape:
             yield layout
+
+
+def _orders(rank: int, ways: tuple[bool, bool] | None) -> Iterator[tuple[int, ...]]:
+    every: list[Any] = [x for x in _LAYOUTS if len(x) == rank]
+    yield from every[::-1] if rank == 2 and ways and ways[0] != ways[1] else every
+    yield from permutations(range(rank)) if rank < 6 else ()
 
 
 # -- layouts of square weights ---------------------------------------------------------------------
@@ -307,7 +401,7 @@ def _turned(x: Value) -> bool | None:
     for node in x.readers:
         name = node.name.rpartition(".")[2]
         at = next((n for n, y in enumerate(node.operands) if y is x), -1)
-        if name == "linear" and at == 1:
+        if name in ("linear", "multi_head_attention_forward") and at == 1:
             return node.framework == "torch"
         if (node.operation == "matmul" or name == "dot_general") and at == 1:
             return False

@@ -40,17 +40,24 @@ class Taped:
         self._tape, self._recorder, self._kind = tape, recorder, kind
         self._reader = object.__new__(kind)
         self._reader.recorder = recorder
+        self._for_shapes = False  # of the call at hand
 
-    def before(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Noted | None:
+    def before(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Noted | None:
         """Note what a call is given, with what the run goes on with in its place."""
         if self._tape.full:
             return None
+        self._for_shapes = _is_for_shapes(frame)
         if self._tape.asked.given:
             args = tuple(map(self._replaced, args))
             kwargs = {key: self._replaced(x) for key, x in kwargs.items()}
         arrays: list[tuple[Any, str]] = []
         operands = [self._said(x, arrays) for x in args]
         keywords = {key: self._said(x, arrays) for key, x in kwargs.items()}
+        if name.endswith("_"):  # in place, and so in what it is a view of
+            bases = [getattr(x, "_base", None) for x, _ in arrays]
+            arrays += [(x, self._value(x)) for x in bases if isinstance(x, self._kind.tensor)]
         return Noted(name, args, kwargs, operands, keywords, arrays)
 
     def after(self, noted: Noted, frame: FrameType, result: Any) -> tuple[Any]:
@@ -83,6 +90,7 @@ class Taped:
             "keywords": noted.keywords,
             "results": results,
             "written": written,
+            "for_shapes": self._for_shapes,
         }
         with notify_lock, standing_at(kind.standing(frame, None)):
             tape.put(row, sites())
@@ -115,10 +123,10 @@ class Taped:
         if dtype.weak:
             dtype = self._recorder.home.strong(dtype)
         array = self._reader.values(x)
-        if array is None:
+        if array is None and not self._for_shapes:
             self._tape.unread[type(x).__name__] += 1
-        elif array.dtype != dtype.storage:  # NumPy's, which the framework will narrow
-            dtype = BY_STORAGE[array.dtype]
+        if array is not None and array.dtype != dtype.storage:
+            dtype = BY_STORAGE[array.dtype]  # NumPy's, which the framework will narrow
         return self._tape.value(array, dtype.name)
 
     def _replaced(self, x: Any) -> Any:
@@ -128,6 +136,21 @@ class Taped:
         if type(x) in (list, tuple):
             return type(x)(map(self._replaced, x))
         return {key: self._replaced(y) for key, y in x.items()} if type(x) is dict else x
+
+
+_FIRST_PASSES = {"flax/linen/module.py": "init_with_output", "haiku/_src/transform.py": "init_fn"}
+"""Functions that run a model once for the shapes of its weights, and drop what it gives."""
+
+
+def _is_for_shapes(frame: FrameType | None) -> bool:
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _FIRST_PASSES.values() and any(
+            code.co_filename.endswith(file) for file in _FIRST_PASSES
+        ):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _exchanged(x: Any, old: Any, new: Any) -> Any:

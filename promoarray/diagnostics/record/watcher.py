@@ -159,7 +159,7 @@ class Watcher:
         recorder, kind, checked = self.recorder, self.kind, self._checked
         taped = None
         if self._tape is not None:
-            taped = self._unheard(self._tape.before, name, args, kwargs)
+            taped = self._unheard(self._tape.before, name, args, kwargs, frame)
             args, kwargs = (taped.args, taped.kwargs) if taped is not None else (args, kwargs)
         frame = kind.standing(frame, func)
         place, codes = instructions_of(frame)

@@ -29,6 +29,7 @@ class Written:
 
     def __init__(self, path: Path, framework: str) -> None:
         self.tape, self.framework = Tape(TapeAsked(str(path))), framework
+        self.for_shapes = False
 
     def __call__(
         self, line: int, operation: str, result: Any, *operands: Any, name: str = "", **options: Any
@@ -46,6 +47,7 @@ class Written:
             "keywords": {key: said(x) for key, x in options.items()},
             "results": [self.tape.value(result, result.dtype.name)],
             "written": [],
+            "for_shapes": self.for_shapes,
         }
         site = Site(f"{self.framework}.py", line, 0, f"line {line}", operation)
         self.tape.put(row, (site, site))
@@ -146,6 +148,93 @@ def test_weights_are_paired_by_what_they_are_for(tmp_path: Path) -> None:
     }
     assert not alone
     assert not any(each.alike for each in copied)
+
+
+def packed_heads(run: Written, weight: Any) -> None:
+    """The same of one array of three weights; PyTorch has the outputs first."""
+    turned = run.framework == "torch"
+    made = X @ (weight.T if turned else weight)
+    run(1, "", weight, name="randn")
+    run(2, "" if turned else "matmul", made, X, weight, name="linear" if turned else "")
+    q, k, v = (run(3, "split", x.copy(), made) for x in np.split(made, 3, -1))
+    scores = run(4, "matmul", q @ k.T, q, run(4, "transpose", k.T.copy(), k))
+    run(6, "matmul", scores @ v, scores, v)
+    run(7, "", weight * np.float32(0.5), weight, name="step")
+
+
+def test_a_weight_of_which_a_row_is_written_is_drawn(tmp_path: Path) -> None:
+    """As the row of a padding index, which is zero: what was drawn at first is not used."""
+    x, y = DRAW.normal(size=(2, 8, 3)).astype("float32")
+
+    def first(run: Written) -> None:
+        run(1, "", x, name="randn")
+        row = run(2, "", x[0], x, name="__getitem__")
+        padded = x.copy()
+        padded[0] = 0
+        run(2, "", padded[0], row, name="zero_")
+        names = [run.tape.value(each, "float32") for each in (x, padded)]
+        run.tape.calls[-1]["written"] = [names]
+        run.tape.calls[-1]["results"].append(names[1])
+        run(3, "matmul", X @ padded, X, padded)
+
+    def second(run: Written) -> None:
+        run(1, "", y, name="randn")
+        run(3, "matmul", X @ y, X, y)
+
+    (each,), alone, _ = proposed(*graphs(tmp_path, first, second), {})
+    assert not alone
+    assert not each.values[0].any()
+    assert np.array_equal(each.values[1:], x[1:])
+
+
+def test_a_pass_for_shapes_alone_departs_nowhere(tmp_path: Path) -> None:
+    """As Flax's ``init`` runs a model on inputs of another sort."""
+
+    def first(run: Written) -> None:
+        run(2, "matmul", X @ W["q"], X, W["q"])
+
+    def second(run: Written) -> None:
+        zeros = np.zeros((3, 8), "float32")
+        run.for_shapes = True
+        run(1, "sin", np.sin(run(1, "matmul", zeros @ W["q"], zeros, W["q"]) + 1), zeros)
+        run.for_shapes = False
+        run(2, "matmul", X @ W["q"], X, W["q"])
+
+    assert find(Pairing(*graphs(tmp_path, first, second))) is None
+
+
+def apart_heads(run: Written, weights: dict[str, Any]) -> None:
+    heads(run, "qkv", weights)
+    for x in weights.values():
+        run(7, "", x * np.float32(0.5), x, name="step")
+
+
+def test_weights_that_the_first_has_side_by_side(tmp_path: Path) -> None:
+    """Each is copied, and what is made of the whole, such as its gradient, is paired by parts."""
+    whole = DRAW.normal(size=(24, 8)).astype("float32")
+    pair = [lambda run: packed_heads(run, whole), lambda run: apart_heads(run, W)]
+    copied, alone, _ = proposed(*graphs(tmp_path, *pair), {})
+    assert not alone
+    pair[1] = lambda run: apart_heads(
+        run, {n: x.values for n, x in zip("qkv", copied, strict=True)}
+    )
+    aligned = Pairing(*graphs(tmp_path, *pair), packed={each.packed for each in copied})
+    assert find(aligned) is None
+    updated = [node.results[0] for node in aligned.second.nodes if node.place.line == 7]
+    assert len(updated) == len([x for x in updated if x in aligned.pairs]) == 3
+
+
+def test_weights_that_the_second_has_side_by_side(tmp_path: Path) -> None:
+    whole = DRAW.normal(size=(8, 24)).astype("float32")
+    pair = [lambda run: apart_heads(run, W), lambda run: packed_heads(run, whole)]
+    copied, alone, _ = proposed(*graphs(tmp_path, *pair), {})
+    (each,) = copied
+    assert not alone
+    pair[1] = lambda run: packed_heads(run, each.values)
+    aligned = Pairing(*graphs(tmp_path, *pair), packed={each.packed})
+    assert find(aligned) is None
+    (updated,) = [node.results[0] for node in aligned.second.nodes if node.place.line == 7]
+    assert updated in aligned.pairs
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -36,6 +36,7 @@ POLICIES = "numpy@2", "jax@x64", "torch@2.13", "aclnn@8.5", "tensorflow", "onnx@
 PLACES = (
     *(paddle.Tensor, paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal),
     paddle._C_ops,
+    sys.modules["paddle.tensor"],
 )
 
 
@@ -151,6 +152,14 @@ def test_python_numbers_on_either_side_are_seen_as_the_program_wrote_them() -> N
         "x.T - 0.5": ("int8", "Python float"),
     }
     assert report.calls["move", "T"] == 1
+
+
+def test_functions_that_layers_call_by_their_module_are_heard() -> None:
+    """``paddle.tensor`` is a module to Paddle's layers, and a function to programs."""
+    x = paddle.ones([1, 3, 8])
+    with pa.record("paddle") as report:
+        paddle.nn.MultiHeadAttention(8, 2)(x, x, x)
+    assert report.calls["operation", "matmul"] == 2
 
 
 def test_what_a_function_calls_itself_is_not_recorded_again() -> None:

@@ -116,7 +116,10 @@ def amp() -> tuple[bool, Hashable]:
     return level != paddle.base.core.AmpLevel.O0, (level, tracer._amp_dtype)
 
 
-_PLACES = (paddle.Tensor, paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal)
+_PLACES = (
+    *(paddle.Tensor, paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal),
+    sys.modules["paddle.tensor"],  # whose functions layers call; ``paddle.tensor`` is a function
+)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodDescriptorType)
 
 
