@@ -132,6 +132,7 @@ READ: dict[str, dict[str, Any]] = {
     "operands": {"nargs": "+"},
     "values": {"nargs": "+"},
     "recordings": {"nargs": "*"},
+    "first": {"nargs": "?"},
     "second": {"nargs": "?"},
     "--from DTYPE": {"dest": "source"},
     "--to DTYPE": {"dest": "target", "required": True},
@@ -374,6 +375,7 @@ script SCRIPT  a program, a notebook, an ONNX model, a torch.export archive (.pt
         f"""
 first SCRIPT  a program of PyTorch, Paddle or JAX, or a run that align has saved
 second SCRIPT  its translation
+--schema  print the JSON schema of the JSON report
 --weights FILE  pairs of drawn arrays, if promoarray pairs them wrongly: JSON,
     {{"b.py:12#0": "a.py:30#0"}}, by the lines that draw them
 --calls N  compare only the first N calls; default: all

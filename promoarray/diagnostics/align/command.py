@@ -51,6 +51,8 @@ from promoarray.promotion.registry import as_policy
 
 _say = partial(say, "align")
 
+SCHEMA = Path(__file__).with_name("report.schema.json")
+
 TAPED = ("torch", "paddle", "jax")
 """What programs of are run side by side."""
 
@@ -145,6 +147,9 @@ class Side:
 
 def main(args: argparse.Namespace) -> int:
     """Run the command; return its exit status, one of ``exit_codes``."""
+    if args.schema:
+        sys.stdout.write(SCHEMA.read_text(encoding="utf-8"))
+        return NOTHING
     with tempfile.TemporaryDirectory(prefix="promoarray-") as folder:
         sides: list[Side] = []
         try:
@@ -152,8 +157,8 @@ def main(args: argparse.Namespace) -> int:
                 sides += [_side(path, args, f"{folder}/{name}")] if path else []
             for path in filter(None, (args.html, args.save)):
                 require_place(Path(path))
-            if len(sides) == 1:
-                return _only_saved(sides[0], args)
+            if len(sides) < 2:
+                return _only_saved(sides, args)
             found = _aligned(sides[0], sides[1], args)
         except Failed as error:
             _say(str(error))
@@ -173,8 +178,9 @@ def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
     return Side(path, args.args, folder, args.calls or 0, is_saved(path))
 
 
-def _only_saved(side: Side, args: argparse.Namespace) -> int:
-    if not args.save or side.saved:
+def _only_saved(sides: list[Side], args: argparse.Namespace) -> int:
+    side = next(iter(sides), None)
+    if side is None or not args.save or side.saved:
         raise UsageError("name two programs; or one, and --save RUN.zip to align it later")
     side.measure(side.run())
     side.write(args.save)

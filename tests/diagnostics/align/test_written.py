@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import random
 import zipfile
@@ -13,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from promoarray.cli import main
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.align.departure import find
 from promoarray.diagnostics.align.graph import Graph, read
 from promoarray.diagnostics.align.pairing import Pairing
+from promoarray.diagnostics.align.report import Aligned
 from promoarray.diagnostics.align.rounding import measured, note
 from promoarray.diagnostics.align.weights import proposed
 from promoarray.diagnostics.record.tape import Tape, TapeAsked
@@ -310,6 +313,20 @@ def departure(tmp_path: Path, **how: Any) -> Any:
         attention(run, **options)
         run.tape.write()
     return find(Pairing(read(str(tmp_path / "torch.zip")), read(str(tmp_path / "jax.zip"))))
+
+
+def test_the_report_is_as_its_schema_has_it(tmp_path: Path, capsys: Any) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    assert main(["align", "--schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    found = departure(tmp_path, scale=0.5)
+    report = Aligned(
+        *(read(str(tmp_path / f"{name}.zip")) for name in ("torch", "jax")), [], [], ()
+    )
+    jsonschema.validate(report.to_dict(), schema)
+    report.departures.append(found)
+    jsonschema.validate(report.to_dict(), schema)
+    assert report.to_dict().keys() == schema["properties"].keys()
 
 
 def test_what_is_the_same_departs_nowhere(tmp_path: Path) -> None:
