@@ -9,10 +9,12 @@ with the answers in ``golden/numpy1_values.txt``, for the tests.
 from __future__ import annotations
 
 import argparse
+import builtins
 import json
 import math
 import random
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -275,7 +277,7 @@ def carried(texts: list[str]) -> list[tuple[str, bool]]:
     import numpy as np
 
     from promoarray.diagnostics.record.block import REWRITTEN
-    from promoarray.diagnostics.record.numpy.running import recorded_run
+    from promoarray.diagnostics.record.numpy.running import rewriting
     from promoarray.diagnostics.record.recorder import Recorder
     from promoarray.policies import as_policy
 
@@ -298,9 +300,9 @@ def carried(texts: list[str]) -> list[tuple[str, bool]]:
         )
         script.write_text("\n".join(source) + "\nimport builtins; builtins.found_lines = found\n")
         sys.path.insert(0, str(Path(__file__).parent))
-        recorded_run(str(script), recorder, past=past)
-    import builtins
-
+        with rewriting(recorder, past=past) as recorded:
+            runpy.run_path(str(script), {"__builtins__": builtins}, "__main__")
+    assert not recorded.bug, recorded.bug
     kept = builtins.__dict__.pop("found_lines")
     unseen = {each.program.line for each in recorder.report.unexamined}
     in_texts = any(each.program.file == "<string>" for each in recorder.report.unexamined)

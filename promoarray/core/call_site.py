@@ -7,12 +7,12 @@ import linecache
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from opcode import opmap
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 from promoarray.core.generated import LINES, origin, written
 
@@ -22,32 +22,17 @@ PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 @dataclass(frozen=True, slots=True, order=True)
 class Site:
-    """A place in a source file.
-
-    Attributes
-    ----------
-    file : str
-    line : int
-    column : int
-        Where the expression begins, from 0; -1 where the code does not say.
-    text : str
-        The source of the line; of a very long one the beginning.
-    expression : str
-        The source of the expression, in one line; of a very long one the beginning.
-    extent : tuple of int
-        Line, column, end line and end column of the expression, columns in bytes of UTF-8; of an
-        assignment to an element those of its target. Empty where the code does not say.
-    stores : bool
-        Whether it is an assignment to an element.
-    """
+    """A place in a source file."""
 
     file: str
     line: int
-    column: int
-    text: str
-    expression: str
+    column: int  # where the expression begins, from 0; -1 where the code does not say
+    text: str  # the source of the line; of a very long one the beginning
+    expression: str  # the source of the expression, in one line; of a very long one the beginning
+    # line, column, end line and end column of the expression, columns in bytes of UTF-8; of an
+    # assignment to an element those of its target. Empty where the code does not say
     extent: tuple[int, ...] = ()
-    stores: bool = False
+    stores: bool = False  # whether it is an assignment to an element
 
     def __hash__(self) -> int:
         # What tells places apart; the texts hang on it, and would be hashed each time.
@@ -181,6 +166,23 @@ def outside() -> FrameType | None:
 def of_promoarray(frame: FrameType) -> bool:
     """Whether a frame runs code of this package."""
     return frame.f_code.co_filename.startswith(PACKAGE)
+
+
+def entries_of(entry: TracebackType | None) -> list[TracebackType]:
+    """Return the entries of a traceback, the outermost first."""
+    found = []
+    while entry is not None:
+        found.append(entry)
+        entry = entry.tb_next
+    return found
+
+
+def traceback_of(entries: Sequence[TracebackType]) -> TracebackType | None:
+    """Return a traceback of these entries alone."""
+    made: TracebackType | None = None
+    for each in reversed(entries):
+        made = TracebackType(made, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return made
 
 
 def call_chain(frame: FrameType) -> tuple[Site, Site, str]:

@@ -16,42 +16,20 @@ from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 
 class OperationEvent(NamedTuple):
-    """One operation that was carried out.
-
-    Attributes
-    ----------
-    name : str
-    policy : Policy
-    operands : tuple
-        Arrays and Python scalars.
-    seen : tuple of Operand
-        The operands as the policy saw them.
-    plan : Plan
-    values : tuple
-        The operands, the scalars among them as they were computed with.
-    result : Array
-        The first operand if the operation was in place.
-    extra_results : tuple of Array
-        The further results of an operation that has several.
-    options : mapping
-        What the operation takes besides.
-    form : Form
-        How it was written, so that other policies are asked the same.
-    given : tuple
-        Operands of other libraries, such as NumPy's scalars, as the program gave them, None for all
-        others; empty where there are none.
-    """
+    """One operation that was carried out."""
 
     name: str
     policy: Policy
-    operands: tuple[Any, ...]
-    seen: tuple[Operand, ...]
+    operands: tuple[Any, ...]  # arrays and Python scalars
+    seen: tuple[Operand, ...]  # the operands as the policy saw them
     plan: Plan
-    values: tuple[Any, ...]
-    result: Array
-    extra_results: tuple[Array, ...] = ()
-    options: Mapping[str, Any] = NO_OPTIONS
-    form: Form = Form.OPERATOR
+    values: tuple[Any, ...]  # the operands, the scalars among them as they were computed with
+    result: Array  # the first operand if the operation was in place
+    extra_results: tuple[Array, ...] = ()  # the further results of an operation that has several
+    options: Mapping[str, Any] = NO_OPTIONS  # what the operation takes besides
+    form: Form = Form.OPERATOR  # how it was written, so that other policies are asked the same
+    # operands of other libraries, such as NumPy's scalars, as the program gave them, None for all
+    # others; empty where there are none
     given: tuple[Any, ...] = ()
 
     @property
@@ -61,231 +39,121 @@ class OperationEvent(NamedTuple):
 
 
 class SetitemEvent(NamedTuple):
-    """A value written into an array: ``target[key] = value``.
-
-    Attributes
-    ----------
-    policy : Policy
-    target : Array
-    value : Array, or Python scalar
-    source, dtype : DType
-        Of the value, weak for a Python scalar; of the target.
-    given : object
-        The value as the program gave it, where it is another library's; else None.
-    """
+    """A value written into an array: ``target[key] = value``."""
 
     policy: Policy
     target: Array
     value: Any
+    # of the value, weak for a Python scalar; of the target
     source: DType
     dtype: DType
-    given: Any = None
+    given: Any = None  # the value as the program gave it, where it is another library's; else None
 
 
 class CastEvent(NamedTuple):
-    """An explicit cast: ``x.astype(dtype)`` without settings of its own.
-
-    Attributes
-    ----------
-    policy : Policy
-    array, result : Array
-    source, target : DType
-    asked : object
-        The dtype as the program gave it: one that it read from an array knows more.
-    made : bool
-        Whether a function makes an array of the dtype, which casts nothing by itself:
-        ``sum(dtype=)``, ``asarray``, ``x.to(device, dtype)``.
-    """
+    """An explicit cast: ``x.astype(dtype)`` without settings of its own."""
 
     policy: Policy
     array: Array
     result: Array
     source: DType
     target: DType
+    # the dtype as the program gave it: one that it read from an array knows more
     asked: object = None
+    # whether a function makes an array of the dtype, which casts nothing by itself:
+    # ``sum(dtype=)``, ``asarray``, ``x.to(device, dtype)``
     made: bool = False
 
 
 class QuantizeEvent(NamedTuple):
-    """An array that was quantized, dequantized, or both.
-
-    Attributes
-    ----------
-    name : str
-    policy : Policy
-    arrays : tuple of Array
-        The array, and of its scale and zero point those that are arrays.
-    result : Array
-    ask : callable
-        From a policy and these arrays as it sees them (``Operand``) to what it makes of them: the
-        buffer and its dtype, or a ``Refusal``.
-    """
+    """An array that was quantized, dequantized, or both."""
 
     name: str
     policy: Policy
-    arrays: tuple[Array, ...]
+    arrays: tuple[Array, ...]  # the array, and of its scale and zero point those that are arrays
     result: Array
+    # from a policy and these arrays as it sees them (``Operand``) to what it makes of them: the
+    # buffer and its dtype, or a ``Refusal``
     ask: Callable[[Policy, tuple[DType, ...]], Any]
 
 
 class TakenEvent(NamedTuple):
-    """Arrays that a function takes which no policy plans: it moves, picks or makes elements.
+    """Arrays that a function takes which no policy plans: it moves, picks or makes elements."""
 
-    Attributes
-    ----------
-    name : str
-        As ``Policy.refuses`` and the lists of kernels have it: ``take``, ``getitem``,
-        ``zeros(dtype)``.
-    policy : Policy
-    operands : tuple of Array or DType
-        The arrays, or the dtype that is asked for.
-    given : tuple
-        As of an ``OperationEvent``.
-    """
-
+    # as ``Policy.refuses`` and the lists of kernels have it: ``take``, ``getitem``,
+    # ``zeros(dtype)``
     name: str
     policy: Policy
-    operands: tuple[Any, ...]
-    given: tuple[Any, ...] = ()
+    operands: tuple[Any, ...]  # the arrays, or the dtype that is asked for
+    given: tuple[Any, ...] = ()  # as of an ``OperationEvent``
 
 
 class Again(NamedTuple):
-    """What makes an array of Python numbers alone, under the policy that is in force then.
-
-    Attributes
-    ----------
-    function : str
-    numbers : tuple
-        What it is given, which tells it from others.
-    make : callable
-        From a dtype, or None, to the array; it raises what the function raises.
-    """
+    """What makes an array of Python numbers alone, under the policy that is in force then."""
 
     function: str
-    numbers: tuple[Any, ...]
+    numbers: tuple[Any, ...]  # what it is given, which tells it from others
+    # from a dtype, or None, to the array; it raises what the function raises
     make: Callable[[DType | None], Array]
 
 
 class MadeEvent(NamedTuple):
-    """An array made in a dtype that the program asked for, or that its data have.
-
-    Attributes
-    ----------
-    policy : Policy
-    result : Array
-    asked : object
-        The dtype as the program gave it.
-    again : Again or None
-        Of Python numbers alone: what makes it again.
-    """
+    """An array made in a dtype that the program asked for, or that its data have."""
 
     policy: Policy
     result: Array
-    asked: object
-    again: Again | None = None
+    asked: object  # the dtype as the program gave it
+    again: Again | None = None  # of Python numbers alone: what makes it again
 
 
 class Decision(NamedTuple):
-    """An answer about dtypes that the program read from arrays; it may branch on it.
+    """An answer about dtypes that the program read from arrays; it may branch on it."""
 
-    Attributes
-    ----------
-    ask : callable
-        What was asked, of a policy and plain dtypes.
-    asked : tuple
-        The dtypes, those that were read among them, and whatever else was asked about.
-    answer : object
-        The run's.
-    """
-
-    ask: Callable[..., Any]
+    ask: Callable[..., Any]  # what was asked, of a policy and plain dtypes
+    # the dtypes, those that were read among them, and whatever else was asked about
     asked: tuple[Any, ...]
-    answer: Any
+    answer: Any  # the run's
 
 
 class Question(NamedTuple):
-    """A dtype that the program asked the policy for, as by ``result_type``.
-
-    Attributes
-    ----------
-    name : str
-    policy : Policy
-    operands : tuple
-        Arrays, Python scalars and dtypes.
-    run : DType
-        What the run's policy answers.
-    ask : callable
-        What a policy answers for the operands as it sees them.
-    answers : dict
-        From the names of other policies to what they go on with; observers add to it.
-    """
+    """A dtype that the program asked the policy for, as by ``result_type``."""
 
     name: str
     policy: Policy
-    operands: tuple[Any, ...]
-    run: DType
+    operands: tuple[Any, ...]  # arrays, Python scalars and dtypes
+    run: DType  # what the run's policy answers
+    # what a policy answers for the operands as it sees them
     ask: Callable[[Policy, tuple[Operand, ...]], DType | Refusal]
+    # from the names of other policies to what they go on with; observers add to it
     answers: dict[str, DType]
 
 
 class RefusalEvent(NamedTuple):
-    """An operation or an assignment that the policy refuses.
+    """An operation or an assignment that the policy refuses."""
 
-    Attributes
-    ----------
-    name : str
-        The operation, or ``setitem``.
-    form : Form
-    policy : Policy
-    operands : tuple
-        Arrays and Python scalars.
-    seen : tuple of Operand
-        The operands as the policy saw them.
-    refusal : Refusal
-    options : mapping
-        What the operation takes besides.
-    given : tuple
-        As of an ``OperationEvent``.
-    """
-
-    name: str
+    name: str  # the operation, or ``setitem``
     form: Form
     policy: Policy
-    operands: tuple[Any, ...]
-    seen: tuple[Operand, ...]
+    operands: tuple[Any, ...]  # arrays and Python scalars
+    seen: tuple[Operand, ...]  # the operands as the policy saw them
     refusal: Refusal
-    options: Mapping[str, Any] = NO_OPTIONS
-    given: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = NO_OPTIONS  # what the operation takes besides
+    given: tuple[Any, ...] = ()  # as of an ``OperationEvent``
 
 
 class Recovery(NamedTuple):
-    """What is cast so that a refused operation goes on.
+    """What is cast so that a refused operation goes on."""
 
-    Attributes
-    ----------
-    casts : mapping
-        From the operands that are cast to what they become.
-    result : DType or None
-        What the result is cast to, that of an operation in place.
-    """
-
-    casts: Mapping[int, DType]
-    result: DType | None = None
+    casts: Mapping[int, DType]  # from the operands that are cast to what they become
+    result: DType | None = None  # what the result is cast to, that of an operation in place
 
 
 class Repeat(NamedTuple):
-    """What an observer does with all operations that are alike.
+    """What an observer does with all operations that are alike."""
 
-    Attributes
-    ----------
-    types : tuple
-        For each result what its type slot bears.
-    tell : callable
-        Called when one of them was carried out, in any thread; returns whether something new was
-        found.
-    """
-
-    types: tuple[Any, ...]
+    types: tuple[Any, ...]  # for each result what its type slot bears
+    # called when one of them was carried out, in any thread; returns whether something new was
+    # found
     tell: Callable[[], bool]
 
 

@@ -171,29 +171,15 @@ def _is_two(exponent: Any) -> bool:
 
 
 class Compilation(NamedTuple):
-    """All that an executable hangs on beside the policy, under which it is kept.
-
-    Attributes
-    ----------
-    backend : module
-    name : str
-    plan : Plan
-    held : tuple of DType
-        What the buffers of the operands hold.
-    scalars : tuple of bool
-        Which of them are Python scalars.
-    first : DType
-        The first operand's type as the policy sees it, by which bounds of ``clip`` fit.
-    bounds : tuple
-        Whether ``clip`` has a lower bound, and an upper one; empty of all else.
-    """
+    """All that an executable hangs on beside the policy, under which it is kept."""
 
     backend: Any
     name: str
     plan: Plan
-    held: tuple[DType, ...]
-    scalars: tuple[bool, ...]
-    first: DType
+    held: tuple[DType, ...]  # what the buffers of the operands hold
+    scalars: tuple[bool, ...]  # which of them are Python scalars
+    first: DType  # the first operand's type as the policy sees it, by which bounds of ``clip`` fit
+    # whether ``clip`` has a lower bound, and an upper one; empty of all else
     bounds: tuple[bool, ...]
 
 

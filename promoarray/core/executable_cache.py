@@ -23,36 +23,25 @@ the Executable for its value where there is another one, whose own answers with 
 
 
 class Executable(NamedTuple):
-    """What one plan is on one back end. ``native/`` reads the fields in this order.
+    """What one plan is on one back end. ``native/`` reads the fields in this order."""
 
-    Attributes
-    ----------
-    run : callable
-        From the operands' buffers, Python scalars as NumPy's of no axes, and the operation's
-        options to the buffer of the result, or to a tuple of them where it has several. It may
-        answer None, and leave it to the function. None where nothing runs: of index arrays and of
-        ``asarray`` as they are, and of answers about dtypes.
-    scalars : tuple of (callable or None)
-        How each operand that is a Python scalar becomes a buffer. Shorter than the operands where
-        ``run`` takes the others as they are.
-    result : DType, None or ...
-        The type of the result; None where the result leaves the policy. Where nothing runs, the
-        answer itself, and ``...`` where that is the operand.
-    extra_results : tuple of DType
-        The types of the further results of an operation that has several, where they are others.
-    kernel : callable or None
-        The same without a frame of Python's, if there is such: it answers None where ``run`` has
-        to be asked.
-    into : bool
-        Whether the result is written over the first operand.
-    """
-
+    # from the operands' buffers, Python scalars as NumPy's of no axes, and the operation's options
+    # to the buffer of the result, or to a tuple of them where it has several. It may answer None,
+    # and leave it to the function. None where nothing runs: of index arrays and of ``asarray`` as
+    # they are, and of answers about dtypes
     run: Any
+    # how each operand that is a Python scalar becomes a buffer. Shorter than the operands where
+    # ``run`` takes the others as they are
     scalars: tuple[Any, ...]
+    # the type of the result; None where the result leaves the policy. Where nothing runs, the
+    # answer itself, and ``...`` where that is the operand
     result: Any
+    # the types of the further results of an operation that has several, where they are others
     extra_results: tuple[DType, ...]
+    # the same without a frame of Python's, if there is such: it answers None where ``run`` has to
+    # be asked
     kernel: Callable[..., Any] | None = None
-    into: bool = False
+    into: bool = False  # whether the result is written over the first operand
 
 
 ValueClass = Callable[[Any], Hashable]
@@ -63,20 +52,12 @@ class Choice(NamedTuple):
     """The executables for operands of some types, where types alone do not decide.
 
     ``native/`` reads the fields in this order.
-
-    Attributes
-    ----------
-    scalar : callable or None
-        From a Python scalar to the class of its value, where values decide.
-    flat : callable or None
-        The same of the values of arrays that have no axes.
-    by_case : dict
-        From what tells the operands apart (``told_apart``), or a call that moves values
-        (``move.py``), to an Executable.
     """
 
-    scalar: ValueClass | None
-    flat: ValueClass | None
+    scalar: ValueClass | None  # from a Python scalar to the class of its value, where values decide
+    flat: ValueClass | None  # the same of the values of arrays that have no axes
+    # from what tells the operands apart (``told_apart``), or a call that moves values
+    # (``move.py``), to an Executable
     by_case: dict[tuple[Any, ...], Executable]
 
     def keep(self, case: tuple[Any, ...], executable: Executable) -> None:

@@ -37,21 +37,13 @@ Given = ParamSpec("Given")
 
 
 class Move(NamedTuple, Generic[Made]):
-    """A call whose arguments are checked.
+    """A call whose arguments are checked."""
 
-    Attributes
-    ----------
-    arrays : tuple of Array
-        What is moved, and the indices that pick from it.
-    run : callable
-        From their buffers to that of the result, or to a tuple of them. It does the same with every
-        array of their types and ranks under this policy, or raises.
-    result : DType, ... or None
-        None: what the first array is of; ``...``: of several what each of the arrays is of.
-    """
-
-    arrays: tuple[Array, ...]
+    arrays: tuple[Array, ...]  # what is moved, and the indices that pick from it
+    # from their buffers to that of the result, or to a tuple of them. It does the same with every
+    # array of their types and ranks under this policy, or raises
     run: Callable[..., Any]
+    # None: what the first array is of; ``...``: of several what each of the arrays is of
     result: DType | EllipsisType | None = None
 
     def __call__(self) -> Made:

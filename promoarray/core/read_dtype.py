@@ -24,21 +24,12 @@ from promoarray.promotion.policy import Policy
 
 
 class ReadDType(DType):
-    """The run's dtype, and the dtypes of the policies that have another.
-
-    Attributes
-    ----------
-    plain : DType
-        The run's.
-    answers : mapping
-        From the names of policies to their dtypes, weak ones included.
-    default : bool
-        Whether it was read from the policy itself, as the dtype that Python numbers become.
-    """
+    """The run's dtype, and the dtypes of the policies that have another."""
 
     __slots__ = ("__weakref__", "answers", "default", "plain")
-    plain: DType
-    answers: Mapping[str, DType]
+    plain: DType  # the run's
+    answers: Mapping[str, DType]  # from the names of policies to their dtypes, weak ones included
+    # whether it was read from the policy itself, as the dtype that Python numbers become
     default: bool
 
     def __new__(cls, plain: DType, answers: Mapping[str, DType], default: bool) -> ReadDType:

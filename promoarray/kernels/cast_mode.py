@@ -102,38 +102,25 @@ class ScaleZero(IntEnum):
 
 
 class CastMode(NamedTuple):
-    """What a cast does where the target cannot hold the number.
+    """What a cast does where the target cannot hold the number."""
 
-    Attributes
-    ----------
-    overflow, infinity : Beyond
-        What a finite number that rounds to more than the largest value of a float becomes, and
-        what Inf becomes.
-    keep_nan_sign : bool
-        Whether -NaN stays -NaN in a float that has one. (The NaN that an overflow gives always has
-        the number's sign.)
-    nan_without : NanWithout
-    to_integer : ToInteger
-    scale_rounding : ScaleRounding
-    scale_negative : ScaleNegative
-    scale_zero : ScaleZero
-    scale_strict : bool
-        Whether a scale is out of range as soon as the number is, before it is rounded: below
-        2**-127 it is then NaN (else the smallest scale), beyond 2**127 it overflows.
-    via_float32 : bool
-        Round to float32 on the way to a narrower float, and so twice: a quirk of ml_dtypes, PyTorch
-        and onnxruntime.
-    """
-
+    # what a finite number that rounds to more than the largest value of a float becomes, and what
+    # Inf becomes
     overflow: Beyond = Beyond.INF
     infinity: Beyond = Beyond.INF
+    # whether -NaN stays -NaN in a float that has one. (The NaN that an overflow gives always has
+    # the number's sign.)
     keep_nan_sign: bool = True
     nan_without: NanWithout = NanWithout.OPPOSITE_ZERO
     to_integer: ToInteger = ToInteger.NUMPY
     scale_rounding: ScaleRounding = ScaleRounding.NEAREST
     scale_negative: ScaleNegative = ScaleNegative.NAN
     scale_zero: ScaleZero = ScaleZero.NAN
+    # whether a scale is out of range as soon as the number is, before it is rounded: below 2**-127
+    # it is then NaN (else the smallest scale), beyond 2**127 it overflows
     scale_strict: bool = False
+    # round to float32 on the way to a narrower float, and so twice: a quirk of ml_dtypes, PyTorch
+    # and onnxruntime
     via_float32: bool = False
 
 

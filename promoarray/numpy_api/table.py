@@ -198,25 +198,13 @@ def has_no_effect(value: Any, taken: Iterable[str] = ()) -> bool:
 
 
 class Parameter(NamedTuple):
-    """One of NumPy's parameters, and what becomes of it.
-
-    Attributes
-    ----------
-    name : str
-    how : {"place", "rest", "names", "name", "cast", "out", "masked", "refused"}
-    ours : str
-        The name it is given on under.
-    optional : bool
-        Whether None is left out.
-    taken : frozenset of str
-        Values of a refused one that change nothing.
-    """
+    """One of NumPy's parameters, and what becomes of it."""
 
     name: str
     how: str
-    ours: str = ""
-    optional: bool = False
-    taken: frozenset[str] = frozenset()
+    ours: str = ""  # the name it is given on under
+    optional: bool = False  # whether None is left out
+    taken: frozenset[str] = frozenset()  # values of a refused one that change nothing
 
 
 class Row(NamedTuple):

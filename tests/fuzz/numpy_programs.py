@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy_runs import recorded_run
 
 from fuzz.layouts import one_of
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.policies import as_policy
 

@@ -115,22 +115,12 @@ class Reduction:
     """A reduction over many blocks: the partial results of a kernel go through it again.
 
     It travels in its tasks, so its fields can be pickled.
-
-    Attributes
-    ----------
-    kernel : str
-    axes : tuple of int
-        Counted from the first.
-    compute : DType
-        What the blocks hold.
-    made : DType
-        What the kernel answers in.
     """
 
     kernel: str
-    axes: Axes
-    compute: DType
-    made: DType
+    axes: Axes  # counted from the first
+    compute: DType  # what the blocks hold
+    made: DType  # what the kernel answers in
 
     def over(self, x: Blocks, keepdims: bool) -> Blocks:
         """The graph of an array."""
@@ -415,14 +405,9 @@ Found = tuple[Block, Block]
 
 @dataclass(frozen=True)
 class Position(Reduction):
-    """``argmax``, ``argmin`` and those that pass over NaN.
+    """``argmax``, ``argmin`` and those that pass over NaN."""
 
-    Attributes
-    ----------
-    shape : tuple of int or None
-        That of the whole array, where its elements are counted in rows.
-    """
-
+    # that of the whole array, where its elements are counted in rows
     shape: tuple[int, ...] | None = None
 
     def over(self, x: Blocks, keepdims: bool) -> Blocks:

@@ -31,25 +31,13 @@ Labels = tuple[str, ...]
 
 
 class Signature(NamedTuple):
-    """What a kernel does with axes, as NumPy's generalized ufuncs say it.
-
-    Attributes
-    ----------
-    inputs : sequence of Labels
-    outputs : sequence of Labels
-    whole : set
-        The labels that have to lie in one block.
-    made : mapping
-        The lengths of those that no input has.
-    partial : Labels
-        Those along which each block gives one partial result; they come first.
-    """
+    """What a kernel does with axes, as NumPy's generalized ufuncs say it."""
 
     inputs: Sequence[Labels]
     outputs: Sequence[Labels]
-    whole: frozenset[str] = frozenset()
-    made: Mapping[str, float] = {}
-    partial: Labels = ()
+    whole: frozenset[str] = frozenset()  # the labels that have to lie in one block
+    made: Mapping[str, float] = {}  # the lengths of those that no input has
+    partial: Labels = ()  # those along which each block gives one partial result; they come first
 
 
 def axes_of(ndim: int, some: int | None = None) -> Labels:

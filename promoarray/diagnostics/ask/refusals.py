@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from promoarray.core.call_site import Site, of_promoarray, sites
+from promoarray.core.call_site import Site, entries_of, of_promoarray, sites
 from promoarray.core.events import RefusalEvent
 from promoarray.core.refusals import cast_refusal
 from promoarray.diagnostics.ask.foreign import as_entered
@@ -44,13 +44,9 @@ def stopped_of(
 
 def _raised_in(error: BaseException) -> str:
     """The file that raised an error, but for those of promoarray and of NumPy."""
-    entry, file = error.__traceback__, ""
-    while entry is not None:
-        name = entry.tb_frame.f_code.co_filename
-        if not of_promoarray(entry.tb_frame) and "numpy" not in Path(name).parts:
-            file = name
-        entry = entry.tb_next
-    return file
+    frames = [entry.tb_frame for entry in entries_of(error.__traceback__)]
+    files = [frame.f_code.co_filename for frame in frames if not of_promoarray(frame)]
+    return next((each for each in reversed(files) if "numpy" not in Path(each).parts), "")
 
 
 def refused_of(

@@ -22,31 +22,17 @@ from promoarray.promotion.answers import MADE_OF_DTYPE as MADE_OF_DTYPE
 
 
 class Words(NamedTuple):
-    """What a framework's names mean.
+    """What a framework's names mean."""
 
-    Attributes
-    ----------
-    operations : dict of str to str
-        From names to operations.
-    expansions : dict of str to Expansion
-    moves, casts, makes : frozenset of str
-        The dtype stays as it is; the program names it; it follows from no promotion.
-    computed : frozenset of str
-        Those among them that may make other numbers.
-    argument : dict of str to int
-        Which argument's values are moved, if not the first's.
-    defaults : dict of str to float or None
-        What has a default dtype if none is named: a number like those it holds; None if it is
-        given.
-    """
-
-    operations: dict[str, str]
+    operations: dict[str, str]  # from names to operations
     expansions: dict[str, Expansion]
+    # the dtype stays as it is; the program names it; it follows from no promotion
     moves: frozenset[str]
     casts: frozenset[str]
     makes: frozenset[str]
-    computed: frozenset[str]
-    argument: dict[str, int]
+    computed: frozenset[str]  # those among them that may make other numbers
+    argument: dict[str, int]  # which argument's values are moved, if not the first's
+    # what has a default dtype if none is named: a number like those it holds; None if it is given
     defaults: dict[str, float | None]
 
 

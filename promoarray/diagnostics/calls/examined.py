@@ -43,7 +43,6 @@ def examined(name: str, policy: Policy) -> bool:
     ----------
     name : str
         As the recorded program's framework calls it: ``softmax``, ``nn.softmax``, ``__add__``.
-    policy : Policy
     """
     name = name.removesuffix(MADE_OF_DTYPE)
     meant = _meant(name)
@@ -61,12 +60,6 @@ def refused(name: str, dtype: DType, policy: Policy) -> str:
     """Why a framework does not carry out a function on an array of a dtype; "" where it does.
 
     Of functions that move values, or stand for several operations, which no rule refuses.
-
-    Parameters
-    ----------
-    name : str
-    dtype : DType
-    policy : Policy
     """
     if policy.answers is None:
         return ""
@@ -110,7 +103,6 @@ def defined_otherwise(
 
     Parameters
     ----------
-    name : str
     home, policy : Policy
         That of the recorded program's framework, and another.
     given : collection of str
@@ -141,7 +133,6 @@ def keywords_lacking(
 
     Parameters
     ----------
-    name : str
     home, policy : Policy
         That of the recorded program's framework, and another.
     given : collection of str
@@ -186,8 +177,6 @@ def made_dtype(name: str, number: Any, policy: Policy) -> DType:
     ----------
     name : str
         ``full``, ``arange``.
-    number : bool, int, float or complex
-    policy : Policy
     """
     weak = WEAK[type(number)]
     if policy.answers is not None:

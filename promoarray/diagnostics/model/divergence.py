@@ -58,31 +58,17 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one policy says at one place.
+    """What one policy says at one place."""
 
-    Attributes
-    ----------
-    dtype : DType or None
-        None where it refuses.
-    reason : str
-        Why it refuses.
-    origin : str
-        ``""`` where it agrees with the run; ``"root"`` where it answers otherwise for the run's
-        own operands, too; ``"inherits"`` where only the operands differ, because of an earlier
-        line; ``"unknown"`` where an earlier line is refused and has no edit.
-    operands : tuple of str
-        The operands' dtypes as this policy sees them.
-    fix : Edit or None
-        Of a root: the edit after which it answers what the run answers.
-    pending : frozenset of RefusedOperation
-        Earlier refusals, after whose edits it answers this; without one of them it is unknown.
-    """
-
-    dtype: DType | None
-    reason: str
+    dtype: DType | None  # None where it refuses
+    reason: str  # why it refuses
+    # ``""`` where it agrees with the run; ``"root"`` where it answers otherwise for the run's own
+    # operands, too; ``"inherits"`` where only the operands differ, because of an earlier line;
+    # ``"unknown"`` where an earlier line is refused and has no edit
     origin: str
-    operands: tuple[str, ...]
-    fix: Any = None
+    operands: tuple[str, ...]  # the operands' dtypes as this policy sees them
+    fix: Any = None  # of a root: the edit after which it answers what the run answers
+    # earlier refusals, after whose edits it answers this; without one of them it is unknown
     pending: frozenset[RefusedOperation] = frozenset()
 
     def __reduce__(self) -> tuple[type[Answer], tuple[object, ...]]:
@@ -98,53 +84,29 @@ class Answer:
 
 @dataclass(slots=True)
 class Divergence:
-    """One place and operation at which the policies differ.
-
-    Attributes
-    ----------
-    site : Site
-    program : Site
-        The line of the program; the same place, unless the operation is one of a library.
-    name : str
-        The operation.
-    operands : tuple of str
-        The operands' dtypes in the run.
-    answers : mapping
-        From policy name to Answer, the run's first.
-    count : int
-        How often the place was passed with these answers.
-    form : Form
-        How the operation is written.
-    framework : str
-        Of a program that was recorded: the framework, in whose words its edits are written.
-    part_of : str
-        Of a program that was recorded: the framework's function that the operation is a step of.
-    passes : list
-        The events of further passes, of operands of the same dtypes and of other numbers.
-    event : object
-        What was done there, without data: an OperationEvent or a SetitemEvent, DefaultMade,
-        Entered; None of what follows from the dtypes.
-    part : int
-        Which of several operations of one expression it is: ``a < b < c`` has two.
-    edited : bool
-        Whether its operands stand in the source as they are, so that they can be cast there.
-    names : tuple of str
-        The names that the framework's namespace has at a line of the program.
-    """
+    """One place and operation at which the policies differ."""
 
     site: Site
+    # the line of the program; the same place, unless the operation is one of a library
     program: Site
-    name: str
-    operands: tuple[str, ...]
-    answers: Mapping[str, Answer]
-    count: int = 1
-    form: Form = Form.OPERATOR
+    name: str  # the operation
+    operands: tuple[str, ...]  # the operands' dtypes in the run
+    answers: Mapping[str, Answer]  # from policy name to Answer, the run's first
+    count: int = 1  # how often the place was passed with these answers
+    form: Form = Form.OPERATOR  # how the operation is written
+    # of a program that was recorded: the framework, in whose words its edits are written
     framework: str = ""
+    # of a program that was recorded: the framework's function that the operation is a step of
     part_of: str = ""
+    # the events of further passes, of operands of the same dtypes and of other numbers
     passes: list[Any] = field(default_factory=list)
+    # what was done there, without data: an OperationEvent or a SetitemEvent, DefaultMade, Entered;
+    # None of what follows from the dtypes
     event: Any = None
-    part: int = 0
+    part: int = 0  # which of several operations of one expression it is: ``a < b < c`` has two
+    # whether its operands stand in the source as they are, so that they can be cast there
     edited: bool = True
+    # the names that the framework's namespace has at a line of the program
     names: tuple[str, ...] = ()
 
     def __getstate__(self) -> tuple[None, dict[str, object]]:

@@ -32,17 +32,11 @@ Hook = Callable[[], AbstractContextManager[Any]]
 
 
 class Framework(NamedTuple):
-    """A framework whose programs can be recorded.
+    """A framework whose programs can be recorded."""
 
-    Attributes
-    ----------
-    adapter : str
-        The module with its hook, ``Recording(recorder)``, a context manager of one thread.
-    editions : tuple of ((int, int), str)
-        From which version on which of its policies holds, the newest first.
-    """
-
+    # the module with its hook, ``Recording(recorder)``, a context manager of one thread
     adapter: str
+    # from which version on which of its policies holds, the newest first
     editions: tuple[tuple[tuple[int, int], str], ...]
 
     def home(self, version: str) -> Policy:

@@ -25,29 +25,13 @@ from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION
 from promoarray.diagnostics.record.written import MIRRORED, number_first
-from promoarray.dtypes import BY_NAME, WEAK, DType
+from promoarray.dtypes import BY_NAME, WEAK, DType, Kind, weak_complex, weak_float, weak_int
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 
 
 class Call:
-    """One call, with what its operands carry; each framework has its own kind.
-
-    Attributes
-    ----------
-    args, kwargs : tuple and dict
-        Its arguments, under the names that the tables use.
-    result : object
-        What it returned.
-    kind : str
-        What it was counted as.
-    frame : FrameType
-        Where it stands.
-    number_first : bool or None
-        What was read from the source, if anything was (``written.number_first``).
-    read : bool
-        Whether anything was.
-    """
+    """One call, with what its operands carry; each framework has its own kind."""
 
     tensor: ClassVar[Any]
     """The framework's class of tensors, or several in a tuple."""
@@ -58,6 +42,8 @@ class Call:
     """Classes of arguments that name a dtype, besides its name."""
     renamed: ClassVar[Mapping[str, str]] = {}
     """From the framework's names of parameters to those of the tables."""
+    turned: ClassVar[frozenset[str]] = frozenset()
+    """Operators that are told with their number on the right, wherever it is."""
     augments: ClassVar[bool] = True
     """Whether ``x.add_(y)`` is what ``x += y`` does."""
     kind_of: Callable[[Any], Hashable] = staticmethod(attrgetter("dtype"))
@@ -77,15 +63,16 @@ class Call:
         frame: FrameType,
     ) -> None:
         self.recorder, self.name, self.func = recorder, name, func
+        # its arguments, under the names that the tables use, and where it stands
         self.args, self.frame = args, self.standing(frame, func)
         names = {key: self.renamed.get(key, key) for key in kwargs}
         self.kwargs = {  # Paddle's ``addmm`` has an ``input`` beside its ``x``
             key if names[key] in kwargs else names[key]: x for key, x in kwargs.items()
         }
         self.result: Any = None
-        self.number_first: bool | None = None
-        self.kind = ""
-        self.read = False
+        self.kind = ""  # what it was counted as
+        self.read = False  # whether anything was read from the source, and what it says
+        self.number_first: bool | None = None  # (``written.number_first``)
         self._arrays: dict[int, AbstractArray] = {}
 
     @staticmethod
@@ -197,6 +184,8 @@ class Call:
         self, operation: str, given: tuple[Any, ...]
     ) -> tuple[str, tuple[Any, ...], bool]:
         """An operation and its operands as they stand in the source; and whether they do so."""
+        if self.name in self.turned and type(given[1]) in WEAK:
+            return self.mirrored(operation, given)
         return operation, given, True
 
     def mirrored(self, operation: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], bool]:
@@ -405,6 +394,12 @@ INDEXED = {
     **dict.fromkeys(("__setitem__", "index_put", "index_put_"), "index_put"),
 }
 """What indexing by arrays is called among functions; by numbers and slices it makes views."""
+
+COMPARED = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
+"""Comparisons, which Python turns where the first operand does not know the second."""
+
+WEAK_OF = {Kind.INT: weak_int, Kind.FLOAT: weak_float, Kind.COMPLEX: weak_complex}
+"""The dtypes of arrays that are weakly typed."""
 
 _OF_ONE = frozenset({"tensor", "as_tensor", "scalar_tensor", "to_tensor"})
 

@@ -127,14 +127,7 @@ class Each(NamedTuple):
 
 
 class Checked:
-    """Hands the calls of a thread to checks.
-
-    Parameters
-    ----------
-    checks : Checks
-    recorder : Recorder
-    kind : type of Call
-    """
+    """Hands the calls of a thread to checks."""
 
     def __init__(self, checks: Checks, recorder: Any, kind: type[Call]) -> None:
         self._checks, self._recorder, self._kind = checks, recorder, kind

@@ -58,31 +58,18 @@ class Asked:
 
 
 class Checks:
-    """What a run lost, by place.
-
-    Parameters
-    ----------
-    asked : Asked
-
-    Attributes
-    ----------
-    lost : dict
-        From what tells places apart to each ``LostPlace``.
-    unread : Counter of NotExamined
-        Those whose values could not be read.
-    tells : list of callable
-        Each tells of passes that were counted elsewhere (``kept``), before they are read.
-    """
+    """What a run lost, by place."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
+        # each tells of passes that were counted elsewhere (``kept``), before they are read
         self.tells: list[Callable[[], object]] = []
         self.begin_again()
 
     def begin_again(self) -> None:
         """Begin with nothing found."""
-        self.lost: dict[Any, LostPlace] = {}
-        self.unread: Counter[NotExamined] = Counter()
+        self.lost: dict[Any, LostPlace] = {}  # by what tells places apart
+        self.unread: Counter[NotExamined] = Counter()  # those whose values could not be read
         self._updates = Updates()
         self.held: list[Any] = []  # operations that are yet to be computed
         self._passes: dict[Any, tuple[list[int], tuple[CodeType, ...]]] = {}

@@ -71,23 +71,15 @@ _NOTHING: Context = (-1,) * DEPTH
 
 
 class Produced:
-    """Type slot of an array that a recorded operation made.
-
-    Attributes
-    ----------
-    dtype : DType
-    source : tuple of int
-        What made it (``RecordedOperation.makes``), and which of the results it is.
-    context : tuple of int
-        Stands for the operation, for that and what feeds it, and so on.
-    flow : Flow
-        That the operation is one of.
-    """
+    """Type slot of an array that a recorded operation made."""
 
     __slots__ = ("__weakref__", "context", "dtype", "flow", "source")
 
     def __init__(self, dtype: DType, source: tuple[int, int], context: Context, flow: Flow) -> None:
-        self.dtype, self.source, self.context, self.flow = dtype, source, context, flow
+        self.dtype = dtype
+        self.source = source  # ``RecordedOperation.makes``, and which of the results it is
+        self.context = context  # stands for the operation, for that and what feeds it, and so on
+        self.flow = flow  # that the operation is one of
 
     def read(self, dtype: DType) -> DType:
         """Return what a program reads, which nothing tells from a dtype that it names."""
@@ -96,38 +88,22 @@ class Produced:
 
 
 class Heard(threading.local):
-    """What the call in hand of a thread has told the recorder, for those that are like it.
-
-    Attributes
-    ----------
-    recorded : list of RecordedOperation
-        The operations that it was recorded as.
-    tells : list of callable
-        Each is called again for calls that are like it.
-    arrays : set of int
-        The addresses of the arrays of which it was put down what they carry.
-    lasting : bool
-        Whether calls that are alike tell the same.
-    within : tuple of int, optional
-        Between which all values of the array that is cast have to be for that.
-    call : Call or None
-        The call itself.
-    wrapped : tuple of (NotExamined, weakref.ref), optional
-        What was noted last of an operation of NumPy's that made a tensor, and that.
-    """
+    """What the call in hand of a thread has told the recorder, for those that are like it."""
 
     def __init__(self) -> None:
+        # what was noted last of an operation of NumPy's that made a tensor, and a reference to that
         self.wrapped: tuple[NotExamined, Any] | None = None
         self.begin()
 
     def begin(self) -> None:
         """Hear of another call."""
-        self.recorded: list[RecordedOperation] = []
-        self.tells: list[Callable[[], object]] = []
-        self.arrays: set[int] = set()
-        self.lasting = True
+        self.recorded: list[RecordedOperation] = []  # the operations that it was recorded as
+        self.tells: list[Callable[[], object]] = []  # each is called again for calls like it
+        self.arrays: set[int] = set()  # the addresses of arrays of which is known what they carry
+        self.lasting = True  # whether calls that are alike tell the same
+        # between which all values of the array that is cast have to be for that
         self.within: tuple[int, int] | None = None
-        self.call: Any = None
+        self.call: Any = None  # the call itself
 
 
 class FlowRecorder(Observer):
@@ -335,7 +311,6 @@ class FlowRecorder(Observer):
         ----------
         kind, name, policy, results, flat, form, options
             As ``RecordedOperation`` has them.
-        operands : tuple of Array and Python scalars
         edited, part_of
             As ``Place`` has them.
 

@@ -14,13 +14,13 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import partial
-from types import FrameType, FunctionType, MappingProxyType, TracebackType
+from types import FrameType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-from promoarray.core.call_site import of_library, site_of, sites, standing_at
+from promoarray.core.call_site import entries_of, of_library, site_of, sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed, FailedOperand, Limit, Remedy, Whole
 from promoarray.diagnostics.record.flow import Produced
@@ -108,7 +108,7 @@ class Origins:
         It is the library's outermost below the program, such as that of a module which checks what
         it is given.
         """
-        entries = _entries(error)
+        entries = entries_of(error.__traceback__)
         last = max((n for n, e in enumerate(entries) if not of_library(e.tb_frame)), default=-1)
         if last < 0 or last + 1 == len(entries) or not isinstance(error, Exception):
             return None
@@ -134,14 +134,6 @@ class Origins:
                 return self._failed
             cause = cause.__cause__ or cause.__context__
         return None
-
-
-def _entries(error: BaseException) -> list[TracebackType]:
-    entry, found = error.__traceback__, []
-    while entry is not None:
-        found.append(entry)
-        entry = entry.tb_next
-    return found
 
 
 def _called(frame: FrameType) -> tuple[Any, list[Any], dict[str, Any]]:

@@ -57,37 +57,19 @@ if TYPE_CHECKING:
 
 
 class Result(NamedTuple):
-    """What an operation made.
+    """What an operation made."""
 
-    Attributes
-    ----------
-    array : object
-        The framework's own array; None of one that the program does not have.
-    dtype : DType
-    ndim : int
-    """
-
-    array: Any
+    array: Any  # the framework's own array; None of one that the program does not have
     dtype: DType
     ndim: int
 
 
 class Entering(NamedTuple):
-    """An array of another library that the framework narrows as it takes it in.
+    """An array of another library that the framework narrows as it takes it in."""
 
-    Attributes
-    ----------
-    array : object
-        With its values, as NumPy has them.
-    dtype : DType
-        Its own.
-    operand : int or None
-        Which operand of the call it is; None if it is a part of one.
-    """
-
-    array: Any
-    dtype: DType
-    operand: int | None
+    array: Any  # with its values, as NumPy has them
+    dtype: DType  # its own
+    operand: int | None  # which operand of the call it is; None if it is a part of one
 
 
 def _of_other_ints(home: Policy, policies: Iterable[Policy]) -> tuple[str, ...]:
@@ -105,44 +87,6 @@ def _of_other_ints(home: Policy, policies: Iterable[Policy]) -> tuple[str, ...]:
 class Recorder:
     """Notes operations of a framework, and what its arrays carry.
 
-    Attributes
-    ----------
-    home : Policy
-        The policy of the framework itself.
-    report : RecordedReport
-    flow : FlowRecorder
-    carried : Carried
-    by_value : bool
-        Whether some policy looks at the values of 0-d arrays.
-    noted : bool
-        Whether the framework did otherwise than its policy says since this was set to False.
-    heard : Heard
-    default_named : bool
-        Whether the program has set the default dtype itself, so that it is no longer one that it
-        did not name.
-    known : dict
-        What is known of calls, by all that it hangs on (``watcher.py``).
-    forgetting : list of callable
-        What forgets what is known of them elsewhere.
-    guarded : callable
-        Calls what looks at the program's own calls. Where a program must go on whatever goes wrong
-        here, it answers None then.
-    heard_again : callable
-        Hears that the program goes on: of NumPy's calls once in some thousand that are alike.
-    origins : Origins or None
-        Keeps what made every array, if that is asked for.
-    checks : Checks or None
-        Look at the values of every operation, if that is asked for.
-    tape : Tape or None
-        Keeps every call with its values, if that is asked for.
-    version : str
-        The framework with its version: "torch 2.13.0".
-    describe : dict
-        From each library that is recorded in this run to what describes an array of its; None if
-        an object is none.
-
-    Notes
-    -----
     Several libraries of one run have a recorder each: what their arrays carry, the flow and the
     report are those of the first one, ``beside``.
     """
@@ -161,22 +105,35 @@ class Recorder:
         tape: Tape | None = None,
         beside: Recorder | None = None,
     ) -> None:
-        self.guarded, self.heard_again = guarded, heard_again
-        self.home, self.origins, self.checks, self.tape = home, origins, checks, tape
+        # calls what looks at the program's calls; where a program must go on whatever goes wrong
+        # here, it answers None then
+        self.guarded = guarded
+        # hears that the program goes on: of NumPy's calls once in some thousand that are alike
+        self.heard_again = heard_again
+        self.home = home  # the policy of the framework itself
+        self.origins = origins  # keeps what made every array, if that is asked for
+        self.checks = checks  # looks at the values of every operation, if that is asked for
+        self.tape = tape  # keeps every call with its values, if that is asked for
         self.heard: Heard = Heard() if beside is None else beside.heard
         self.carried: Carried = Carried(DType) if beside is None else beside.carried
+        # from each library that is recorded in this run to what describes an array of its; None if
+        # an object is none
         self.describe: dict[str, Callable[[Any], Result | None]] = (
             {} if beside is None else beside.describe
         )
+        # what is known of calls, by all that it hangs on (``watcher.py``), and what forgets that
+        # elsewhere
         self.known: dict[Hashable, Any] = {}
         self.forgetting: list[Callable[[], object]] = []
-        self.version = framework
+        self.version = framework  # with its name: "torch 2.13.0"
         if beside is None:
             report = RecordedReport(home, policies, max_sites=max_sites, framework=framework)
             self.begin_again(report)
         else:
             self.begin_again(beside.report, beside.flow)
-        self.noted = self.default_named = False
+        self.noted = False  # whether the framework did otherwise than its policy since this was set
+        # whether the program has set the default dtype, so that it is no longer one it did not name
+        self.default_named = False
         self._passes: Counter[Hashable] = Counter()
         self._abstract_array = abstract_arrays_of(home)
 
@@ -187,6 +144,7 @@ class Recorder:
         self.forget_calls()  # whose counts belong to the report before
         self.report, self._counted = report, False
         asked = [p for p in report.policies if p.name not in report.halves or self.of_numpy]
+        # whether some policy looks at the values of 0-d arrays
         self.by_value = any(policy.by_value is not None for policy in asked)
         self.of_other_ints = _of_other_ints(self.home, asked)
         self.flow: FlowRecorder = flow or FlowRecorder(report, self.framework, self.heard)
@@ -577,9 +535,6 @@ class Recorder:
 
         Parameters
         ----------
-        operand : AbstractArray
-        result : Result
-        frame : FrameType
         values : callable, optional
             Reads the operand's values into an array of its storage dtype; answers None where they
             cannot be read. Called where the policies' casts may make others of them.
@@ -642,9 +597,6 @@ class Recorder:
 
         Parameters
         ----------
-        number : bool, int, float or complex
-        result : Result
-        frame : FrameType
         lone : bool
             Whether it was made of one number alone.
         of_any : bool
@@ -698,8 +650,6 @@ class Recorder:
 
         Parameters
         ----------
-        arrays : iterable of Entering
-        frame : FrameType
         makes : bool
             Whether the call makes an array of them, in a dtype that it can be asked for.
         """

@@ -59,20 +59,12 @@ KINDS = {
 
 
 class Drift(NamedTuple):
-    """An operation of which our policy of the framework says otherwise than the framework did.
-
-    Attributes
-    ----------
-    operation : str
-    form : Form
-    operands : tuple of str
-    policy, framework : str
-        The dtype that each gives, or ``"refuses"``.
-    """
+    """An operation of which our policy of the framework says otherwise than the framework did."""
 
     operation: str
     form: Form
     operands: tuple[str, ...]
+    # the dtype that each gives, or ``"refuses"``
     policy: str
     framework: str
 
@@ -84,17 +76,10 @@ class Drift(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """A warning of the framework's own, of numbers that were lost in the run.
-
-    Attributes
-    ----------
-    text : str
-    program : Site
-        The program's line.
-    """
+    """A warning of the framework's own, of numbers that were lost in the run."""
 
     text: str
-    program: Site
+    program: Site  # the program's line
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""

@@ -88,7 +88,6 @@ def save(report: Report, path: str) -> None:
     ----------
     report : Report
         Of a run that was recorded, with the policies whose casts were compared by value then.
-    path : str
 
     Raises
     ------
@@ -148,7 +147,6 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
 
     Parameters
     ----------
-    path : str
     policies : tuple of Policy
         Those to ask; by default those that were asked as it was recorded.
 

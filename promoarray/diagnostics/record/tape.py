@@ -41,12 +41,7 @@ class TapeAsked:
 
 
 class Tape:
-    """The calls of a process.
-
-    Parameters
-    ----------
-    asked : TapeAsked
-    """
+    """The calls of a process."""
 
     def __init__(self, asked: TapeAsked) -> None:
         self.asked = asked

@@ -27,14 +27,7 @@ class Noted(NamedTuple):
 
 
 class Taped:
-    """Hands the calls of a framework to the tape of the run.
-
-    Parameters
-    ----------
-    tape : Tape
-    recorder : Recorder
-    kind : type of Call
-    """
+    """Hands the calls of a framework to the tape of the run."""
 
     def __init__(self, tape: Tape, recorder: Recorder, kind: type[Call]) -> None:
         self._tape, self._recorder, self._kind = tape, recorder, kind

@@ -30,36 +30,20 @@ KindOf = Callable[[Any], Hashable]
 
 
 class Known(NamedTuple):
-    """What to do with a call that is like another; ``native/`` reads the first three.
+    """What to do with a call that is like another; ``native/`` reads the first three."""
 
-    Attributes
-    ----------
-    made : tuple of (object, TypeRecord or None)
-        Of each array that it makes its kind, and what it carries.
-    tells : tuple of callable
-        What is called besides.
-    within : tuple of int, optional
-        Between which the values of the array that is cast have to be; see ``Heard``.
-    kind, name : str
-        What it is counted as, "" of one that only asks; and the function.
-    operations : tuple of RecordedOperation
-        What it is one more pass of.
-    checked : bool
-        Whether it is looked whether it made these.
-    held : object
-        What has to live as long, for the call is known by its address.
-    passes : list of int, optional
-        Where it is counted if its values need not be looked at; None if they have to be.
-    """
-
+    # of each array that it makes its kind, and what it carries
     made: tuple[tuple[Hashable, Any], ...]
-    tells: tuple[Callable[[], object], ...]
+    tells: tuple[Callable[[], object], ...]  # what is called besides
+    # between which the values of the array that is cast have to be; see ``Heard``
     within: tuple[int, int] | None
+    # what it is counted as, "" of one that only asks; and the function
     kind: str
     name: str
-    operations: tuple[RecordedOperation, ...]
-    checked: bool
-    held: object
+    operations: tuple[RecordedOperation, ...]  # what it is one more pass of
+    checked: bool  # whether it is looked whether it made these
+    held: object  # what has to live as long, for the call is known by its address
+    # where it is counted if its values need not be looked at; None if they have to be
     passes: list[int] | None = None
 
     @classmethod
@@ -96,12 +80,7 @@ _BY_SIDE: Any = object()
 
 
 class Watcher:
-    """Tells a recorder of the calls that it carries out for the thread that enters it.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    """
+    """Tells a recorder of the calls that it carries out for the thread that enters it."""
 
     kind: ClassVar[type[Call]]
     """The framework's kind of ``Call``."""

@@ -11,8 +11,7 @@ import ast
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
@@ -140,7 +139,9 @@ _BY_NAME = {dtype.name: dtype for dtype in CONCRETE}
 
 def cast_at_once(frame: FrameType) -> DType | None:
     """Return what the expression at which a frame stands is cast to there; None if it is not."""
-    return _cast(frame.f_code, frame.f_lasti)
+    site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
+    name = _casts(source_of(site.file)).get(site.extent, "")
+    return _BY_NAME.get(name.removesuffix("_"))
 
 
 def ends_alike(weak: DType, target: DType, defaults: Iterable[DType]) -> bool:
@@ -152,21 +153,10 @@ def ends_alike(weak: DType, target: DType, defaults: Iterable[DType]) -> bool:
     ----------
     weak : DType
         What the numbers are.
-    target : DType
     defaults : iterable of DType
         Of each policy.
     """
     return weak in (dt.weak_bool, dt.weak_int) or not any(loss(target, d) for d in {*defaults})
-
-
-@lru_cache(maxsize=4096)
-def _cast(code: CodeType, instruction: int) -> DType | None:
-    at = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-    line, end_line, column, end = at
-    if line is None or end_line is None or column is None or end is None:
-        return None
-    name = _casts(source_of(code.co_filename)).get((line, column, end_line, end), "")
-    return _BY_NAME.get(name.removesuffix("_"))
 
 
 @lru_cache(maxsize=64)

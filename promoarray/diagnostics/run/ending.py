@@ -11,10 +11,12 @@ from typing import Any
 from promoarray.core.call_site import (
     Site,
     current_site,
+    entries_of,
     is_library,
     of_library,
     of_promoarray,
     site_of,
+    traceback_of,
 )
 from promoarray.core.events import (
     Observer,
@@ -55,7 +57,7 @@ def in_short(error: BaseException) -> str:
 
 def stopped_at(error: BaseException) -> Site | None:
     """Return the line of the program, and of no library, that an error came from last."""
-    last = [e for e in _entries(error) if not of_library(e.tb_frame)][-1:]
+    last = [e for e in entries_of(error.__traceback__) if not of_library(e.tb_frame)][-1:]
     return site_of(last[0].tb_frame.f_code, last[0].tb_lasti, last[0].tb_lineno) if last else None
 
 
@@ -66,17 +68,14 @@ def shorten(error: BaseException) -> None:
     calls of a framework that is recorded all but the hooks.
     """
     for each in _related(error):
-        every = _entries(each)
+        every = entries_of(each.__traceback__)
         entries = _without_hooks(every)
         ends = [n for n, entry in enumerate(entries) if not of_library(entry.tb_frame)]
         first = ends[-1] + 1 if ends else 0
         own = (n for n in range(first, len(entries)) if of_promoarray(entries[n].tb_frame))
         kept = next(own, len(entries))
         if kept < len(every):
-            made: TracebackType | None = None
-            for e in reversed(entries[:kept]):
-                made = TracebackType(made, e.tb_frame, e.tb_lasti, e.tb_lineno)
-            each.__traceback__ = made
+            each.__traceback__ = traceback_of(entries[:kept])
 
 
 def _without_hooks(entries: Sequence[TracebackType]) -> list[TracebackType]:
@@ -119,14 +118,6 @@ def _related(error: BaseException) -> Iterator[BaseException]:
         waiting += [each.__cause__, each.__context__]
         if isinstance(each, BaseExceptionGroup):
             waiting += each.exceptions
-
-
-def _entries(error: BaseException) -> list[TracebackType]:
-    entries, entry = [], error.__traceback__
-    while entry is not None:
-        entries.append(entry)
-        entry = entry.tb_next
-    return entries
 
 
 @dataclass(eq=False)

@@ -27,21 +27,13 @@ AUTO = "auto"
 
 
 class Expected(NamedTuple):
-    """What a program's sources say that it computes with.
+    """What a program's sources say that it computes with."""
 
-    Attributes
-    ----------
-    framework : str
-        The first of ``names`` that it imports; "" of a program of promoarray, or of nothing.
-    libraries : tuple of str
-        What is recorded once the run imports it. NumPy is among them if the program is rewritten.
-    others : bool
-        Whether it imports packages of which nobody knows what they import.
-    """
-
+    # the first of ``names`` that it imports; "" of a program of promoarray, or of nothing
     framework: str
+    # what is recorded once the run imports it. NumPy is among them if the program is rewritten
     libraries: tuple[str, ...]
-    others: bool = False
+    others: bool = False  # whether it imports packages of which nobody knows what they import
 
 
 def expected(

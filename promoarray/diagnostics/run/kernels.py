@@ -122,10 +122,8 @@ def compared(
 
     Parameters
     ----------
-    path : str
     types : mapping
         From the names of arguments to dtypes; those of pointers are of what they point to.
-    policies : tuple of Policy
 
     Raises
     ------

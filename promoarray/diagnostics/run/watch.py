@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import partial, partialmethod
 from importlib import import_module
 from types import FrameType, ModuleType, TracebackType
 from typing import Any, NoReturn
@@ -226,15 +226,6 @@ def _shorten_tracebacks() -> None:
 # -- what happens until then ----------------------------------------------------------------------
 
 
-def _passed_on(what: str) -> Any:
-    """Make a method that passes on what it is told to all who observe."""
-
-    def told(self: Watch, *heard: Any) -> Any:
-        return self._tell(what, *heard)
-
-    return told
-
-
 class Watch(Observer):
     """Observes a process for the command, and never stands in its way.
 
@@ -242,7 +233,6 @@ class Watch(Observer):
 
     Attributes
     ----------
-    task : Task
     quiet_until : float
         The time at which what is known by then is to be written down.
     handled : Exception or None
@@ -310,18 +300,6 @@ class Watch(Observer):
     def run(self) -> Policy:
         """The policy that the process runs under."""
         return as_policy(self.task.policy) if self.task.policy else in_force.process_default()
-
-    on_default = _passed_on("on_default")
-    on_cast = _passed_on("on_cast")
-    on_made = _passed_on("on_made")
-    on_decision = _passed_on("on_decision")
-    on_quantize = _passed_on("on_quantize")
-    on_question = _passed_on("on_question")
-    on_setitem = _passed_on("on_setitem")
-    on_taken = _passed_on("on_taken")
-    on_escape = _passed_on("on_escape")
-    on_write = _passed_on("on_write")
-    on_refusal = _passed_on("on_refusal")
 
     def on_operation(self, event: OperationEvent) -> Repeat | None:
         """Pass it on, and say what to do with those that are alike."""
@@ -425,3 +403,8 @@ class Watch(Observer):
         if self._file is not None:
             with contextlib.suppress(OSError):  # the command has ended, or the disk is full
                 write(self._file, findings)
+
+
+for _name in vars(Observer):
+    if _name.startswith("on_") and _name != "on_operation":  # of which more is to be said
+        setattr(Watch, _name, partialmethod(Watch._tell, _name))

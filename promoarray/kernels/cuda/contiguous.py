@@ -24,23 +24,13 @@ class RawSource(NamedTuple):
     numbers that the elementwise kernel takes, the array ``y`` and the number of elements, a Python
     int, which travels in 64 bits. All arrays are contiguous in one order, and ``y`` overlaps none;
     they may begin at any element.
-
-    Attributes
-    ----------
-    name, code : str
-    preamble : str
-        What the code begins with.
-    threads : int
-        In a block.
-    per_thread : int
-        How many elements each thread computes.
     """
 
     name: str
     code: str
-    preamble: str
-    threads: int
-    per_thread: int
+    preamble: str  # what the code begins with
+    threads: int  # in a block
+    per_thread: int  # how many elements each thread computes
 
     def blocks(self, n: int) -> int:
         """How many blocks compute ``n`` elements."""

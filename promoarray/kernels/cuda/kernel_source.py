@@ -41,25 +41,15 @@ class KernelSource(NamedTuple):
     """What ``cupy.ElementwiseKernel`` takes, besides the arrays: any layout, broadcasting.
 
     ``ElementwiseKernel(k.in_params, k.out_params, k.operation, k.name, preamble=k.preamble)``.
-
-    Attributes
-    ----------
-    name : str
-        Of the function. Equal names have equal texts.
-    in_params, out_params : str
-        Such as ``"float32 x"``; the dtypes are those of ``stored``.
-    operation : str
-        What is done for one element.
-    preamble : str
-    costly : bool
-        Whether an element takes a function of CUDA's library, whose text is long.
     """
 
-    name: str
+    name: str  # of the function. Equal names have equal texts
+    # such as ``"float32 x"``; the dtypes are those of ``stored``
     in_params: str
     out_params: str
-    operation: str
+    operation: str  # what is done for one element
     preamble: str
+    # whether an element takes a function of CUDA's library, whose text is long
     costly: bool = False
 
 

@@ -57,29 +57,14 @@ VERIFIED = "2.7.1", "2.13"
 
 
 class Row(NamedTuple):
-    """What is known of an operator.
-
-    Attributes
-    ----------
-    name : str
-    operator : str
-        Of aclnn; "" where no list of its own is at hand.
-    takes : frozenset of DType or None
-        Its list.
-    verified : mapping
-        From versions to torch_npu's lists.
-    source : str
-        Of the operator's list.
-    derived : bool
-        Whether the list is of the common dtype of its operands.
-    """
+    """What is known of an operator."""
 
     name: str
-    operator: str
-    takes: frozenset[DType] | None
-    verified: Mapping[str, frozenset[DType]]
-    source: str
-    derived: bool
+    operator: str  # of aclnn; "" where no list of its own is at hand
+    takes: frozenset[DType] | None  # its list
+    verified: Mapping[str, frozenset[DType]]  # from versions to torch_npu's lists
+    source: str  # of the operator's list
+    derived: bool  # whether the list is of the common dtype of its operands
 
     def support(self, dtype: DType) -> Support | None:
         """What the lists say of a dtype; None where there is none."""

@@ -22,20 +22,11 @@ _SCOPES = ("function", "class", "module", "package", "session")
 
 
 class Choice(NamedTuple):
-    """What the marks of a test say.
+    """What the marks of a test say."""
 
-    Attributes
-    ----------
-    names : tuple of str or Policy
-        The policies to run it under; empty for those of the run.
-    without : tuple of str or Policy
-        Those to leave out.
-    refuses : tuple of (str or Policy, exceptions, str)
-        Those that are expected to raise, what, and why.
-    """
-
-    names: tuple[str | Policy, ...]
-    without: tuple[str | Policy, ...]
+    names: tuple[str | Policy, ...]  # the policies to run it under; empty for those of the run
+    without: tuple[str | Policy, ...]  # those to leave out
+    # those that are expected to raise, what, and why
     refuses: tuple[tuple[str | Policy, Any, str], ...]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from promoarray.core.call_site import entries_of, traceback_of
 from promoarray.diagnostics.record.block import FRAMEWORKS, recording
 from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
@@ -70,15 +71,8 @@ class Why:
 
 def _unrecorded(entry: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of recorders, through which calls went."""
-    kept = []
-    while entry is not None:
-        if not entry.tb_frame.f_globals.get("__name__", "").startswith(_RECORDERS):
-            kept.append(entry)
-        entry = entry.tb_next
-    made: TracebackType | None = None
-    for each in reversed(kept):
-        made = TracebackType(made, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return made
+    names = ((each, each.tb_frame.f_globals.get("__name__", "")) for each in entries_of(entry))
+    return traceback_of([each for each, name in names if not name.startswith(_RECORDERS)])
 
 
 _RECORDERS = "promoarray.diagnostics.record."

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy_runs import recorded_run
 
 from promoarray.diagnostics.check.meant import meant
 from promoarray.diagnostics.model.lost import LostPlace
 from promoarray.diagnostics.record.checks import USUAL, Asked, Checks
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.promotion.registry import as_policy

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy_runs import recorded_run
 from value_words import said
 
 import promoarray as pa
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.policies import as_policy

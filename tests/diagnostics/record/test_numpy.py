@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy1_values
 import pytest
+from numpy_runs import recorded_run
 
 import promoarray as pa
 from promoarray.diagnostics.calls import numpy as calls
@@ -25,7 +26,6 @@ from promoarray.diagnostics.model.divergence import Divergence
 from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.numpy.hook import hook
 from promoarray.diagnostics.record.numpy.rewriting import rewritten
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import CAST, MAKE, OPERATION, RecordedReport
 from promoarray.diagnostics.record.watcher import Known

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy_runs import recorded_run
 
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.policies import as_policy

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 from command import Command
+from numpy_runs import recorded_run
 
 from promoarray.diagnostics.diff.change import Change
 from promoarray.diagnostics.diff.command import difference, framework_recorded
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.run.frameworks import OWN, expected
 from promoarray.policies import as_policy

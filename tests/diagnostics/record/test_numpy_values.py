@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import numpy1_values
 import pytest
+from numpy_runs import recorded_run
 
 from promoarray.__main__ import main
 from promoarray.diagnostics.record.block import REWRITTEN
-from promoarray.diagnostics.record.numpy.running import recorded_run
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.policies import as_policy

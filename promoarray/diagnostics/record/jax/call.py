@@ -14,7 +14,6 @@ from jax import numpy as jnp
 from jax._src.core import trace_state_clean
 from jax.tree_util import tree_leaves
 
-from promoarray import dtypes as dt
 from promoarray.diagnostics.calls.common import is_reflected, words
 from promoarray.diagnostics.calls.jax import DEFAULTS, RENAMED, UPDATES
 from promoarray.diagnostics.record import call
@@ -22,11 +21,9 @@ from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.handlers import Handler, cast, handler_in, make, other
 from promoarray.diagnostics.record.recorder import Entering, Recorder, Result
 from promoarray.diagnostics.record.report import OPERATION
-from promoarray.dtypes import BY_NAME, INEXACT, DType, Kind
+from promoarray.dtypes import BY_NAME, INEXACT, DType
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
-
-_WEAK_OF = {Kind.INT: dt.weak_int, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
 
 
 class _Open(threading.local):
@@ -64,7 +61,7 @@ def dtype_of(x: Any, home: Policy) -> DType | None:
     dtype = _of_that_name(x.dtype)
     if dtype is None or isinstance(x, (np.ndarray, np.generic)):
         return home.canonical.get(dtype, dtype) if dtype else None
-    return _WEAK_OF.get(dtype.kind, dtype) if getattr(x, "weak_type", False) else dtype
+    return call.WEAK_OF.get(dtype.kind, dtype) if getattr(x, "weak_type", False) else dtype
 
 
 @cache

@@ -35,12 +35,7 @@ class _Passed:
 
 
 class Probes:
-    """Looks at the cotangents of every operation that is called meanwhile.
-
-    Parameters
-    ----------
-    checks : Checks
-    """
+    """Looks at the cotangents of every operation that is called meanwhile."""
 
     def __init__(self, checks: Checks) -> None:
         self._checks = checks

@@ -85,7 +85,6 @@ class Crossing:
 
     Parameters
     ----------
-    recorder : Recorder
     given : object
         The tree of what the functions are given.
     gives, asks : sequence of callable
@@ -253,7 +252,6 @@ class _Transformed(Wrapper):
         What the transformation made.
     inner : callable
         What it has traced.
-    recorders : callable
     gives : callable
         Answers of its arguments, of what crossed and of what the traced function made what its
         result carries.

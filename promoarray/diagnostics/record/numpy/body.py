@@ -39,7 +39,6 @@ class Body:
         Which enters the block.
     first : int
         Its first line.
-    run : callable
     """
 
     def __init__(self, frame: FrameType, first: int, run: Callable[[], object]) -> None:
@@ -289,8 +288,6 @@ def _in_function(
         raise Unknown("a function in it keeps a variable that is assigned elsewhere")
     if local & _deleted(node) and not _ARE_COPIES:
         raise Unknown("it deletes a variable")
-    if any(isinstance(x, ast.Import) and "*" in _bound([x]) for x in ast.walk(node)):
-        raise Unknown("it imports all names")
     node.body = [_Unannotated().visit(each) for each in node.body]
     declared: list[ast.stmt] = []
     declared += [ast.Nonlocal(sorted(bound & local))] if bound & local else []

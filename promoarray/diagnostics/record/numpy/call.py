@@ -61,12 +61,8 @@ class Call(AnyCall):
 
     Parameters
     ----------
-    recorder : Recorder
-    callee : Callee
     args, kwargs
         What it was given; of a method the array first.
-    result : object
-    frame : FrameType
     """
 
     tensor = ARRAYS

@@ -16,17 +16,10 @@ _ALWAYS = frozenset(
 
 
 class Compiled(NamedTuple):
-    """Definitions and lambdas of a source.
+    """Definitions and lambdas of a source."""
 
-    Attributes
-    ----------
-    left : set of node
-        What is compiled: its instructions have to be its own.
-    in_python : set of node
-        What would be, and runs in Python: an int there is an int64 under Numba.
-    """
-
-    left: frozenset[ast.AST] = frozenset()
+    left: frozenset[ast.AST] = frozenset()  # what is compiled: its instructions have to be its own
+    # what would be, and runs in Python: an int there is an int64 under Numba
     in_python: frozenset[ast.AST] = frozenset()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from promoarray.diagnostics.calls.common import is_reflected, words
 from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
@@ -78,27 +79,11 @@ def called(
 
 
 _NAMES = {
-    "subtract": "sub",
-    "multiply": "mul",
-    "divide": "truediv",
-    "floor_divide": "floordiv",
-    "remainder": "mod",
-    "bitwise_left_shift": "lshift",
-    "bitwise_right_shift": "rshift",
-    "bitwise_and": "and",
-    "bitwise_or": "or",
-    "bitwise_xor": "xor",
-    "bitwise_invert": "invert",
-    "equal": "eq",
-    "not_equal": "ne",
-    "less": "lt",
-    "less_equal": "le",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "negative": "neg",
-    "positive": "pos",
+    operation: name.strip("_")
+    for name, operation in words("torch").operations.items()
+    if name.startswith("__") and name != "__div__" and not is_reflected(name)
 }
-"""The functions of ``operator`` that have other names than the operations."""
+"""From operations to Python's operators; PyTorch has another name for one, as Python 2 did."""
 
 
 def _operator(name: str, in_place: bool) -> Callable[..., Any]:

@@ -14,8 +14,8 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, partial
-from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from functools import cache
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ class Source:
 
     Parameters
     ----------
-    text, file : str
     flags : int
         Those of ``compile``.
     asserting : bool
@@ -40,7 +39,6 @@ class Source:
 
     Attributes
     ----------
-    text : str
     functions : dict
         From the code of each function to the same with the hook.
     """
@@ -153,41 +151,17 @@ _OF_DYNAMO = "torch.compile reads their code"
 def _functions() -> Iterator[FunctionType]:
     """The functions of the program."""
     libraries: dict[str, bool] = {}
-    every = gc.get_objects() + (_in_modules() if gc.get_freeze_count() else [])
-    for each in [x for x in every if type(x) is FunctionType]:
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()  # else they are not among those that are told
+    every = [x for x in gc.get_objects() if type(x) is FunctionType]
+    if frozen:
+        gc.freeze()
+    for each in every:
         file = each.__code__.co_filename
         if file not in libraries:
             libraries[file] = is_library(file)
         if not libraries[file]:
             yield each
-
-
-def _in_modules() -> list[Any]:
-    """What the modules of the program hold, which ``gc.get_objects`` lacks once it is frozen."""
-    found: dict[int, Any] = {}
-    left: list[Any] = [vars(module) for module in _modules()]
-    while left:
-        each = left.pop()
-        if id(each) not in found and issubclass(type(each), _HOLDERS):
-            found[id(each)] = each
-            if not issubclass(type(each), (type, FunctionType)) or _is_own(each):
-                left += gc.get_referents(each)
-    return [*found.values()]
-
-
-_HOLDERS = (
-    *(dict, list, tuple, set, type, FunctionType, MethodType, CellType, partial),
-    *(staticmethod, classmethod, property),
-)
-
-
-def _is_own(x: Any) -> bool:
-    """Whether a function or a class is one of the program's."""
-    if type(x) is FunctionType:
-        return not is_library(x.__code__.co_filename)
-    name = vars(x).get("__module__")
-    module = sys.modules.get(name) if type(name) is str else None
-    return module is not None and _is_of_program(module)
 
 
 def _modules() -> list[Any]:

@@ -23,20 +23,13 @@ NOTHING, OPERATION, FUNCTION, CAST, MAKE, STORE, AT, AGAIN = (
 
 
 class Looks(NamedTuple):
-    """How the values of a function are looked at.
+    """How the values of a function are looked at."""
 
-    Attributes
-    ----------
-    way : str
-        One of those above: nothing of its values is lost; it is an operation, or a function of
-        which Inf and NaN are told; it casts its argument, or makes an array of it; it stores it in
-        an array, or adds it there; it adds and multiplies integers, and is carried out again.
-    operation : str
-        Of promoarray's, "" if it is none.
-    """
-
+    # one of those above: nothing of its values is lost; it is an operation, or a function of which
+    # Inf and NaN are told; it casts its argument, or makes an array of it; it stores it in an
+    # array, or adds it there; it adds and multiplies integers, and is carried out again
     way: str
-    operation: str = ""
+    operation: str = ""  # of promoarray's, "" if it is none
 
 
 _LOSES = frozenset(

@@ -44,23 +44,13 @@ _MOST_KNOWN = 1 << 14
 
 
 class Past:
-    """Does what NumPy 2 does otherwise as another policy does it.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    policy : Policy
-        Of the NumPy that the program was written for.
-
-    Attributes
-    ----------
-    whole : bool
-        Whether the run is one of this policy, the first that its report asks; else only what
-        NumPy 2 stops at is done.
-    """
+    """Does what NumPy 2 does otherwise as another policy does it."""
 
     def __init__(self, recorder: Recorder, policy: Policy) -> None:
-        self._recorder, self.policy = recorder, policy
+        self._recorder = recorder
+        self.policy = policy  # of the NumPy that the program was written for
+        # Whether the run is one of this policy, the first that its report asks; else only what
+        # NumPy 2 stops at is done.
         self.whole = policy in recorder.report.policies[:1]
         self._known: dict[Hashable, Any] = {}
         self._made: Any = None

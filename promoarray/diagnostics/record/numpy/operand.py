@@ -122,24 +122,13 @@ Asked = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 
 
 class Callee(NamedTuple):
-    """A function of NumPy's.
+    """A function of NumPy's."""
 
-    Attributes
-    ----------
-    name : str
-        Of what draws numbers after ``random.``.
-    form : Form
-        Ufuncs are the operators that they are the function of.
-    outer : bool
-        Whether it is the ``outer`` of a ufunc, which makes arrays of Python numbers first.
-    looked : str
-        The name under which its values are looked at, if that is another.
-    """
-
-    name: str
-    form: Form
+    name: str  # of what draws numbers after ``random.``
+    form: Form  # ufuncs are the operators that they are the function of
+    # whether it is the ``outer`` of a ufunc, which makes arrays of Python numbers first
     outer: bool = False
-    looked: str = ""
+    looked: str = ""  # the name under which its values are looked at, if that is another
 
 
 class Otherwise(NamedTuple):

@@ -72,7 +72,6 @@ def rewritten(
 
     Parameters
     ----------
-    source : str or bytes
     path : str
         What tracebacks call the file.
     flags : int

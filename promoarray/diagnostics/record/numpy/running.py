@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import os
-import runpy
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -26,42 +22,19 @@ from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.promotion.policy import Policy
 
 
-def recorded_run(
-    script: str, recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
-) -> None:
-    """Run a script as ``__main__``, and record what it does with NumPy.
-
-    Parameters
-    ----------
-    script : str
-    recorder : Recorder
-    packages : sequence of str
-        Installed libraries whose operations are recorded, too.
-    past : Policy, optional
-        ``numpy@1``: what NumPy 2 stops at is done as this policy does it, and the run goes on.
-
-    Raises
-    ------
-    RuntimeError
-        If recording went wrong, which is a bug; the script has run.
-    BaseException
-        Whatever the script raises.
-    """
-    before = sys.path[:]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(script)))
-    try:
-        with rewriting(recorder, packages=packages, past=past) as session:
-            runpy.run_path(script, {"__builtins__": builtins}, "__main__")  # as it is there
-    finally:
-        sys.path[:] = before
-    _require_no_bug(session)
-
-
 @contextmanager
 def rewriting(
     recorder: Recorder, *, packages: Sequence[str] = (), past: Policy | None = None
 ) -> Iterator[Session]:
-    """Rewrite what is imported in a block, and record it; see ``recorded_run``."""
+    """Rewrite what is imported in a block, and record it.
+
+    Parameters
+    ----------
+    packages : sequence of str
+        Installed libraries whose operations are recorded, too.
+    past : Policy, optional
+        ``numpy@1``: what NumPy 2 stops at is done as this policy does it, and the run goes on.
+    """
     kind = Session if recorder.checks is None else CheckedSession
     session = kind(recorder, None if past is None else Past(recorder, past), packages)
     with importing(packages), hook().recording(session):
@@ -76,10 +49,6 @@ def _require_no_bug(session: Session) -> None:
 class Recording:
     """Record what a block does with NumPy: its lines, the functions of the program that it calls,
     and the modules that it imports.
-
-    Parameters
-    ----------
-    recorder : Recorder
     """
 
     kind = staticmethod(called)

@@ -48,10 +48,6 @@ class Refusals:
 
     The last that is noted may be what stops the program: its report then says who goes on there,
     and what to write.
-
-    Parameters
-    ----------
-    recorder : Recorder
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -162,34 +158,17 @@ class Session:
     """Tells a recorder what a hook sees.
 
     What it answers of a call is told of those that are alike, without asking it again.
-
-    Parameters
-    ----------
-    recorder : Recorder
-    past : Past or None
-        Does what NumPy 2 refuses.
-
-    Attributes
-    ----------
-    does : Past or Refusals
-        What is asked before NumPy is.
-    rewritten : frozenset of str
-        The libraries that are rewritten with the program.
-    thread : int or None
-        That of the block which is recorded; None of a whole run.
-    bug : str
-        The traceback of what went wrong in recording, which never stops the program.
     """
 
     def __init__(
         self, recorder: Recorder, past: Past | None = None, packages: Sequence[str] = ()
     ) -> None:
-        self.recorder, self.past = recorder, past
+        self.recorder, self.past = recorder, past  # which does what NumPy 2 refuses
         recorder.describe["numpy"] = result_of
-        self.does: Past | Refusals = past or Refusals(recorder)
-        self.rewritten = frozenset(packages)
-        self.bug = ""
-        self.thread: int | None = None
+        self.does: Past | Refusals = past or Refusals(recorder)  # what is asked before NumPy is
+        self.rewritten = frozenset(packages)  # the libraries that are, with the program
+        self.bug = ""  # the traceback of what went wrong in recording, which stops no program
+        self.thread: int | None = None  # that of the block which is recorded; None of a whole run
         self._too_deep = 0
 
     def _locked(self, record: Callable[..., Any], *seen: Any) -> Any:

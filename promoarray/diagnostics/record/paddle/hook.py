@@ -37,9 +37,7 @@ from promoarray.diagnostics.record.replaced import (
 )
 from promoarray.diagnostics.record.report import EAGER, MAKE
 from promoarray.diagnostics.record.watcher import Watcher
-from promoarray.dtypes import WEAK, DType
-
-_COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
+from promoarray.dtypes import DType
 
 
 class Call(call.Call):
@@ -50,6 +48,7 @@ class Call(call.Call):
     dtypes = call.dtypes_in(paddle, paddle.dtype)
     names_of_dtypes = (paddle.dtype,)
     renamed = synonyms(text_of("paddle", "parameters"))
+    turned = call.COMPARED
     augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own
 
     @staticmethod
@@ -97,9 +96,7 @@ class Call(call.Call):
         """An operation and its operands as they stand in the source; and whether they do so."""
         if self.name == "where":  # x of x.where(y, z) is the condition, which is not an operand
             return operation, given, False
-        if self.name in _COMPARISONS and type(given[1]) in WEAK:
-            return self.mirrored(operation, given)
-        return operation, given, True
+        return super().as_written(operation, given)
 
     @classmethod
     def autocasts(cls, args: Any) -> bool:

@@ -93,7 +93,6 @@ def exact_gradients(
         Its name without the number behind it.
     shape : tuple of int
         That of the first gradient that it makes.
-    gradient : Values
     arguments : sequence of Operand
         What the operation was given.
     """

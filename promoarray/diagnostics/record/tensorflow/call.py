@@ -28,8 +28,6 @@ from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
-_WEAK_OF = {Kind.INT: dt.weak_int, Kind.FLOAT: dt.weak_float, Kind.COMPLEX: dt.weak_complex}
-_COMPARISONS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"})
 _OF_ONE = frozenset({"constant", "convert_to_tensor", "Variable"})
 _AUTOGRAPH = autograph.__file__
 _NUMPY = (np.ndarray, np.generic)
@@ -52,6 +50,7 @@ class Call(call.Call):
         if dtype is not dt.string
     }
     names_of_dtypes = (tf.DType, type, np.dtype)
+    turned = call.COMPARED
     renamed = synonyms(text_of("tensorflow", "parameters"))
     made_eager: ClassVar[bool] = False
     """Whether functions run eagerly by ``eager``, and not because the program has it so."""
@@ -85,7 +84,7 @@ class Call(call.Call):
         dtype = self.dtypes.get(x.dtype)
         if dtype is None or not isinstance(x, WeakTensor):
             return dtype
-        return _WEAK_OF.get(dtype.kind, dtype)
+        return call.WEAK_OF.get(dtype.kind, dtype)
 
     @staticmethod
     def kind_of(x: Any) -> Hashable:
@@ -123,7 +122,7 @@ class Call(call.Call):
         if not isinstance(x, WeakTensor):
             return np.asarray(x.numpy())
         values = np.asarray(x.to_tensor().numpy())
-        weak = _WEAK_OF.get(Call.dtypes[x.dtype].kind)
+        weak = call.WEAK_OF.get(Call.dtypes[x.dtype].kind)
         return values if weak is None else values.astype(home().strong(weak).storage)
 
     @staticmethod
@@ -225,11 +224,3 @@ class Call(call.Call):
     def form(self) -> Form:
         """How the call is written; kernels convert numbers as operators do."""
         return Form.OPERATOR if self.name.startswith(("__", "raw.")) else Form.FUNCTION
-
-    def as_written(
-        self, operation: str, given: tuple[Any, ...]
-    ) -> tuple[str, tuple[Any, ...], bool]:
-        """An operation and its operands as they stand in the source; and whether they do so."""
-        if self.name in _COMPARISONS and type(given[1]) in WEAK:
-            return self.mirrored(operation, given)
-        return operation, given, True

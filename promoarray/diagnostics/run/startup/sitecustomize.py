@@ -38,10 +38,6 @@ _LIBRARIES = {"promoarray", "numpy", "torch", "paddle", "jax", "tensorflow", "cu
 class _Imports:
     """Stands in ``sys.meta_path`` until all frameworks are imported, each of which is recorded from
     then on.
-
-    Parameters
-    ----------
-    frameworks : list of str
     """
 
     def __init__(self, frameworks: list[str]) -> None:
