@@ -201,6 +201,6 @@ def single_use(function: Callable[P, Iterator[T]]) -> Callable[P, SingleUse[T]]:
 
     @wraps(function)
     def made(*args: P.args, **kwargs: P.kwargs) -> SingleUse[T]:
-        return SingleUse(f"pa.{function.__name__}", manager(*args, **kwargs))
+        return SingleUse(f"pa.{function.__name__.lstrip('_')}", manager(*args, **kwargs))
 
     return made

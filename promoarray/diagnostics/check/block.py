@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib import import_module
 
-from promoarray.context import block_frame, single_use
+from promoarray.context import SingleUse, block_frame, single_use
 from promoarray.core.observers import observing
 from promoarray.diagnostics.check.arrays import Looked
 from promoarray.diagnostics.check.gathered import Run, gathered
@@ -22,7 +22,6 @@ from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.errors import quoted
 
 
-@single_use
 def check(
     *kinds: str,
     framework: str | None = None,
@@ -30,13 +29,13 @@ def check(
     ulps: float = Asked.ulps,
     share: float = SHARE,
     every: bool = False,
-) -> Iterator[Report]:
+) -> SingleUse[Report]:
     """Look at what a block computes, and tell where numbers are lost.
 
     The block computes what it would anyway, with promoarray's arrays and with NumPy, PyTorch,
-    Paddle and JAX; what JAX compiles else is computed op by op meanwhile, so that its values can be
-    read. For NumPy the lines of the block, and the program's functions, are run from their source;
-    lines for which that cannot be are named in the report.
+    Paddle and JAX; what JAX compiles is computed op by op where something may be lost. For NumPy
+    the lines of the block, and the program's functions, are run from their source; lines for which
+    that cannot be are named in the report.
 
     Parameters
     ----------
@@ -57,9 +56,9 @@ def check(
     every : bool
         Whether to look at every element of arrays of more than 2^22, which are sampled else.
 
-    Yields
-    ------
-    Report
+    Returns
+    -------
+    context manager of Report
         Filled when the block ends: ``told`` has the findings, ``str()`` the report.
 
     Raises
@@ -88,6 +87,11 @@ def check(
         shadow,
         ulps,
     )
+    return _check(asked, framework, share)
+
+
+@single_use
+def _check(asked: Asked, framework: str | None, share: float) -> Iterator[Report]:
     report = Report("", [])
     named = (framework,) if framework else _loaded()
     own, runs = Looked(asked), list[Run]()

@@ -167,7 +167,7 @@ def idiom(each: LostPlace) -> str:
         return LOW_BITS
     if each.kind == WRAP and (_HASHES.search(" ".join(_named(around))) or _scrambles(around)):
         return "a hash, or a random generator"
-    if each.kind == WRAP and any(map(_chooses, around)):
+    if each.kind == WRAP and any(map(_chooses, around[1:], around)):
         return "integers of which the same line chooses"
     forward = each.kind in (OVERFLOW, NAN) and not each.backward
     if forward and any(map(_looks_for_inf, around)):
@@ -229,10 +229,11 @@ def _looks_for_inf(node: ast.AST) -> bool:
     return False
 
 
-def _chooses(node: ast.AST) -> bool:
+def _chooses(node: ast.AST, part: ast.AST) -> bool:
+    """Whether a call chooses from a part of it, which is not what it chooses by."""
     match node:
-        case ast.Call(func=ast.Attribute(attr="where" | "select")):
-            return True
+        case ast.Call(func=ast.Attribute(attr="where" | "select"), args=[by, *_]):
+            return part is not by
     return False
 
 

@@ -156,7 +156,7 @@ def _passes(each: LostPlace) -> str:
 def _names(each: LostPlace) -> list[str]:
     """The operands as the line has them; by number where it does not say."""
     arrays = [n for n, dtype in enumerate(each.operands) if not dtype.startswith("Python")]
-    written = expressions(each.site.expression)
+    written = expressions(each.site.expression)[each.name in _OF_ANOTHER :]
     names = [f"operand {n + 1}" for n in range(len(each.operands))]
     if len(written) == len(names):
         return written
@@ -165,6 +165,10 @@ def _names(each: LostPlace) -> list[str]:
         for n, text in zip(arrays, written, strict=False):
             names[n] = text
     return names
+
+
+_OF_ANOTHER = "new", "new_tensor"
+"""Methods of an array of which nothing but the dtype is taken."""
 
 
 def _formula(each: LostPlace) -> str:
@@ -256,7 +260,7 @@ def _kept(each: LostPlace) -> str:
 
 
 def _vanished(each: LostPlace) -> str:
-    head = _some(each, "result", "vanishes", "vanish")
+    head = _some(each, "result", "underflows", "underflow")
     if each.loss.example.given == (each.loss.example.exact,):  # a cast
         return f"{head}: {_change(each)}"
     return _became(each, head, f"{each.dtype} has")
@@ -301,7 +305,7 @@ GONE = {
     NAN: "no NaN is born there",
     DIGITS: "no digits are lost there",
     ABSORBED: "every update counts there",
-    UNDERFLOW: "nothing vanishes there",
+    UNDERFLOW: "nothing underflows there",
     WIDENING: "nothing is widened there",
     UNSTABLE: "the result is stable there",
 }

@@ -90,6 +90,9 @@ _HAVE_POWERS = names("""
 _OF_VALUES = names("array asarray tensor as_tensor scalar_tensor to_tensor")
 """Functions that make an array of the values that they are given."""
 
+_OF_ANOTHER = names("new new_tensor")
+"""Methods that do so, in the dtype of the tensor."""
+
 _CONSTRUCTORS = names("""
     Tensor FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor
     CharTensor ByteTensor BoolTensor
@@ -229,6 +232,8 @@ class Checked:
         if len(met.results) < len(made):
             return self._checks.unreadable(name, UNREAD, frame)
         if way in (CAST, MAKE):
+            if name in _OF_ANOTHER:
+                args, met.sources = args[1:], ()
             self._cast(met, args, made[0])
             return self._kind.gradients(self._checks, met, args, made)
         written = made[0] is (args[0] if args else None) or made[0] is kwargs.get("out")
@@ -469,7 +474,9 @@ def _sort(name: str, words: Words) -> Sort:
         return Sort(AGAIN, writes=called != name)
     if name in words.casts:
         return Sort(CAST)
-    if name in _CONSTRUCTORS or (words.defaults.get(name, 0) is None and name in _OF_VALUES):
+    if name in _CONSTRUCTORS | _OF_ANOTHER or (
+        words.defaults.get(name, 0) is None and name in _OF_VALUES
+    ):
         return Sort(MAKE)
     made = (words.moves | words.makes) - words.computed
     made |= words.defaults.keys() | OF_A_DTYPE | STRUCTURE | _FILLS

@@ -74,6 +74,8 @@ def test_results_in_more_digits() -> None:
 
 
 def test_wrong_arguments() -> None:
+    with pytest.raises(ValueError, match="Did you mean integer-wrap"):
+        pa.check("integer-warp")
     with pytest.raises(ValueError, match="Did you mean integer-wrap"), pa.check("integer-warp"):
         pass
     with pytest.raises(ValueError, match="write one of torch, paddle, jax, tensorflow"):  # noqa: SIM117

@@ -72,7 +72,7 @@ LOSSES = {
     "products that vanish": (
         "torch",
         "x = torch.full((4,), 1e-5, dtype=torch.float16)\ny = x * x\n",
-        ("underflow", 3, "all 4 results vanish"),
+        ("underflow", 3, "all 4 results underflow"),
     ),
     "identifiers and a float": (
         "torch",

@@ -522,6 +522,12 @@ def test_other_numbers_of_a_line_are_no_excuse(check: Any) -> None:
     assert told(check("x = np.array([250], np.uint8) * 31\n")) == [("integer-wrap", 1)]
 
 
+def test_where_is_an_excuse_for_what_it_chooses_from(check: Any) -> None:
+    head = "a = np.array([200, 10], np.uint8)\n"
+    assert told(check(head + "b = np.where(a + a > 100, a, 0)\n")) == [("integer-wrap", 2)]
+    assert told(check(head + "b = np.where(a > 100, 255, a + a)\n")) == []
+
+
 def test_only_what_is_asked_for_is_told(check: Any) -> None:
     text = "x = np.array([250.0, 1e300]) * 1e300\ny = np.array([250], np.uint8) * 2\n"
     assert told(check(text, "integer-wrap")) == [("integer-wrap", 2)]

@@ -27,9 +27,6 @@ from promoarray.diagnostics.record.jax.flagged import ENTERS, Looks, any_of, hol
 
 Function = Callable[..., Any]
 
-MOST_SET = 8
-"""So many times the flag may be set: from then on a function is carried out op by op at once."""
-
 
 @contextmanager
 def as_compiled() -> Iterator[None]:
@@ -62,7 +59,7 @@ class Compiled:
     """
 
     def __init__(self, function: Function, given: Sequence[Any], checks: Checks) -> None:
-        self._checks, self._function, self._times_set = checks, function, 0
+        self._checks, self._function = checks, function
         self._flagged: Any = None
         self._is_whole = False  # whether nothing in it can be lost
         before = checks.counted()
@@ -104,7 +101,7 @@ class Compiled:
 
     def run(self, op_by_op: Function, given: Sequence[Any], times: int = 1) -> Any:
         """Carry it out, compiled if nothing is lost; a loop has so many steps (``times``)."""
-        if self._flagged is None or self._times_set >= MOST_SET:
+        if self._flagged is None:
             return op_by_op()
         if self._is_whole:
             with jax.disable_jit(False):
@@ -113,7 +110,6 @@ class Compiled:
             with as_compiled():
                 leaves, is_set = self._flagged(self._consts, *given)
             if is_set:
-                self._times_set += 1
                 return op_by_op()
             made = tree_unflatten(self._tree, leaves)
         self._checks.counts(self._passes, times, about=self._has_loops)

@@ -3,7 +3,7 @@
 Thread: https://github.com/engichang1467/Open-Rig3R/issues/35
 True: every gradient of the weights is 0; with the loss scaled by 1024 none is.
 Remedy: torch.amp.GradScaler, or bfloat16.
-Report: line 14, underflow: in the gradient: all 2 results vanish: 5e-09 becomes 0.0
+Report: line 14, underflow: in the gradient: all 2 results underflow: 5e-09 becomes 0.0
 """
 
 import torch
