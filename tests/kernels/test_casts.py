@@ -456,6 +456,7 @@ def test_more_than_2_to_the_31_elements():
     cast(out, signs, dtype_args(dt.int8), dtype_args(dt.bool), DEFAULT)
     assert signs[-1]
     assert signs[1 << 31]
+    del signs  # 2 GiB
     codes = np.empty(n, np.uint8)
     cast(out, codes, dtype_args(dt.uint8), dtype_args(dt.float8_e5m2), DEFAULT)
     assert codes[-3:].tolist() == [0x3C, 0x47, 0x5A]
