@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import opcode
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
@@ -176,7 +178,7 @@ def end_tracebacks_at_callers() -> None:
 
 
 def ends_at_caller(function: Function) -> Function:
-    """Have a ``PromotionError`` show the caller's line and one of ours; all with
+    """Have an error that is raised on purpose show the caller's line and one of ours; all with
     ``PROMOARRAY_TRACEBACK=full``."""
     if os.environ.get("PROMOARRAY_TRACEBACK") == "full":
         return function
@@ -185,10 +187,37 @@ def ends_at_caller(function: Function) -> Function:
     def called(*args: Any, **options: Any) -> object:
         try:
             return function(*args, **options)
-        except PromotionError as error:
-            raise error.with_traceback(None) from error.__cause__
+        except (TypeError, ValueError, OverflowError, IndexError) as error:
+            if _is_meant(error):
+                vars(error)["_is_meant"], error.__traceback__ = True, None
+            raise
 
     return cast("Function", called)
+
+
+def end_at_callers(names: dict[str, Any], functions: Iterable[str]) -> None:
+    """Do so with functions of a module that no operator stands for."""
+    home = names["__name__"]
+    for name in functions:
+        function = names[name]
+        if isinstance(function, FunctionType) and function.__module__.startswith(home):
+            names[name] = function = ends_at_caller(function)
+            function.__module__ = home  # by which it pickles
+
+
+def _is_meant(error: Exception) -> bool:
+    """Whether a ``raise`` of ours raised an error: not a bug, nor a function that we were given."""
+    entry, last = error.__traceback__, None
+    while entry is not None:
+        last, entry = entry, entry.tb_next
+        if not last.tb_frame.f_code.co_filename.startswith(_OURS):
+            return False
+    if isinstance(error, PromotionError) or "_is_meant" in vars(error) or last is None:
+        return True
+    return opcode.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
+
+
+_OURS = __file__.removesuffix("errors.py")
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

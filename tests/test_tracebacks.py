@@ -8,6 +8,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,9 +130,41 @@ IN_POLICY = {
 
 
 @pytest.mark.parametrize("call", IN_POLICY)
-def test_a_promotion_error_shows_the_callers_line_and_one_of_ours(call: str) -> None:
+def test_a_promotion_error_ends_at_the_callers_line(call: str) -> None:
     names = {"pa": pa, "xp": pa.namespace("torch"), "i": pa.asarray([1])}
     names |= {"f": pa.asarray([1.5], dtype=pa.float32), "z": pa.asarray([1j])}
     with pa.policy(IN_POLICY[call]), pytest.raises(pa.PromotionError) as caught:
         eval(call, names)
-    assert len(caught.traceback) == 3  # this line, the call, and one of ours
+    assert len(caught.traceback) == 2  # this line, and the call
+
+
+MEANT = (
+    *("pa.mean('hello')", "xp.mean('hello')", "pa.sum(i, axis=5)", "i + 'a'", "pa.arange(5) * 'a'"),
+    *("pa.asarray([1], dtype='nope')", "pa.linalg.inv(i)", "pa.fft.fft('a')"),
+    *("pa.quantile(f, 2.0)", "pa.extras.huber_loss(f, 'a')"),
+)
+
+
+@pytest.mark.parametrize("call", MEANT)
+def test_so_does_every_error_that_is_raised_on_purpose(call: str) -> None:
+    names = {"pa": pa, "xp": pa.namespace("torch"), "i": pa.asarray([1]), "f": pa.asarray([1.5])}
+    with pytest.raises((TypeError, ValueError, IndexError)) as caught:
+        eval(call, names)
+    assert len(caught.traceback) == 2
+
+
+def test_an_error_of_a_function_that_is_given_and_a_bug_show_all_frames(monkeypatch: Any) -> None:
+    def users(x: Any) -> Any:
+        raise TypeError("the user's")
+
+    x = pa.asarray([1.5, 2.0])
+    with pytest.raises(TypeError, match="the user's") as caught:
+        pa.piecewise(x, [x > 1], [users])
+    assert caught.traceback[-1].name == "users"
+    with pytest.raises(TypeError, match="mean takes arrays") as caught:
+        pa.piecewise(x, [x > 1], [lambda _: pa.mean("hello")])
+    assert caught.traceback[-1].path == Path(__file__)
+    monkeypatch.setattr("promoarray.linalg.systems.square", None)
+    with pytest.raises(TypeError, match="NoneType") as bug:
+        pa.linalg.inv(x)
+    assert bug.traceback[-1].path.name == "systems.py"

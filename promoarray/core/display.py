@@ -72,6 +72,9 @@ def _attributes(x: Array) -> list[str]:
     return shown
 
 
+_PRE = '<pre style="font-family: monospace">'  # which notebooks take from outputs
+
+
 @in_default_float_state
 def html(x: Array) -> str:
     """Return a header with shape, dtype and policy above the values, for notebooks."""
@@ -81,8 +84,8 @@ def html(x: Array) -> str:
     head = f"<b>PArray</b> {shape} · {', '.join(map(escape, _attributes(x)))}"
     backend = backend_of(x._buffer)
     if is_lazy(backend):
-        return f"<div>{head}<pre>{escape(backend.described(x._buffer))}</pre></div>"
+        return f"<div>{head}{_PRE}{escape(backend.described(x._buffer))}</pre></div>"
     with np.printoptions(threshold=60):
         shown, options = _shown(x)
         body = escape(np.array2string(shown, separator=", ", **options))
-    return f"<div>{head}<pre>{body}</pre></div>"
+    return f"<div>{head}{_PRE}{body}</pre></div>"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -63,12 +63,24 @@ def run(shell: Any, cell: str, begin: Any) -> None:
         raise CellFailed
     shell.user_ns[_REPORT] = begun = begin()
     head = f"with {_REPORT} as {_REPORT}:"
-    done = shell.run_cell("\n".join((head, *_indented(text, tree), "    pass")))
+    with _numbered(shell):
+        done = shell.run_cell("\n".join((head, *_indented(text, tree), "    pass")))
     report = shell.user_ns.pop(_REPORT, begun)
     if report is not begun:
         _display(report)
     if not done.success:
         raise CellFailed
+
+
+@contextmanager
+def _numbered(shell: Any) -> Iterator[None]:
+    """Give what runs within a cell the cell's number: IPython 9 counts on as a cell begins."""
+    counted, cells = shell.execution_count, len(shell.user_ns.get("In", ()))
+    shell.execution_count = cells - 1 if cells > 1 else counted
+    try:
+        yield
+    finally:
+        shell.execution_count = counted
 
 
 def _display(shown: Any) -> None:

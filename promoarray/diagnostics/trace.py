@@ -215,7 +215,7 @@ class Trace(Observer, Printable):
         """The header and the rows; the last column stands where something is lost."""
         rows = [
             (
-                str(cast.site),
+                name_of(cast.site),
                 cast.name,
                 cast.change,
                 str(count),

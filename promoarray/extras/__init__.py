@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from promoarray.errors import end_at_callers
 from promoarray.extras._einsum import einsum
 from promoarray.extras._interpolation import interp, piecewise
 from promoarray.extras._signals import convolve, correlate, gradient
@@ -22,6 +23,7 @@ __all__ = ["array", "concatenate", "convolve", "correlate", "cov", "dequantize",
 __all__ += ["dynamic_quantize", "einsum", "fake_quantize", "gradient", "histogram", "huber_loss"]
 __all__ += ["interp", "l1_loss", "logspace", "mse_loss", "nanquantile", "pad", "piecewise"]
 __all__ += ["poisson_nll_loss", "quantile", "quantization_parameters", "quantize", "transpose"]
+end_at_callers(globals(), __all__)
 __all__ += BY_NAME
 
 

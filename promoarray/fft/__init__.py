@@ -14,7 +14,7 @@ from typing import Any, Literal
 from promoarray.core.fast_path import fast_call
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
-from promoarray.errors import quoted
+from promoarray.errors import end_at_callers, quoted
 from promoarray.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from promoarray.functions._docs import template
 from promoarray.other_names import missing
@@ -329,3 +329,6 @@ def _check(name: str, array: PArray, axes: tuple[int, ...], norm: str) -> None:
 
 def __getattr__(name: str) -> Any:
     raise missing(__name__, name)
+
+
+end_at_callers(globals(), __all__)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from promoarray.errors import end_at_callers
 from promoarray.functions.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from promoarray.linalg.decompositions import (
     cholesky,
@@ -31,6 +32,8 @@ __all__ = ["cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "ei
 __all__ += ["matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer"]
 __all__ += ["pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot"]
 __all__ += ["vector_norm"]
+
+end_at_callers(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:

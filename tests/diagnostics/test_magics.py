@@ -32,6 +32,14 @@ def test_check_tells_losses_at_the_lines_of_the_cell(shell: Any, capsys) -> None
     assert not [name for name in shell.user_ns if name.startswith("_promoarray")]
 
 
+def test_a_cell_of_a_magic_bears_its_own_number(shell: Any, capsys) -> None:
+    shell.run_cell("x = x + 0", store_history=True)
+    shell.run_cell("%%check\ny = x + x", store_history=True)
+    assert "In [2]:2  y = x + x" in capsys.readouterr().out
+    shell.run_cell("z = 1", store_history=True)
+    assert shell.execution_count == 4
+
+
 def test_check_takes_kinds(shell: Any, capsys) -> None:
     shell.run_cell("%%check nan-born, overflow\ny = x + x")
     assert "nothing was lost" in capsys.readouterr().out

@@ -11,12 +11,14 @@ from promoarray.console import visible
 from promoarray.diagnostics.check.told import Told
 from promoarray.diagnostics.spans import path_of
 
+TITLE = "Where numbers were lost"
+
 
 def page(told: Sequence[Told], said: Sequence[str], command: str = "") -> str:
     """Return findings, and what is said besides, as one self-contained page; ``command`` says how
     it was made."""
     made = f"<p><code>{_shown(command)}</code></p>" if command else ""
-    return pages.page("Where numbers were lost", made + part(told, said), styles=("report.css",))
+    return pages.page(TITLE, made + part(told, said), styles=("report.css",))
 
 
 def part(told: Sequence[Told], said: Sequence[str]) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from promoarray import pages
 from promoarray.console import counted, visible
-from promoarray.diagnostics.check.page import page, part
+from promoarray.diagnostics.check.page import TITLE, page, part
 from promoarray.diagnostics.check.told import Told
 
 _ROOM = 56
@@ -50,7 +51,7 @@ class Report:
         return bool(self.told)
 
     def _repr_html_(self) -> str:
-        return part(self.told, self._said)
+        return pages.fragment(TITLE, part(self.told, self._said))
 
     @property
     def _said(self) -> list[str]:
