@@ -151,6 +151,7 @@ READ: dict[str, dict[str, Any]] = {
     "--value": {"action": "append", "default": []},
     "--max-sites": {"type": _count},
     "--calls": {"type": _count},
+    "--steps": {"type": _count, "default": 0},
     "--differences": {"type": _count, "default": 4},
     "--tolerance": {"type": float, "default": 0.0},
     "--ulps": {"type": _number},
@@ -184,6 +185,7 @@ _EDIT = "--edit  try edits, each by a run of the program; default: unless the fi
 _SAVE = """
 --save RUN.zip  also save the recording; compare, diff, why and check take it in place of a program
 """
+_STEPS = "--steps N  end the run behind N steps of an optimizer (PyTorch, Paddle)"
 _PACKAGES = "--packages NAMES  for NumPy programs: also record these installed Python libraries"
 _HTML = "--html FILE  also write the report as an HTML page"
 _FRAMEWORK = "--framework NAME  default: what the program imports"
@@ -278,6 +280,7 @@ script SCRIPT  a program, a notebook, an ONNX model, or a recording that check s
 --share R  report underflow if at least this share of results vanishes; default: 0.1
 --all  check every element of large arrays (by default a sample), and show everything
 {_FRAMEWORK}
+{_STEPS}
 {_PACKAGES}
 {_SAVE}
 {_HTML}
@@ -323,6 +326,7 @@ script SCRIPT  a program, a notebook, an ONNX model, a torch.export archive (.pt
 --all  also show places that differ only because an earlier line did
 {_SAVE}
 {_HTML}
+{_STEPS}
 --max-sites N  keep at most N places; default: 10000
 --run-all  also run the program under each policy
 --stop  with --run-all: stop at the first refusal instead of applying the cast it proposes

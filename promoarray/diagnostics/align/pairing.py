@@ -225,7 +225,8 @@ class Pairing:
 
 
 def _is_last_step(y: Value, node: Node) -> bool:
-    return y.maker is not None and y.maker.number == node.number and bool(y.maker.step)
+    same = y.maker is not None and y.maker.number == node.number
+    return same and bool(y.maker and y.maker.step) and not node.step
 
 
 _CHOOSE = frozenset({"max", "min", "argmax", "argmin", "maximum", "minimum", "clip", "sort"})

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Any
 
+from promoarray.console import counted
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.block import RECORDED, REWRITTEN, failed_in, recording
@@ -24,6 +25,7 @@ from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.tape import Tape, seed
+from promoarray.diagnostics.run.steps import COUNTED, ending_behind
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
 from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
@@ -100,6 +102,8 @@ class RecordingWatch(Watch):
 
     def _recording(self, recorder: Recorder) -> AbstractContextManager[Any]:
         task, name = self.task, recorder.framework
+        if task.steps and name in COUNTED:
+            self._entered.enter_context(ending_behind(name, task.steps, self._end))
         if name not in REWRITTEN:
             self._say_unheard(name)
             return recording(RECORDED[name], recorder)
@@ -110,6 +114,11 @@ class RecordingWatch(Watch):
             recorder, packages=task.packages, past=past
         )
         return rewriting
+
+    def _end(self) -> None:
+        """Note that the run ends before the program does."""
+        what = f"what follows {counted(self.task.steps, 'step')} of an optimizer"
+        self.recorders[0].report.unexamined[NotExamined(what, "--steps ended the run there")] = 1
 
     def _say_unheard(self, library: str) -> None:
         """Note the other threads that are there when a library is imported: nobody hears of what

@@ -77,6 +77,7 @@ class Task:
     checks: Any = None
     # where its calls are kept with their values, as ``tape.TapeAsked`` has it
     tape: Any = None
+    steps: int = 0  # behind so many steps of an optimizer it ends; 0 for none
 
     @property
     def recorded_libraries(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from promoarray.diagnostics.align.graph import Graph, read
 from promoarray.diagnostics.align.pairing import Pairing
 from promoarray.diagnostics.align.report import Aligned
 from promoarray.diagnostics.align.rounding import measured, note
-from promoarray.diagnostics.align.weights import proposed
+from promoarray.diagnostics.align.weights import Packed, proposed
 from promoarray.diagnostics.record.tape import Tape, TapeAsked
 
 DRAW = np.random.default_rng(0)
@@ -313,6 +313,51 @@ def departure(tmp_path: Path, **how: Any) -> Any:
         attention(run, **options)
         run.tape.write()
     return find(Pairing(read(str(tmp_path / "torch.zip")), read(str(tmp_path / "jax.zip"))))
+
+
+E = {name: DRAW.normal(size=(8, 8)).astype("float32") for name in ("q", "k", "v", "out")}
+
+
+def attended(x: Any) -> Any:
+    """What ``multi_head_attention_forward`` gives: two heads of four."""
+    by_heads = lambda w: (x @ E[w]).reshape(5, 1, 2, 4).transpose(1, 2, 0, 3)  # noqa: E731
+    scores = by_heads("q") @ by_heads("k").swapaxes(-1, -2) / 2
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    made = powers / powers.sum(-1, keepdims=True) @ by_heads("v")
+    return made.transpose(2, 0, 1, 3).reshape(5, 1, 8) @ E["out"]
+
+
+@pytest.mark.parametrize("scale", [0.5, None])
+def test_attention_that_one_program_has_as_a_function(scale: float | None, tmp_path: Path) -> None:
+    x, packed = X[:, None], np.concatenate([E[name].T for name in "qkv"])
+
+    def first(run: Written) -> None:
+        given = x, x, x, 8, 2, packed, None, None, None, False, 0.0, E["out"].T.copy(), None
+        y = run(1, "", attended(x), *given, name="multi_head_attention_forward", training=True)
+        run(2, "tanh", np.tanh(y), y)
+
+    def second(run: Written) -> None:
+        made = [run(1, "matmul", x @ E[name], x, E[name]) for name in "qkv"]
+        split = [y.reshape(5, 1, 2, 4).transpose(1, 2, 0, 3).copy() for y in made]
+        q, k, v = (run(2, "transpose", z, y) for y, z in zip(made, split, strict=True))
+        scores = run(3, "matmul", q @ k.swapaxes(-1, -2), q, k)
+        if scale is not None:
+            scores = run(4, "multiply", scores * np.float32(scale), scores, scale)
+        powers = np.exp(scores - scores.max(-1, keepdims=True))
+        shares = run(5, "", powers / powers.sum(-1, keepdims=True), scores, name="softmax", axis=-1)
+        y = run(6, "matmul", shares @ v, shares, v)
+        y = run(7, "reshape", y.transpose(2, 0, 1, 3).reshape(5, 1, 8), y)
+        y = run(8, "matmul", y @ E["out"], y, E["out"])
+        run(9, "tanh", np.tanh(y), y)
+
+    pair = graphs(tmp_path, first, second)
+    found = find(Pairing(*pair, packed={Packed(True, packed.shape, 0, 3)}))
+    if scale is not None:
+        assert found is None
+        return
+    assert found is not None
+    assert found.second.place.line == 3
+    assert found.cause.startswith("a step less: the first has scaled")
 
 
 def test_the_report_is_as_its_schema_has_it(tmp_path: Path, capsys: Any) -> None:
