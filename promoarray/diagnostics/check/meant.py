@@ -12,6 +12,7 @@ from promoarray.core.call_site import Site, source_of
 from promoarray.diagnostics.model.flow import COMPARISONS, Flow, RecordedOperation, Source
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
+    LEAST,
     NAN,
     OVERFLOW,
     RANGE,
@@ -37,6 +38,8 @@ def meant(each: LostPlace, share: float = SHARE, flow: Flow | None = None) -> st
         return why
     if each.kind == UNDERFLOW and each.count < share * each.of:
         return f"underflow of less than {share:.0%}"
+    if each.kind == UNDERFLOW and _is_nothing_beside(each, flow):
+        return "underflow of what is added to a number"
     if each.kind in (WRAP, RANGE) and _low_bits_alone(each, flow):
         return LOW_BITS
     if each.kind == WRAP and _is_tested(each, flow):
@@ -130,6 +133,19 @@ def _low_bits_alone(each: LostPlace, flow: Flow) -> bool:
                 return False
     turns = any(x[0] in met for op in own for given in op.sources for x in given)
     return not met & own_results and (takes or (moduli and turns))
+
+
+def _is_nothing_beside(each: LostPlace, flow: Flow) -> bool:
+    """Whether a result is only added to a number of the source, as in ``1 - decay**step``."""
+    own = {x.makes for x in flow.operations if x.place.site == each.site}
+    readers = [x for x in flow.operations if any(s[0] in own for some in x.sources for s in some)]
+    return bool(readers) and all(
+        reader.name in ("add", "subtract")
+        and any(
+            isinstance(x.value, (int, float)) and abs(x.value) >= LEAST for x in reader.operands
+        )
+        for reader in readers
+    )
 
 
 def _is_tested(each: LostPlace, flow: Flow) -> bool:

@@ -49,6 +49,9 @@ unstable: in more digits the result is another | unstable | unstable | that are 
 """)
 """By name, in the order in which reports have them."""
 
+LEAST = 0.25
+"""Beside a number from here on what underflows is nothing, in any dtype of 16 bits and more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:

@@ -493,6 +493,16 @@ def test_bits_that_are_taken_of_what_wraps(check: Any, text: str, lines: list[in
     assert [each.program.line - 1 for each in found] == lines
 
 
+def test_what_underflows_beside_a_number_is_no_loss(check: Any) -> None:
+    found = check("""\
+for n in range(820, 850):
+    c = 1 - np.float32(0.9) ** np.float32(n)
+    d = 2 * np.float32(0.9) ** np.float32(n)
+""")
+    told = [x.program.line - 1 for x in found if not meant(x, flow=check.flow)]
+    assert set(told) == {3}
+
+
 def test_updates_that_vanish_as_they_converge(check: Any) -> None:
     found = check("""\
 w, e = np.ones(3), np.ones(3, np.float16)

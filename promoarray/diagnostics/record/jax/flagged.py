@@ -17,6 +17,7 @@ from jax.extend.core import ClosedJaxpr, Literal
 
 from promoarray.diagnostics.calls.common import plain
 from promoarray.diagnostics.model.lost import (
+    LEAST,
     ABSORBED,
     DIGITS,
     NAN,
@@ -46,10 +47,10 @@ class Unflagged(Exception):
     """A function has a part of which no flag tells what it loses."""
 
 
-ENTERS, _HAS_INF, _LASTS, _SHOWS = 1, 2, 4, 8
+ENTERS, _HAS_INF, _LASTS, _SHOWS, _NOTHING = 1, 2, 4, 8, 16
 """What is known of a value: it comes from an argument, through products and moves alone; it is an
 Inf or NaN of the source. And what becomes of it: it comes out, so; Inf and NaN of it show in what
-is made of it."""
+is made of it; it is added to a number of the source beside which a small one is nothing."""
 
 
 def any_of(some: Arrays) -> Any:
@@ -76,7 +77,7 @@ class Looks:
         jaxpr = closed.jaxpr
         values = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*closed.consts, *given), strict=True))
         tags = dict(zip(jaxpr.invars, known, strict=True))
-        last, shown = _lasting(jaxpr, becomes), _shown(jaxpr, becomes)
+        last, shown, nothing = _lasting(jaxpr, becomes), _shown(jaxpr, becomes), _nothing(jaxpr)
 
         def value(x: Any) -> Any:
             return x.val if isinstance(x, Literal) else values[x]
@@ -89,7 +90,10 @@ class Looks:
         for eqn in jaxpr.eqns:
             ins, before = [*map(value, eqn.invars)], [*map(tag, eqn.invars)]
             given_shown = [not isinstance(x, Literal) and x in shown for x in eqn.invars]
-            becomes = [_LASTS * (x in last) | _SHOWS * (x in shown) for x in eqn.outvars]
+            becomes = [
+                _LASTS * (x in last) | _SHOWS * (x in shown) | _NOTHING * (x in nothing)
+                for x in eqn.outvars
+            ]
             made, after = self._carry_out(eqn, ins, before, given_shown, becomes)
             values.update(zip(eqn.outvars, made, strict=True))
             tags.update(zip(eqn.outvars, after, strict=True))
@@ -225,13 +229,13 @@ class Looks:
                     own = [y for y, is_shown in zip(given, shown, strict=True) if not is_shown]
                     self._add({OVERFLOW, NAN}, partial(flags.new, x, () if chosen else own))
                 if jnp.issubdtype(x.dtype, jnp.floating):
-                    self._floats(name, given, x, known, becomes[0] & _LASTS)
+                    self._floats(name, given, x, known, becomes[0])
         return None
 
-    def _floats(self, name: str, given: Arrays, made: Any, known: list[int], lasts: int) -> None:
-        if name in SMALL:
+    def _floats(self, name: str, given: Arrays, made: Any, known: list[int], becomes: int) -> None:
+        if name in SMALL and not becomes & _NOTHING:
             self._add({UNDERFLOW}, lambda: flags.is_small(made) & flags.all_nonzero(given))
-        if name in ("add", "sub") and lasts and len(given) == 2:
+        if name in ("add", "sub") and becomes & _LASTS and len(given) == 2:
             for n in (0, 1)[: 1 if name == "sub" else 2]:
                 if known[n] & ENTERS and given[n].shape == made.shape:
                     self._add({ABSORBED}, partial(flags.stands_still, given[n], given[1 - n], made))
@@ -323,6 +327,21 @@ def _shown(jaxpr: Any, becomes: Sequence[int]) -> set[Any]:
             if not masks & given and not _is_left(eqn):
                 shown |= given
     return shown - {*jaxpr.invars, *jaxpr.constvars}  # which nobody has looked at
+
+
+def _nothing(jaxpr: Any) -> set[Any]:
+    """The variables that are only added to numbers of the source beside which a small one is
+    nothing, as in ``1 - decay**step``."""
+    adds: set[Any] = set()
+    others = {x for x in jaxpr.outvars if not isinstance(x, Literal)}
+    for eqn in jaxpr.eqns:
+        numbers = [x.val for x in eqn.invars if isinstance(x, Literal)]
+        is_sum = eqn.primitive.name in ("add", "sub") and numbers
+        if is_sum and bool(np.all(np.abs(np.asarray(numbers, float)) >= LEAST)):
+            adds |= _variables(eqn)
+        else:
+            others |= _variables(eqn)
+    return adds - others
 
 
 def _is_inf(x: Any) -> bool:
