@@ -17,9 +17,9 @@ from jax.extend.core import ClosedJaxpr, Literal
 
 from promoarray.diagnostics.calls.common import plain
 from promoarray.diagnostics.model.lost import (
-    LEAST,
     ABSORBED,
     DIGITS,
+    LEAST,
     NAN,
     OVERFLOW,
     RANGE,
