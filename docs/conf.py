@@ -91,7 +91,7 @@ if "Documentation" in SOURCE:  # a list of the published versions lies beside th
     }
     html_theme_options["check_switcher"] = False
     html_theme_options["navbar_end"] = ["version-switcher", "theme-switcher", "navbar-icon-links"]
-html_sidebars = {"index": [], "start": []}
+html_sidebars = {"index": [], "start": [], "gallery": []}
 html_show_sourcelink = False
 html_show_copyright = False
 
