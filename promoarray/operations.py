@@ -66,23 +66,12 @@ class Family(Enum):
 
 
 class Operation(NamedTuple):
-    """One operation.
+    """One operation."""
 
-    Attributes
-    ----------
-    name : str
-        The array API's name where it has one.
-    family : Family
-    arity : int
-        How many operands take part in promotion; 0 means any number.
-    symbol : str
-        The Python operator, or "".
-    """
-
-    name: str
+    name: str  # the array API's name where it has one
     family: Family
-    arity: int
-    symbol: str = ""
+    arity: int  # how many operands take part in promotion; 0 means any number
+    symbol: str = ""  # the Python operator, or ""
 
 
 _TEXT = """

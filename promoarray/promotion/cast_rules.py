@@ -54,25 +54,14 @@ CodeTransform = Callable[[Codes, DType, DType, Codes], Codes]
 
 
 class Case(NamedTuple):
-    """What is otherwise for some casts.
+    """What is otherwise for some casts."""
 
-    Attributes
-    ----------
-    to, of : frozenset of DType
-        The targets and the sources it is about.
-    when : mapping
-        The settings of knobs it holds under.
-    changes : mapping
-        Fields of the mode.
-    transform : CodeTransform or None
-        What no mode can say.
-    """
-
+    # ``to``, ``of``: the targets and the sources it is about.
     to: frozenset[DType]
     of: frozenset[DType]
-    when: Mapping[str, object]
-    changes: Mapping[str, Any]
-    transform: CodeTransform | None = None
+    when: Mapping[str, object]  # the settings of knobs it holds under
+    changes: Mapping[str, Any]  # fields of the mode
+    transform: CodeTransform | None = None  # what no mode can say
 
     def holds(self, source: DType, target: DType, settings: Mapping[str, object]) -> bool:
         """Whether a cast is one of them."""
@@ -99,13 +88,7 @@ def case(
 
 
 class Knob(NamedTuple):
-    """An argument that a policy's casts take.
-
-    Attributes
-    ----------
-    default : object
-    choices : tuple
-    """
+    """An argument that a policy's casts take."""
 
     default: Any
     choices: tuple[Any, ...]
@@ -132,22 +115,11 @@ ROUND_MODE = Knob(default="up", choices=("up", "down", "nearest"))
 
 
 class Quirk(NamedTuple):
-    """A bug of a shipped framework, to be had by name.
+    """A bug of a shipped framework, to be had by name."""
 
-    Attributes
-    ----------
-    name : str
-        Of words and hyphens.
-    sentence : str
-        What it changes.
-    source : str
-        Which package does so, in which version.
-    cases : tuple of Case
-    """
-
-    name: str
-    sentence: str
-    source: str
+    name: str  # of words and hyphens
+    sentence: str  # what it changes
+    source: str  # which package does so, in which version
     cases: tuple[Case, ...]
 
     def __str__(self) -> str:
@@ -181,39 +153,22 @@ NO_KNOBS = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CastRule:
-    """How a policy casts.
+    """How a policy casts."""
 
-    Attributes
-    ----------
-    mode : CastMode
-        The general mode of the kernels.
-    cases : tuple of Case
-        What is otherwise; of two about one cast, the later holds.
-    knobs : mapping of Knob
-        The arguments that casts take besides the dtype.
-    refuses : callable
-        From (source, target) to why ``astype`` refuses the pair, or None. Casts that an operation
-        makes inside itself are not asked.
-    gives : mapping of DType to Given
-        What ``astype`` gives in place of a dtype, of arrays that have another.
-    quirks : tuple of Quirk
-        Those there are.
-    on : tuple of str
-        Those that are on, in the order of ``quirks``.
-    sources : tuple of Source
-    notes : tuple of str
-        What was chosen where the sources say nothing or contradict themselves; a ``Note`` says
-        which casts it is about.
-    """
-
-    mode: CastMode = DEFAULT
-    cases: tuple[Case, ...] = ()
+    mode: CastMode = DEFAULT  # the general mode of the kernels
+    cases: tuple[Case, ...] = ()  # what is otherwise; of two about one cast, the later holds
+    # The arguments that casts take besides the dtype.
     knobs: Mapping[str, Knob] = field(default_factory=dict)
+    # From (source, target) to why ``astype`` refuses the pair, or None. Casts that an operation
+    # makes inside itself are not asked.
     refuses: Callable[[DType, DType], str | None] = all_pairs
+    # What ``astype`` gives in place of a dtype, of arrays that have another.
     gives: Mapping[DType, Given] = field(default_factory=dict)
-    quirks: tuple[Quirk, ...] = ()
-    on: tuple[str, ...] = ()
+    quirks: tuple[Quirk, ...] = ()  # those there are
+    on: tuple[str, ...] = ()  # those that are on, in the order of ``quirks``
     sources: tuple[Source, ...] = ()
+    # What was chosen where the sources say nothing or contradict themselves; a ``Note`` says which
+    # casts it is about.
     notes: tuple[str, ...] = ()
     plans: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)
     effects: dict[Any, CastPlan] = field(default_factory=dict, init=False, repr=False)

@@ -42,28 +42,17 @@ EVERY = tuple(Given)
 
 @dataclass(frozen=True)
 class Case:
-    """Some foreign operands, and what they enter as.
-
-    Attributes
-    ----------
-    entry : Entry
-    kinds : tuple of Given
-    dtypes, beside : frozenset of DType or None
-        Its dtype, and that of the array beside it; None for any.
-    operations : frozenset of str or None
-        Names of operations; None for any that is written as in ``forms``.
-    forms : tuple of Form
-    first : bool or None
-        Whether it stands left of the array; None for either side.
-    """
+    """Some foreign operands, and what they enter as."""
 
     entry: Entry
     kinds: tuple[Given, ...] = EVERY
+    # ``dtypes``, ``beside``: its dtype, and that of the array beside it; None for any.
     dtypes: frozenset[DType] | None = None
     beside: frozenset[DType] | None = None
+    # Names of operations; None for any that is written as in ``forms``.
     operations: frozenset[str] | None = None
     forms: tuple[Form, ...] = tuple(Form)
-    first: bool | None = None
+    first: bool | None = None  # whether it stands left of the array; None for either side
 
     def holds(
         self, kind: Given, dtype: DType, beside: DType, name: str, form: Form, first: bool
@@ -110,16 +99,9 @@ def _coded(codes: str) -> frozenset[DType] | None:
 
 @dataclass(frozen=True, eq=False)
 class Foreign:
-    """How foreign operands enter: by the first case that holds, else as arrays of their dtype.
+    """How foreign operands enter: by the first case that holds, else as arrays of their dtype."""
 
-    Attributes
-    ----------
-    library : str
-        The framework, as messages name it.
-    cases : tuple of Case
-    """
-
-    library: str
+    library: str  # the framework, as messages name it
     cases: tuple[Case, ...]
     _known: dict[Any, Entry] = field(default_factory=dict, repr=False)
 

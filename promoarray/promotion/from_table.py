@@ -31,22 +31,13 @@ OVERFLOW = {"raise": in_range, "wrap": wrap}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Extended:
-    """A rule of dtypes, extended to the Python scalars it does not name.
+    """A rule of dtypes, extended to the Python scalars it does not name."""
 
-    Attributes
-    ----------
-    base : Table or Lattice
-        Asked first; what it says of weak types holds.
-    defaults : mapping
-        What the weak types become when nothing strong is near.
-    scalars : str
-        ``"weak"``: a scalar counts only if its kind is above the array's, and then as its default
-        (a complex one beside a float as the least complex dtype that holds the float);
-        ``"strong"``: always as its default; ``"refuse"``: never.
-    """
-
-    base: Table | Lattice
-    defaults: Mapping[DType, DType]
+    base: Table | Lattice  # asked first; what it says of weak types holds
+    defaults: Mapping[DType, DType]  # what the weak types become when nothing strong is near
+    # ``"weak"``: a scalar counts only if its kind is above the array's, and then as its default (a
+    # complex one beside a float as the least complex dtype that holds the float); ``"strong"``:
+    # always as its default; ``"refuse"``: never.
     scalars: str
 
     def __call__(self, a: DType, b: DType) -> DType | None:

@@ -67,21 +67,11 @@ ARRAYS = _Arrays()
 
 
 class Decomposition(NamedTuple):
-    """Two operations in place of one, the first of them rounded to the dtype it has by itself.
+    """Two operations in place of one, the first of them rounded to the dtype it has by itself."""
 
-    Attributes
-    ----------
-    first : str
-        The operation on one operand, whose place its result takes.
-    operand : int
-        Which operand, counted from 0.
-    then : str
-        The operation on all of them.
-    """
-
-    first: str
-    operand: int
-    then: str
+    first: str  # the operation on one operand, whose place its result takes
+    operand: int  # which operand, counted from 0
+    then: str  # the operation on all of them
 
 
 class Plan(NamedTuple):
@@ -141,17 +131,11 @@ class Refusal(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A plan for these very values.
-
-    Attributes
-    ----------
-    plan : Plan
-    values : tuple
-        The operands, every Python scalar as a value that the input it becomes can hold. An
-        infinity in an integer dtype is an int beyond it, compared as the number it is.
-    """
+    """A plan for these very values."""
 
     plan: Plan
+    # The operands, every Python scalar as a value that the input it becomes can hold. An infinity
+    # in an integer dtype is an int beyond it, compared as the number it is.
     values: tuple[Any, ...]
 
 

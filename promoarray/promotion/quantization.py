@@ -20,146 +20,85 @@ from promoarray.promotion.source import Source
 
 
 class Rounding(NamedTuple):
-    """How a quotient becomes an integer.
+    """How a quotient becomes an integer."""
 
-    Attributes
-    ----------
-    adds : {"after", "before", "fused"}
-        When the zero point is added: to the integer; to the quotient, and the sum is rounded to the
-        dtype computed in before it is to an integer; or so in one step with the product.
-    halves : {"even", "up"}
-        Where halves go; up is ``floor(q + 0.5)``.
-    nan : {"lowest", "highest", "zero"}
-        What it becomes.
-    register : int
-        Of how many bits the integer is that the zero point is added to, if any: what it cannot
-        hold, NaN too, is its lowest number, and the sum wraps.
-    """
-
+    # "after", "before", "fused": when the zero point is added: to the integer; to the quotient, and
+    # the sum is rounded to the dtype computed in before it is to an integer; or so in one step with
+    # the product.
     adds: str = "after"
-    halves: str = "even"
-    nan: str = "lowest"
+    halves: str = "even"  # "even", "up": where halves go; up is ``floor(q + 0.5)``
+    nan: str = "lowest"  # "lowest", "highest", "zero": what it becomes
+    # Of how many bits the integer is that the zero point is added to, if any: what it cannot hold,
+    # NaN too, is its lowest number, and the sum wraps.
     register: int = 0
 
 
 class Rounds(NamedTuple):
-    """How some calls round.
+    """How some calls round."""
 
-    Attributes
-    ----------
-    name : {"quantize", "fake_quantize"}
-    along : tuple of bool
-        With one scale, with several.
-    to : frozenset of DType
-    rounding : Rounding
-    """
-
-    name: str
-    along: tuple[bool, ...]
+    name: str  # "quantize", "fake_quantize"
+    along: tuple[bool, ...]  # with one scale, with several
     to: frozenset[DType]
     rounding: Rounding
 
 
 class Faked(NamedTuple):
-    """What a framework's ``fake_quantize`` of its own takes, and to what; its dtype is x's.
+    """What a framework's ``fake_quantize`` of its own takes, and to what; its dtype is x's."""
 
-    Attributes
-    ----------
-    title : str
-        The function it is.
-    given, targets : frozenset of DType
-    """
-
-    title: str
+    title: str  # the function it is
     given: frozenset[DType]
     targets: frozenset[DType]
 
 
 class Range(NamedTuple):
-    """How ``dynamic_quantize`` makes a scale and a zero point of the ends of a range.
+    """How ``dynamic_quantize`` makes a scale and a zero point of the ends of a range."""
 
-    Attributes
-    ----------
-    least : float
-        The smallest scale.
-    rounds_quotient : bool
-        Whether the quotient ``low / scale`` is rounded, and not the zero point.
-    zero : bool
-        Whether 0 is taken into the range first; else halves of the zero point go up.
-    """
-
+    # Whether 0 is taken into the range first; else halves of the zero point go up.
     zero: bool = True
-    least: float = 0.0
+    least: float = 0.0  # the smallest scale
+    # Whether the quotient ``low / scale`` is rounded, and not the zero point.
     rounds_quotient: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Quantization:
-    """How a framework quantizes.
+    """How a framework quantizes."""
 
-    Attributes
-    ----------
-    title : str
-        The function it is.
-    given, scales, targets, restored : frozenset of DType
-        What is quantized, by which scales, to what; what dequantized numbers may be.
-    default : DType or None
-        The target that is meant where none is named.
-    compute : DType or None
-        What is divided in, and what a Python float is as a scale. None: the precision asked for,
-        else the dtype of the scale.
-    divides : DType or None
-        What is divided in whatever the scale is, and whatever is asked for.
-    multiplies : bool
-        Whether x is multiplied by ``1 / scale``, which is rounded, and not divided.
-    roundings : tuple of Rounds
-        The first that is about a call holds; without one ``Rounding()``.
-    one_type : bool
-        Whether x and scale must be of one type.
-    own_zero_points : bool
-        Whether zero points are of the target's dtype, and not of any integer's.
-    axis : int or None
-        The axis of a vector of scales where none is named; None asks for it.
-    lacks : mapping
-        From an argument that its functions do not have to what to do about it.
-    cast : CastRule or None
-        How narrow floats are made; None: as the policy casts.
-    faked : Faked or None
-        Its ``fake_quantize``. None: it is one of the other two after the other, in the dtype of the
-        scale.
-    ranged : tuple of frozenset of DType
-        What ``dynamic_quantize`` takes, and to what.
-    shifted : bool
-        Whether ``fake_quantize`` counts from the lowest number, as TensorFlow's does.
-    range : Range
-    quirks : mapping
-        From quirks of the policy's casts to the fields that they change.
-    own : bool
-        Whether it is the framework's own, and not borrowed from ONNX.
-    sources : tuple of Source
-    """
-
-    title: str
+    title: str  # the function it is
+    # ``given``, ``scales``, ``targets``, ``restored``: what is quantized, by which scales, to what;
+    # what dequantized numbers may be.
     given: frozenset[DType]
     scales: frozenset[DType]
     targets: frozenset[DType]
     restored: frozenset[DType]
+    # What ``dynamic_quantize`` takes, and to what.
     ranged: tuple[frozenset[DType], frozenset[DType]]
-    default: DType | None = dt.uint8
+    default: DType | None = dt.uint8  # the target that is meant where none is named
+    # What is divided in, and what a Python float is as a scale. None: the precision asked for, else
+    # the dtype of the scale.
     compute: DType | None = None
+    # What is divided in whatever the scale is, and whatever is asked for.
     divides: DType | None = None
+    # Whether x is multiplied by ``1 / scale``, which is rounded, and not divided.
     multiplies: bool = False
+    # The first that is about a call holds; without one ``Rounding()``.
     roundings: tuple[Rounds, ...] = ()
-    one_type: bool = False
+    one_type: bool = False  # whether x and scale must be of one type
+    # Whether zero points are of the target's dtype, and not of any integer's.
     own_zero_points: bool = False
-    axis: int | None = 1
+    axis: int | None = 1  # the axis of a vector of scales where none is named; None asks for it
+    # From an argument that its functions do not have to what to do about it.
     lacks: Mapping[str, str] = field(default_factory=dict)
-    cast: CastRule | None = None
+    cast: CastRule | None = None  # how narrow floats are made; None: as the policy casts
+    # Its ``fake_quantize``. None: it is one of the other two after the other, in the dtype of the
+    # scale.
     faked: Faked | None = None
+    # Whether ``fake_quantize`` counts from the lowest number, as TensorFlow's does.
     shifted: bool = False
     range: Range = field(default_factory=Range)
+    # From quirks of the policy's casts to the fields that they change.
     quirks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    own: bool = True
+    own: bool = True  # whether it is the framework's own, and not borrowed from ONNX
     sources: tuple[Source, ...] = ()
 
     def computes_in(self, scale: DType, precision: DType | None) -> DType:

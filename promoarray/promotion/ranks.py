@@ -47,25 +47,16 @@ class ArraysFirst:
     """The types operands count as: arrays from left to right, then 0-d arrays, then scalars.
 
     A Python scalar that has nothing before it counts as its default dtype.
-
-    Attributes
-    ----------
-    arrays : PromotionRule
-        Two arrays.
-    scalar : PromotionRule
-        The dtype so far and a Python scalar.
-    zero_d : PromotionRule or None
-        The dtype of the arrays and a 0-d one; None if a 0-d array is an array like any other.
-    zero_ds : PromotionRule or None
-        Two 0-d arrays without any array; None if they are as two arrays.
-    why, why_scalar : str
-        Why arrays, and why a Python scalar, do not join; "" if that is the policy's own reason.
     """
 
-    arrays: PromotionRule
-    scalar: PromotionRule
+    arrays: PromotionRule  # two arrays
+    scalar: PromotionRule  # the dtype so far and a Python scalar
+    # The dtype of the arrays and a 0-d one; None if a 0-d array is an array like any other.
     zero_d: PromotionRule | None = None
+    # Two 0-d arrays without any array; None if they are as two arrays.
     zero_ds: PromotionRule | None = None
+    # ``why``, ``why_scalar``: why arrays, and why a Python scalar, do not join; "" if that is the
+    # policy's own reason.
     why: str = ""
     why_scalar: str = ""
 
@@ -96,18 +87,11 @@ class ArraysFirst:
 @dataclass(frozen=True, slots=True)
 class LowestFirst:
     """The types operands count as: each rank is promoted among itself, then the lower ones raise
-    the higher ones.
+    the higher ones."""
 
-    Attributes
-    ----------
-    raised : callable
-        From the policy, the dtype of a rank and that of a lower one to what the higher becomes.
-    strong : bool
-        Whether Python scalars count as their default dtypes.
-    """
-
+    # From the policy, the dtype of a rank and that of a lower one to what the higher becomes.
     raised: Callable[[PolicyLike, DType, DType], DType | None]
-    strong: bool = False
+    strong: bool = False  # whether Python scalars count as their default dtypes
 
     def __call__(
         self, policy: PolicyLike, operands: tuple[Operand, ...]

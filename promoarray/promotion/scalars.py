@@ -30,26 +30,18 @@ NARROW = {**WIDE, dt.weak_float: dt.float32, dt.weak_complex: dt.complex64}
 
 
 class Passing(NamedTuple):
-    """The numbers that a rule has nothing to say about, so that compiled code need not ask it.
+    """The numbers that a rule has nothing to say about, so that compiled code need not ask it."""
 
-    Attributes
-    ----------
-    low, high : int
-        Ints between these stay as they are wherever the dtype holds them. So do floats on their way
-        to integer dtypes, but for the fraction, which the cast drops.
-    floats : DType
-        What floats are rounded to before they are cast: float64, as they are, or float32.
-    within : bool
-        Whether finite numbers beyond the largest of a float or complex dtype are for the rule.
-    narrow : DType or None
-        What floats are rounded to on their way to integers of fewer than 64 bits, if that is not
-        what ``floats`` says.
-    """
-
+    # ``low``, ``high``: ints between these stay as they are wherever the dtype holds them. So do
+    # floats on their way to integer dtypes, but for the fraction, which the cast drops.
     low: int = -(1 << 63)
     high: int = (1 << 63) - 1
+    # What floats are rounded to before they are cast: float64, as they are, or float32.
     floats: DType = dt.float64
+    # Whether finite numbers beyond the largest of a float or complex dtype are for the rule.
     within: bool = False
+    # What floats are rounded to on their way to integers of fewer than 64 bits, if that is not what
+    # ``floats`` says.
     narrow: DType | None = None
 
 
@@ -247,31 +239,18 @@ def not_negative(fit: Fit, wraps: bool = False) -> Fit:
 
 
 class Scalars(NamedTuple):
-    """What happens to a Python scalar on its way into the dtype the plan gives it.
+    """What happens to a Python scalar on its way into the dtype the plan gives it."""
 
-    Attributes
-    ----------
-    fit : callable
-        From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
-    fit_compared : callable or None
-        As ``fit``, for a scalar that is compared with; None where ``fit`` is for it too. It may
-        answer an infinity for an int beyond the dtype.
-    fit_family : mapping
-        As ``fit``, for operations and families of them that have a rule of their own.
-    fit_alone : callable or None
-        As ``fit``, for the first of operands none of which is an array.
-    fit_exponent : callable or None
-        As ``fit``, for an exponent; ValueError refuses.
-    fit_bound : callable or None
-        As ``fit``, for a bound of ``clip``; ``upper=`` says which one it is, ``of=`` what is
-        clipped.
-    """
-
+    # From (value, dtype) to a Python value the dtype can hold; OverflowError refuses.
     fit: Fit = in_range
+    # As ``fit``, for a scalar that is compared with; None where ``fit`` is for it too. It may
+    # answer an infinity for an int beyond the dtype.
     fit_compared: Fit | None = None
+    # As ``fit``, for operations and families of them that have a rule of their own.
     fit_family: Mapping[str | Family, Fit] = MappingProxyType({})
-    fit_alone: Fit | None = None
-    fit_exponent: Fit | None = None
+    fit_alone: Fit | None = None  # as ``fit``, for the first of operands none of which is an array
+    fit_exponent: Fit | None = None  # as ``fit``, for an exponent; ValueError refuses
+    # As ``fit``, for a bound of ``clip``; ``upper=`` says which one it is, ``of=`` what is clipped.
     fit_bound: Callable[..., Any] | None = None
 
     def rule(

@@ -14,17 +14,6 @@ class Note(str):
 
     A plain string is about every case.
 
-    Attributes
-    ----------
-    dtypes : frozenset of DType
-        Operations whose arrays are all of these; casts from or to one of these.
-    of : frozenset of DType
-        Casts from these only.
-    ranks : frozenset of Rank
-        Operations with an operand of these ranks.
-    borrowed : bool
-        Whether it says that the casts are ml_dtypes', as no source of the framework defines them.
-
     Examples
     --------
     >>> from promoarray.dtypes import float8_e4m3fn, int8
@@ -33,9 +22,11 @@ class Note(str):
     (True, False)
     """
 
+    # Operations whose arrays are all of these; casts from or to one of these.
     dtypes: frozenset[DType]
-    of: frozenset[DType]
-    ranks: frozenset[Rank]
+    of: frozenset[DType]  # casts from these only
+    ranks: frozenset[Rank]  # operations with an operand of these ranks
+    # Whether it says that the casts are ml_dtypes', as no source of the framework defines them.
     borrowed: bool = False
 
     def __new__(

@@ -91,48 +91,35 @@ NumbersCheck = Callable[[tuple[Any, ...], DType], None]
 
 
 class Stored(NamedTuple):
-    """How a policy stores Python numbers.
+    """How a policy stores Python numbers."""
 
-    Attributes
-    ----------
-    fit : Fit
-        What is done with a number that goes into a dtype; TypeError, ValueError and OverflowError
-        refuse it.
-    fit_by : mapping
-        The same of functions that have a rule of their own, by name: ``setitem``, ``full``,
-        ``full_like``, ``asarray``, ``arange``, ``linspace``. Without one ``setitem`` treats an int
-        that does not fit as operators do.
-    dtype_by : mapping
-        Where no dtype is given, what these functions make of numbers, if it is not the policy's
-        default for the highest kind among them. ``zeros``, ``ones``, ``empty`` and ``eye`` are
-        asked without numbers.
-    check_by : mapping
-        What refuses the numbers of ``arange`` and ``linspace`` together, whatever comes of them,
-        given the dtype they are to have.
-    range : callable
-        From ``start``, ``stop`` and ``step`` of ``arange`` to the real numbers it counts by;
-        TypeError and ValueError refuse them.
-    strong_lists : bool
-        Whether numbers in a list beside arrays without axes count as their default dtypes do:
-        ``np.asarray([np.float16(1), 1])`` is float64.
-    reads : mapping
-        Functions that read the number off an array or a scalar of NumPy's that they fill with, and
-        the dtype that they then make where none is given, None for that of the number.
-    promotes : frozenset of str
-        Functions of numbers whose dtype is the common one of the arrays and of NumPy's scalars
-        among them: ``arange``, and of floats ``linspace``.
-    weak_lists : bool
-        Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
-    """
-
+    # What is done with a number that goes into a dtype; TypeError, ValueError and OverflowError
+    # refuse it.
     fit: Fit = held
+    # The same of functions that have a rule of their own, by name: ``setitem``, ``full``,
+    # ``full_like``, ``asarray``, ``arange``, ``linspace``. Without one ``setitem`` treats an int
+    # that does not fit as operators do.
     fit_by: Mapping[str, Fit] = MappingProxyType({})
+    # Where no dtype is given, what these functions make of numbers, if it is not the policy's
+    # default for the highest kind among them. ``zeros``, ``ones``, ``empty`` and ``eye`` are asked
+    # without numbers.
     dtype_by: Mapping[str, NumbersDType] = MappingProxyType({})
+    # What refuses the numbers of ``arange`` and ``linspace`` together, whatever comes of them,
+    # given the dtype they are to have.
     check_by: Mapping[str, NumbersCheck] = MappingProxyType({})
+    # From ``start``, ``stop`` and ``step`` of ``arange`` to the real numbers it counts by;
+    # TypeError and ValueError refuse them.
     range: Callable[[Any, Any, Any], tuple[Any, Any, Any]] = real_range
+    # Whether numbers in a list beside arrays without axes count as their default dtypes do:
+    # ``np.asarray([np.float16(1), 1])`` is float64.
     strong_lists: bool = False
+    # Functions that read the number off an array or a scalar of NumPy's that they fill with, and
+    # the dtype that they then make where none is given, None for that of the number.
     reads: Mapping[str, DType | None] = MappingProxyType({})
+    # Functions of numbers whose dtype is the common one of the arrays and of NumPy's scalars among
+    # them: ``arange``, and of floats ``linspace``.
     promotes: frozenset[str] = frozenset()
+    # Whether lists of numbers are weakly typed as lone numbers are, where arrays can be.
     weak_lists: bool = False
 
     def rule(self, name: str) -> Fit:

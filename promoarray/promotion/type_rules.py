@@ -42,49 +42,29 @@ def integers_by_scalar(name: str, operands: tuple[Operand, ...], computed: DType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """The rule most operations go by: operand types, promote, admit, compute, result.
+    """The rule most operations go by: operand types, promote, admit, compute, result."""
 
-    Attributes
-    ----------
-    operand_types : OperandTypes or None
-        What each operand counts as, in place of the policy's.
-    promote : PromotionRule or None
-        In place of the policy's.
-    admit : container of Kind or DType, or None
-        What the common dtype must be; None admits everything.
-    compute : callable
-        From the common dtype to the one computed in; None refuses.
-    cast : callable or None
-        From an operand's index, the operand and the dtype computed in to what the operand is cast
-        to on its way there; None where that is the dtype computed in.
-    decomposition : callable or None
-        From the operands to the operations computed in place of this one, if any. It tells Python
-        scalars from arrays, and arrays of no axes from no others.
-    result : callable
-        From the dtype computed in to that of the result.
-    extra_results : tuple of callables
-        As ``result``, for the further results of an operation that has several.
-    kernel : callable or None
-        From the operation's name, the operands and the dtype computed in to the kernel, where the
-        operands decide; "" where the policy does. It tells arrays from each other no more than
-        ``decomposition`` does.
-    why : str
-        What to say when the operation does not admit the common dtype.
-    note : str
-        One sentence for ``explain``: what this rule adds to promotion.
-    """
-
+    # What each operand counts as, in place of the policy's.
     operand_types: OperandTypes | None = None
-    promote: PromotionRule | None = None
+    promote: PromotionRule | None = None  # in place of the policy's
+    # What the common dtype must be; None admits everything.
     admit: frozenset[Kind | DType] | None = None
-    compute: TypeMap = same
+    compute: TypeMap = same  # from the common dtype to the one computed in; None refuses
+    # From an operand's index, the operand and the dtype computed in to what the operand is cast to
+    # on its way there; None where that is the dtype computed in.
     cast: Callable[[int, Operand, DType], DType] | None = None
+    # From the operands to the operations computed in place of this one, if any. It tells Python
+    # scalars from arrays, and arrays of no axes from no others.
     decomposition: Callable[[tuple[Operand, ...]], Decomposition | None] | None = None
-    result: TypeMap = same
+    result: TypeMap = same  # from the dtype computed in to that of the result
+    # As ``result``, for the further results of an operation that has several.
     extra_results: tuple[TypeMap, ...] = ()
+    # From the operation's name, the operands and the dtype computed in to the kernel, where the
+    # operands decide; "" where the policy does. It tells arrays from each other no more than
+    # ``decomposition`` does.
     kernel: Callable[[str, tuple[Operand, ...], DType], str] | None = None
-    why: str = ""
-    note: str = ""
+    why: str = ""  # what to say when the operation does not admit the common dtype
+    note: str = ""  # one sentence for ``explain``: what this rule adds to promotion
 
     def __call__(
         self, policy: PolicyLike, name: str, operands: tuple[Operand, ...]

@@ -14,18 +14,10 @@ from promoarray.dtypes import BITS, INEXACT, INTEGERS, REALS, Kind
 
 
 class Variant(NamedTuple):
-    """A kernel in place of the standard one.
+    """A kernel in place of the standard one."""
 
-    Attributes
-    ----------
-    kinds : frozenset of Kind
-        What it is for; of other kinds the standard kernel computes.
-    sentence : str
-        What a user should know about it.
-    """
-
-    kinds: frozenset[Kind]
-    sentence: str
+    kinds: frozenset[Kind]  # what it is for; of other kinds the standard kernel computes
+    sentence: str  # what a user should know about it
 
 
 _KINDS = {

@@ -71,20 +71,11 @@ def tolerance(dtype: Any) -> Tolerance:
 
 
 class Values(NamedTuple):
-    """One side of a comparison.
+    """One side of a comparison."""
 
-    Attributes
-    ----------
-    numbers : numpy.ndarray
-        In a dtype of NumPy's own that holds them exactly.
-    dtype : DType
-    weak : bool
-        Whether they came as Python numbers, which have no precision to speak of.
-    """
-
-    numbers: Any
+    numbers: Any  # in a dtype of NumPy's own that holds them exactly
     dtype: DType
-    weak: bool
+    weak: bool  # whether they came as Python numbers, which have no precision to speak of
 
     def __str__(self) -> str:
         return "Python numbers" if self.weak else self.dtype.name
