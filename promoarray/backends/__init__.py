@@ -128,10 +128,7 @@ def _array_class(library: str) -> Any:
 def backend_of(buffer: object) -> Any:
     """Return the backend of a buffer.
 
-    Raises
-    ------
-    TypeError
-        If no backend holds buffers of this type.
+    Raises TypeError if no backend holds buffers of this type.
     """
     found = find(type(buffer))
     if found is None:
@@ -150,10 +147,7 @@ def is_lazy(backend: Any) -> bool:
 def common_backend(*values: object) -> Any:
     """Return the one backend of the buffers among values; NumPy's where there are none.
 
-    Raises
-    ------
-    ValueError
-        If buffers of two libraries are among them.
+    Raises ValueError if buffers of two libraries are among them.
     """
     found = {backend.name: backend for v in values if (backend := find(type(v))) is not None}
     if found.keys() == {"numpy", "dask"}:  # what is in memory goes into the graph
@@ -169,10 +163,7 @@ def common_backend(*values: object) -> Any:
 def on_device(device: str | None) -> Any:
     """Return the backend whose arrays lie on a device; None means "cpu".
 
-    Raises
-    ------
-    ValueError
-        If the device is unknown, or is not at hand.
+    Raises ValueError if the device is unknown, or is not at hand.
     """
     if device is None or device == "cpu":
         return numpy_backend

@@ -106,10 +106,7 @@ def label_of(dtype: DType, max_version: tuple[int, int] | None) -> Label:
     A consumer that does not know a label refuses it, whatever version it asks for: PyTorch asks for
     1.0 and knows the float8 dtypes of 1.1.
 
-    Raises
-    ------
-    BufferError
-        If there is no label, or the consumer would take the elements for packed.
+    Raises BufferError if there is no label, or the consumer would take the elements for packed.
     """
     if dtype not in LABELS:
         raise BufferError(f"DLPack has no dtype for {dtype.name}")

@@ -80,10 +80,7 @@ class no_compute(Context):
 def about_to_compute(what: str) -> None:
     """Count a computation in every block around.
 
-    Raises
-    ------
-    ComputeError
-        If one of them forbids it.
+    Raises ComputeError if one of them forbids it.
     """
     entry: Any = blocks.get()
     forbidden = False

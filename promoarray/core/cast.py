@@ -49,12 +49,8 @@ def explicit(
 ) -> Buffer:
     """Cast as ``astype`` does: only what the policy admits, with the arguments it has.
 
-    Raises
-    ------
-    PromotionError
-        If the policy does not cast the pair.
-    TypeError, ValueError
-        If its casts have no such argument, or the argument no such choice.
+    Raises PromotionError if the policy does not cast the pair; TypeError or ValueError if its casts
+    have no such argument, or the argument no such choice.
     """
     from promoarray.core import refusals
 
@@ -159,10 +155,7 @@ def held(cast: CastRule, value: Any, dtype: DType) -> Buffer:
 def reinterpreted(buffer: Any, source: DType, target: DType) -> Any:
     """Return a buffer of one dtype as one of another, in the same memory.
 
-    Raises
-    ------
-    ValueError
-        If the widths differ, or a code does not fit a narrow dtype.
+    Raises ValueError if the widths differ, or a code does not fit a narrow dtype.
     """
     if Kind.STRING in (source.kind, target.kind):
         raise ValueError("strings have no bits to look at")

@@ -351,10 +351,7 @@ def refusal_error(refused: RefusalEvent) -> Exception:
 def call(name: str, *operands: Any, **options: Any) -> Any:
     """Run an operation as a function: what ``apply`` leaves to others is an error here.
 
-    Raises
-    ------
-    TypeError
-        If an operand is neither an array nor a Python scalar.
+    Raises TypeError if an operand is neither an array nor a Python scalar.
     """
     result = apply(name, *operands, form=Form.FUNCTION, **options)
     if result is NotImplemented:

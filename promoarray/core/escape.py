@@ -76,10 +76,7 @@ class Escape:
 def leaving(array: Array, channel: str) -> None:
     """Tell observers that data is about to leave by a channel, a method of PArray.
 
-    Raises
-    ------
-    EscapeError
-        Inside ``no_escape``.
+    Raises EscapeError inside ``no_escape``.
     """
     frame = _caller(channel)
     if frame is None or of_promoarray(frame):

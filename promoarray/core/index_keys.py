@@ -27,14 +27,9 @@ from promoarray.promotion.policy import Policy
 def as_key(key: Any, x: Array) -> Any:
     """Return a key of ``x[key]`` as the backend of ``x`` takes it: arrays as buffers.
 
-    Raises
-    ------
-    IndexError
-        If it is, or holds, anything but integers, slices, Ellipsis, None, and arrays, lists or
-        ranges of integers or bools.
-    TypeError
-        If an array in it is bound to another namespace than ``x``, or the policy takes no indices
-        of its dtype.
+    Raises IndexError if it is, or holds, anything but integers, slices, Ellipsis, None, and arrays,
+    lists or ranges of integers or bools; TypeError if an array in it is bound to another namespace
+    than ``x``, or the policy takes no indices of its dtype.
     """
     if isinstance(key, tuple):
         return tuple(_part(part, x) for part in key)
@@ -126,10 +121,7 @@ def positions(array: Any, backend: Any) -> Any:
 def positioner(array: Array, backend: Any) -> Callable[[Any], Any] | None:
     """What makes a buffer of int64 of the buffer of an array of integers; None if it is one.
 
-    Raises
-    ------
-    IndexError
-        If it is of another kind.
+    Raises IndexError if it is of another kind.
     """
     dtype, home = storage_dtype(array), backend_of(array._buffer)
     if dtype.kind not in INTEGERS:

@@ -118,10 +118,7 @@ def admitted(
 ) -> Any:
     """A foreign operand as it enters beside others.
 
-    Raises
-    ------
-    PromotionError
-        If the policy takes no such operand.
+    Raises PromotionError if the policy takes no such operand.
     """
     if way is None or way is Entry.ARRAY:
         return x
@@ -168,10 +165,7 @@ def refused_why(policy: Policy, rank: Rank, dtype: DType) -> str:
 def as_array(x: Any, name: str) -> Any:
     """An operand that must be an array.
 
-    Raises
-    ------
-    TypeError
-        If it is not.
+    Raises TypeError if it is not.
     """
     operand = as_operand(x)
     if operand is NotImplemented or type(operand) in WEAK:
@@ -184,10 +178,7 @@ def as_array(x: Any, name: str) -> Any:
 def wrap(x: Any, cls: type[Array] | None = None) -> Array:
     """Wrap an array of a backend's library, or a NumPy scalar, without copying it.
 
-    Raises
-    ------
-    TypeError
-        If promoarray has no dtype for it.
+    Raises TypeError if promoarray has no dtype for it.
     """
     if type(x) is not np.ndarray and hasattr(x, "filled"):
         raise TypeError("a masked array would lose its mask; write x.filled(...) first")
@@ -372,9 +363,6 @@ def in_compiled_code(
 def require_one_namespace(*operands: Any) -> None:
     """Refuse arrays bound to two namespaces.
 
-    Raises
-    ------
-    TypeError
-        If two do not mix.
+    Raises TypeError if two do not mix.
     """
     array_class(operands)

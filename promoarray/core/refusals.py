@@ -123,10 +123,7 @@ def cast_refusal(policy: Policy, source: DType, target: DType) -> str:
 def require_cast(policy: Policy, source: DType, target: DType) -> None:
     """Refuse a pair that ``astype`` does not cast under a policy.
 
-    Raises
-    ------
-    PromotionError
-        With the source and the target as its operands.
+    Raises PromotionError with the source and the target as its operands.
     """
     why = cast_refusal(policy, source, target)
     if why:
@@ -148,10 +145,7 @@ def rule_against(policy: Policy, name: str, dtypes: tuple[DType, ...]) -> str:
 def require_kernel(policy: Policy, name: str, dtype: DType) -> None:
     """Refuse a dtype that a function, which no policy plans, has no kernel for.
 
-    Raises
-    ------
-    PromotionError
-        If the policy refuses such functions (``Policy.with_kernels``).
+    Raises PromotionError if the policy refuses such functions (``Policy.with_kernels``).
     """
     answers, asked = policy.answers if policy.needs_kernels else None, ASKED_AS.get(name, name)
     refusal = answers and answers.without_kernel(policy.title, asked, dtype)

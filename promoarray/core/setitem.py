@@ -40,15 +40,10 @@ from promoarray.promotion.scalars import held_by_floats
 def assign(target: Array, key: Any, value: Any) -> None:
     """Write ``target[key] = value``, cast to the target's dtype.
 
-    Raises
-    ------
-    PromotionError
-        If the policy does not write such a value into the target's dtype: complex numbers into
-        real ones; ``array_api`` only what promotes to it; PyTorch no other dtype at index arrays.
-    TypeError
-        If the value is neither an array nor a Python scalar.
-    ValueError, OverflowError
-        If it is a NaN, an infinity or a number too large for a target of integers.
+    Raises PromotionError if the policy does not write such a value into the target's dtype: complex
+    numbers into real ones; ``array_api`` only what promotes to it; PyTorch no other dtype at index
+    arrays; TypeError if the value is neither an array nor a Python scalar; ValueError or
+    OverflowError if it is a NaN, an infinity or a number too large for a target of integers.
     """
     operand, dtype = as_operand(value), storage_dtype(target)
     if operand is NotImplemented:

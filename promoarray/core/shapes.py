@@ -13,10 +13,7 @@ from promoarray.errors import quoted
 def integers(name: str, what: str, values: Any) -> Any:
     """An int or a tuple of ints, where a float or an array of them would be cut.
 
-    Raises
-    ------
-    TypeError
-        If it is neither.
+    Raises TypeError if it is neither.
     """
     try:
         if isinstance(values, (tuple, list)):
@@ -30,10 +27,7 @@ def integers(name: str, what: str, values: Any) -> Any:
 def number(name: str, what: str, value: Any) -> Any:
     """A real number, or an array of them: what is neither would be computed with, and quoted.
 
-    Raises
-    ------
-    TypeError
-        If it is neither.
+    Raises TypeError if it is neither.
     """
     if not hasattr(type(value), "__float__"):
         raise TypeError(f"{name} takes a number as {what}, not {quoted(value)}")
@@ -43,13 +37,9 @@ def number(name: str, what: str, value: Any) -> Any:
 def axes_in(name: str, axis: Any, count: int) -> tuple[int, ...]:
     """Return the axes that are named, counted from the first; all of them for None.
 
-    Raises
-    ------
-    TypeError
-        If ``axis`` is neither an int nor a tuple of them.
-    ValueError
-        If an array of ``count`` axes lacks one, which is an IndexError too, as NumPy's AxisError
-        is both; or if one is named twice.
+    Raises TypeError if ``axis`` is neither an int nor a tuple of them; ValueError if an array of
+    ``count`` axes lacks one, which is an IndexError too, as NumPy's AxisError is both; or if one is
+    named twice.
     """
     if axis is None:
         return tuple(range(count))

@@ -117,10 +117,7 @@ def _shown(text: object) -> str:
 def _stripped(text: object) -> str:
     """A text without the blanks around it, if it is a number or one of the special ones.
 
-    Raises
-    ------
-    ValueError
-        If it is not.
+    Raises ValueError if it is not.
     """
     if isinstance(text, str):
         bare = text.strip()

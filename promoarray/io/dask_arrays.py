@@ -148,10 +148,7 @@ def finalized(blocks: Any, policy: Named, code: str, stored: str, told: Told = N
 def returned(policy: Named, values: Any, code: str, stored: str, told: Told = None) -> PArray:
     """An array of values, bound to a policy by what ``_named`` gave.
 
-    Raises
-    ------
-    UnknownPolicyError
-        If this process does not know the policy.
+    Raises UnknownPolicyError if this process does not know the policy.
     """
     made = _bound(policy, values, code, stored)
     return made if told is None else made._wrap(made._buffer, told[1])

@@ -71,10 +71,7 @@ def row_of(x: PArray) -> dict[str, Any]:
 def types_in(row: Any) -> tuple[DType, DType]:
     """The dtype, and the weak type or else the dtype again, of what ``row_of`` gave.
 
-    Raises
-    ------
-    ValueError
-        If there are no such dtypes, or they contradict each other.
+    Raises ValueError if there are no such dtypes, or they contradict each other.
     """
     dtype = _dtype(row.get("dtype"))
     label = _dtype(row.get("weak_type", dtype.name))

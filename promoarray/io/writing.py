@@ -25,10 +25,7 @@ def write(path: str, fill: Fill) -> None:
     or is not allowed, the content is written elsewhere first and then into the file. What is no
     regular file (a pipe, a device) is written to as it comes.
 
-    Raises
-    ------
-    OSError
-        If the path is a folder, is read-only or cannot be written to.
+    Raises OSError if the path is a folder, is read-only or cannot be written to.
     """
     try:
         there = os.stat(path)

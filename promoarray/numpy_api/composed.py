@@ -26,10 +26,7 @@ from promoarray.promotion.in_force import get_policy
 def array_of(xp: Any, x: Any, name: str) -> Any:
     """An array as it is; Python numbers and sequences of them as an array of the namespace.
 
-    Raises
-    ------
-    TypeError
-        If it is something else.
+    Raises TypeError if it is something else.
     """
     if isinstance(x, Array):
         return x

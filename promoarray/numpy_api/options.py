@@ -130,10 +130,7 @@ def _wide(xp: Any, array: Any) -> Any:
 def require_ours(name: str, out: Any) -> None:
     """Refuse what is no array of ours, before anything is computed.
 
-    Raises
-    ------
-    TypeError
-        With what to write.
+    Raises TypeError with what to write.
     """
     if not isinstance(out, PArray):
         raise TypeError(

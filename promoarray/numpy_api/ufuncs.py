@@ -148,10 +148,7 @@ def _is_nothing(name: str, value: Any) -> bool:
 def _are_operands(inputs: tuple[Any, ...]) -> bool:
     """Whether all are arrays or Python scalars; False if one is asked by NumPy after us.
 
-    Raises
-    ------
-    TypeError
-        If one is something else.
+    Raises TypeError if one is something else.
     """
     for x in inputs:
         if as_operand(x) is NotImplemented:

@@ -96,10 +96,7 @@ class Knob(NamedTuple):
     def setting(self, name: str, given: object) -> Any:
         """Check what was given.
 
-        Raises
-        ------
-        ValueError
-            If it is not one of the choices.
+        Raises ValueError if it is not one of the choices.
         """
         if given is None:
             return self.default

@@ -112,10 +112,7 @@ INPLACE: dict[str, Callable[[DType, DType], bool] | None] = {
 def read_lattice(text: str | Lattice) -> Lattice:
     """Read edges ``a -> b c``; dtypes by code or name.
 
-    Raises
-    ------
-    ValueError
-        If a dtype is unknown, a line has no arrow, or the edges run in a circle.
+    Raises ValueError if a dtype is unknown, a line has no arrow, or the edges run in a circle.
     """
     if isinstance(text, Lattice):
         return text

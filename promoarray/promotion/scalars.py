@@ -143,12 +143,8 @@ def holder_of(*values: int, first: Kind = Kind.INT) -> DType | None:
 def truncated(value: Any, dtype: DType) -> Any:
     """Return a value that is to be stored; refuse a float that the dtype has no integer for.
 
-    Raises
-    ------
-    ValueError
-        For NaN, as ``int(nan)`` does.
-    OverflowError
-        For infinities and what lies beyond the dtype once the fraction is dropped.
+    Raises ValueError for NaN, as ``int(nan)`` does; OverflowError for infinities and what lies
+    beyond the dtype once the fraction is dropped.
     """
     if type(value) is float and dtype.kind in INTEGERS:
         if math.isnan(value):

@@ -21,12 +21,8 @@ NumbersDType = Callable[[tuple[Any, ...]], "DType | None"]
 def held(value: Any, dtype: DType) -> Any:
     """Return a value that the dtype holds, fractions of a float apart.
 
-    Raises
-    ------
-    TypeError
-        For a complex number that would lose its imaginary part.
-    ValueError, OverflowError
-        For what no integer of the dtype is: NaN, infinities, numbers beyond its range.
+    Raises TypeError for a complex number that would lose its imaginary part; ValueError or
+    OverflowError for what no integer of the dtype is: NaN, infinities, numbers beyond its range.
     """
     return in_range(real_and_finite(value, dtype), dtype)
 

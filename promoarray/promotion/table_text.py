@@ -25,10 +25,7 @@ NOTHING = frozenset({"", "-", "–", "—", "·"})  # the dashes people paste
 def cell_dtype(written: object) -> DType:
     """Return the dtype a table names: a code, weak ones included, or whatever names a dtype.
 
-    Raises
-    ------
-    ValueError
-        If nothing has that name.
+    Raises ValueError if nothing has that name.
     """
     if isinstance(written, str) and written in BY_CODE:
         return BY_CODE[written]
@@ -77,10 +74,7 @@ def cell(written: object) -> DType | None:
 def read_cells(pairs: Mapping[tuple[object, object], object], *, symmetric: bool = True) -> Cells:
     """Read a mapping of pairs; one order holds for both unless the other is given too.
 
-    Raises
-    ------
-    ValueError
-        If a key is not a pair of dtypes.
+    Raises ValueError if a key is not a pair of dtypes.
     """
     cells: Cells = {}
     for key, written in pairs.items():

@@ -159,10 +159,7 @@ def place(device: str | None) -> AbstractContextManager[Any]:
 def home(*buffers: Any) -> AbstractContextManager[Any]:
     """Make the device of the buffers among the values the current one.
 
-    Raises
-    ------
-    ValueError
-        If they lie on two.
+    Raises ValueError if they lie on two.
     """
     found = None
     for x in buffers:

@@ -190,10 +190,7 @@ def kernel(name: str, compute: DType) -> Callable[..., Any]:
 
     It takes buffers, the dtype they hold, and options.
 
-    Raises
-    ------
-    TypeError
-        If it would compute with codes.
+    Raises TypeError if it would compute with codes.
     """
     if compute not in dt.NATIVE and name not in _OF_CODES:
         raise TypeError("what CuPy holds are codes")

@@ -83,10 +83,7 @@ class Launch:
     def __call__(self, *operands: Any) -> Buffer:
         """Run it to new memory.
 
-        Raises
-        ------
-        ValueError
-            Where shapes do not fit.
+        Raises ValueError where shapes do not fit.
         """
         try:
             # What is looked at here is all that a call asks before its launch.

@@ -195,11 +195,8 @@ def to_device(buffer: Buffer, device: str, stream: Any) -> Buffer:
 def writeable(buffer: Buffer) -> bool:
     """Whether values may be written.
 
-    Raises
-    ------
-    ValueError
-        If another array would see the write under NumPy, and cannot here; or if the buffer is one
-        in memory, and what meets it is not.
+    Raises ValueError if another array would see the write under NumPy, and cannot here; or if the
+    buffer is one in memory, and what meets it is not.
     """
     if not isinstance(buffer, Buffer):
         raise ValueError(

@@ -93,10 +93,7 @@ def _state() -> State:
 def _made(version: str, content: bytes) -> Callable[..., Any]:
     """Open what has arrived, unless it was made by another promoarray.
 
-    Raises
-    ------
-    RuntimeError
-        If it was.
+    Raises RuntimeError if it was.
     """
     if version != _version():
         raise RuntimeError(

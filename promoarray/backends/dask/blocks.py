@@ -63,10 +63,7 @@ def spread(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arrays whose chunks broadcast where their shapes do; Dask takes an axis of length 1 that has
     empty blocks too for a longer one, and lets any length meet 0.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not broadcast.
+    Raises ValueError if the shapes do not broadcast.
     """
     if len({x.shape for x in arrays}) == 1:
         return arrays
@@ -85,10 +82,7 @@ def in_blocks_of_one(x: Any) -> Any:
 def in_one_block(name: str, x: Blocks, axes: Sequence[int]) -> None:
     """Refuse axes that lie in several blocks.
 
-    Raises
-    ------
-    ValueError
-        With what to write.
+    Raises ValueError with what to write.
     """
     axis = next((a for a in axes if x.numblocks[a] > 1), None)
     if axis is not None:
@@ -205,10 +199,8 @@ def answers(
 ) -> tuple[DType, ...]:
     """The dtypes a kernel answers in, and its errors for axes: asked of ones.
 
-    Raises
-    ------
-    ValueError, TypeError
-        What the kernel raises of these axes, or of axes without elements.
+    Raises the ValueError or TypeError that the kernel raises of these axes, or of axes without
+    elements.
     """
     given = tuple(ones(compute, shape) for shape in shapes)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -60,10 +60,7 @@ def run(
     The last arrays are the options called ``named``. The dtypes it answers in are asked of ones,
     where they are not given as ``made``.
 
-    Raises
-    ------
-    ValueError
-        If an axis that has to be whole lies in several blocks.
+    Raises ValueError if an axis that has to be whole lies in several blocks.
     """
     for x, labels in zip(arrays, signature.inputs, strict=True):
         in_one_block(kernel, x, [a for a, label in enumerate(labels) if label in signature.whole])

@@ -34,10 +34,7 @@ def stored(dtype: DType) -> str:
     It is the dtype's own name for those of the array API standard, else an unsigned integer of the
     same width: a buffer of another dtype is given as ``buffer.view(stored(dtype))``.
 
-    Raises
-    ------
-    TypeError
-        If the dtype has no fixed layout (strings, weak types).
+    Raises TypeError if the dtype has no fixed layout (strings, weak types).
     """
     dtype_args(dtype)
     return dtype.name if dtype in _NATIVE else f"uint{8 * dtype.storage.itemsize}"

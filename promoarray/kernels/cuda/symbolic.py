@@ -142,10 +142,7 @@ def _asked(x: Any) -> Any:
 def _called(name: str, of: np.dtype[Any], words: list[str], kind: np.dtype[Any]) -> str:
     """A function of NumPy's as an expression.
 
-    Raises
-    ------
-    TypeError
-        If no transform has called it so far: it has to be written here.
+    Raises TypeError if no transform has called it so far: it has to be written here.
     """
     if of.kind == "f":
         if name in _FLOAT_ONLY or name in _COMPARISONS or name == "add":

@@ -29,10 +29,8 @@ def call(
 ) -> Results:
     """Run a kernel on buffers that all hold ``compute``; see ``call`` in ``promoarray.backends``.
 
-    Raises
-    ------
-    ValueError
-        If a matrix is singular, or not positive definite, or a computation does not converge.
+    Raises ValueError if a matrix is singular, or not positive definite, or a computation does not
+    converge.
     """
     if name in ORDERINGS:
         return ORDERINGS[name](backend, *buffers, compute, **options)

@@ -29,10 +29,7 @@ def of_ints(values: tuple[Any, ...], long: DType = dt.int64) -> DType | None:
     """The dtype of Python ints: int64 of those a C long does not hold, uint64 of those int64 does
     not hold, float64 of both together.
 
-    Raises
-    ------
-    OverflowError
-        For an int beyond 64 bits, of which NumPy makes an array of Python objects.
+    Raises OverflowError for an int beyond 64 bits, of which NumPy makes an array of Python objects.
     """
     ints = [value for value in values if type(value) is int]
     held = [*map(within_int64, ints)]
@@ -55,10 +52,7 @@ def as_copied(value: Any, dtype: DType) -> Any:
 def as_interpolated(value: Any, dtype: DType) -> Any:
     """As ``linspace`` does, which takes the floor of what it makes integers of, then casts.
 
-    Raises
-    ------
-    TypeError
-        For complex numbers, which have no floor.
+    Raises TypeError for complex numbers, which have no floor.
     """
     if type(value) is complex and dtype.kind in INTEGERS:
         raise TypeError(f"complex numbers have no floor, and so do not become {dtype.name}")

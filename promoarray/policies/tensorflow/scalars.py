@@ -90,10 +90,7 @@ _BEYOND_FLOAT32 = 2.0**128 - 2.0**103
 def _alone(value: Any) -> DType:
     """The dtype of a number on its own; int64 of an int beyond int32.
 
-    Raises
-    ------
-    OverflowError
-        For a float that only float64 holds.
+    Raises OverflowError for a float that only float64 holds.
     """
     if type(value) is int and not -(1 << 31) <= value < 1 << 31:
         return dt.int64
@@ -120,10 +117,7 @@ def _higher(a: DType, b: DType) -> DType:
 def _of_list(values: tuple[Any, ...]) -> DType | None:
     """The dtype of a list, whose first number decides; ints may still become floats.
 
-    Raises
-    ------
-    ValueError
-        For any other list in which a later number is of a higher kind.
+    Raises ValueError for any other list in which a later number is of a higher kind.
     """
     if not values or type(values[0]) is complex:
         return None
@@ -139,12 +133,8 @@ def _of_list(values: tuple[Any, ...]) -> DType | None:
 def _check_range(values: tuple[Any, ...], dtype: DType) -> None:
     """Refuse what `tf.range` does not take: each number is converted, and the end comes last.
 
-    Raises
-    ------
-    TypeError, OverflowError
-        For a number that does not become the dtype, or a dtype that is not listed.
-    ValueError
-        For an end on the other side of the start.
+    Raises TypeError or OverflowError for a number that does not become the dtype, or a dtype that
+    is not listed; ValueError for an end on the other side of the start.
     """
     if dtype.kind in (Kind.BOOL, Kind.COMPLEX) or dtype is dt.uint8:
         raise TypeError(f"arange of TensorFlow has no {dtype.name}")
@@ -158,10 +148,7 @@ def _check_range(values: tuple[Any, ...], dtype: DType) -> None:
 def _of_range(values: tuple[Any, ...]) -> DType:
     """`tf.range`: the highest of the dtypes of its numbers, none of which may be a bool.
 
-    Raises
-    ------
-    TypeError
-        If one is.
+    Raises TypeError if one is.
     """
     if bool in map(type, values):
         raise TypeError("arange of TensorFlow takes no bool without a dtype")
@@ -171,10 +158,7 @@ def _of_range(values: tuple[Any, ...]) -> DType:
 def _of_ends(values: tuple[Any, ...]) -> DType:
     """`tf.linspace`: the second end becomes what the first is, and integers divide in float64.
 
-    Raises
-    ------
-    TypeError
-        If it does not, or the first is a bool.
+    Raises TypeError if it does not, or the first is a bool.
     """
     start, stop = values
     own = _alone(start)

@@ -33,10 +33,7 @@ class Choice(NamedTuple):
 def asked(config: pytest.Config) -> tuple[Policy, ...]:
     """Return the policies of the run: of the command line, else of the ini file, else compare's.
 
-    Raises
-    ------
-    pytest.UsageError
-        If there is no policy of a name.
+    Raises pytest.UsageError if there is no policy of a name.
     """
     given = config.getoption("pa_policies")
     if given is not None:
@@ -83,10 +80,7 @@ def of(item: pytest.Item) -> Policy | None:
 def read(marks: Iterable[pytest.Mark]) -> Choice:
     """Return what marks say, the nearest first: its policies count, what others leave out adds up.
 
-    Raises
-    ------
-    TypeError
-        If a mark says what no mark can.
+    Raises TypeError if a mark says what no mark can.
     """
     names: tuple[str | Policy, ...] = ()
     without: list[str | Policy] = []
