@@ -21,14 +21,7 @@ from promoarray.core.conversions import Conversions, refuse_masked
 from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
 from promoarray.core.move import Move, fast_move, move, picked
-from promoarray.core.operators import (
-    binary,
-    both,
-    comparison,
-    equality,
-    of_ufunc,
-    unary,
-)
+from promoarray.core.operators import binary, both, comparison, equality, of_ufunc, unary
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
 from promoarray.errors import quoted
 from promoarray.promotion.in_force import policy as in_force

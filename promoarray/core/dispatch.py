@@ -14,14 +14,7 @@ from promoarray.backends import backend_of, common_backend, is_lazy
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.asarray import unbound
 from promoarray.core.cast import convert, explicit
-from promoarray.core.executable import (
-    Call,
-    Executable,
-    compiled,
-    entering,
-    find,
-    keep,
-)
+from promoarray.core.executable import Call, Executable, compiled, entering, find, keep
 from promoarray.core.observers import notify, observers_anywhere, tell, unobserved
 from promoarray.core.operands import (
     admitted,
@@ -276,9 +269,7 @@ def run(
         raise misfit(name, [buffer.shape for buffer in buffers], options) or error from None
 
 
-def _recovered(
-    refused: RefusalEvent,
-) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
+def _recovered(refused: RefusalEvent) -> tuple[tuple[Any, ...], tuple[Operand, ...], Decision]:
     """Raise the refusal, unless an observer casts operands so that the program can go on."""
     name, form, policy, *_ = refused
     mended, _ = mend(refused)

@@ -211,12 +211,7 @@ class Observer:
         """
 
     def on_default(
-        self,
-        weak: DType,
-        result: Array,
-        lone: bool,
-        function: str = "",
-        again: Again | None = None,
+        self, weak: DType, result: Array, lone: bool, function: str = "", again: Again | None = None
     ) -> None:
         """Hear of an array made of Python numbers (a lone one?): its dtype is a default."""
 

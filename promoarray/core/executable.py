@@ -254,11 +254,7 @@ def _run(given: Compilation, policy: Policy, bounds: dict[str, bool]) -> Callabl
 
 
 def as_buffer(
-    cast: CastRule,
-    fit: Fit,
-    dtype: DType,
-    x: Any,
-    beyond: Callable[[], Executable] | None = None,
+    cast: CastRule, fit: Fit, dtype: DType, x: Any, beyond: Callable[[], Executable] | None = None
 ) -> Buffer | Executable | None:
     """A Python scalar as a 0-d buffer; an int that is compared with and that no value of the dtype
     reaches as the executable for such; None where its value asks for another plan, or for none."""

@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from promoarray.context import Entry
 
 if TYPE_CHECKING:
-    from promoarray.core.events import (
-        Observer,
-        OperationEvent,
-        Repeat,
-        Repeats,
-    )
+    from promoarray.core.events import Observer, OperationEvent, Repeat, Repeats
 
 T = TypeVar("T")
 

@@ -156,11 +156,7 @@ def _cast(operands: Operands, casts: Mapping[int, DType]) -> Operands:
 
 
 def _cost(
-    policy: Policy,
-    operands: Operands,
-    sources: list[DType],
-    found: Casts,
-    fractions: bool,
+    policy: Policy, operands: Operands, sources: list[DType], found: Casts, fractions: bool
 ) -> tuple[float, ...]:
     """What is worse about casts than about others that lose as much, the gravest first.
 

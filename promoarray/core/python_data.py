@@ -17,13 +17,7 @@ from promoarray.core.cast import convert
 from promoarray.core.executable_cache import kinds_in
 from promoarray.core.from_python import keep_joined
 from promoarray.core.observers import observers_anywhere, tell
-from promoarray.core.operands import (
-    array_class,
-    as_operand,
-    fitted,
-    operands_of,
-    plain_number,
-)
+from promoarray.core.operands import array_class, as_operand, fitted, operands_of, plain_number
 from promoarray.core.read_dtype import answered
 from promoarray.dtypes import INTEGERS, WEAK, DType, as_dtype
 from promoarray.errors import kind_of, quoted

@@ -239,13 +239,7 @@ _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 """Modes that repeat elements of the array."""
 
 
-def pad(
-    x: Any,
-    pad_width: Any,
-    mode: str = "constant",
-    *,
-    constant_values: Any = 0,
-) -> PArray:
+def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> PArray:
     """Return an array with a border.
 
     Parameters

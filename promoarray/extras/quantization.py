@@ -21,11 +21,7 @@ from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 
-__all__ = [
-    "dequantize",
-    "fake_quantize",
-    "quantize",
-]
+__all__ = ["dequantize", "fake_quantize", "quantize"]
 
 _documented = template(
     """

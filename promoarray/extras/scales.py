@@ -40,11 +40,7 @@ class Quantized(NamedTuple):
 
 
 def dynamic_quantize(
-    x: Any,
-    *,
-    dtype: object = dt.uint8,
-    axis: int = -1,
-    block_size: int | None = None,
+    x: Any, *, dtype: object = dt.uint8, axis: int = -1, block_size: int | None = None
 ) -> Quantized:
     """Return numbers quantized by the scale that their range asks for, with it.
 

@@ -41,12 +41,7 @@ __all__ += ["ones_like", "zeros", "zeros_like"]
 
 @fast_function("asarray", Form.OPERATOR, passed={"copy": None}, settings=making(PArray), copy=None)
 def asarray(
-    obj: Any,
-    /,
-    *,
-    dtype: object = None,
-    device: str | None = None,
-    copy: bool | None = None,
+    obj: Any, /, *, dtype: object = None, device: str | None = None, copy: bool | None = None
 ) -> PArray:
     """Make an array, or wrap one without copying.
 
@@ -226,7 +221,7 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
 @_made(
     result=(
         "float8_e8m0fnu has no zero: there the values are what the policy casts 0.0 to, mostly NaN."
-    ),
+    )
 )
 @fast_function("zeros", settings=making(PArray))
 def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:

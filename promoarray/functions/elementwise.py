@@ -49,12 +49,7 @@ _DOC = """{title}
     --------
     {example}
     """
-_UNARY = {
-    "names": "x",
-    "shapes": "Of any shape",
-    "result": "Of the shape of ``x``",
-    "error": "",
-}
+_UNARY = {"names": "x", "shapes": "Of any shape", "result": "Of the shape of ``x``", "error": ""}
 _BINARY = {
     "names": "x1, x2",
     "shapes": "Of shapes that broadcast",

@@ -110,7 +110,7 @@ def isin(x1: AnyArray, x2: AnyArray, /, *, invert: bool = False) -> PArray:
         own; ``indices``, shape (K,), where each is first in the flattened ``x``;
         ``inverse_indices``, of the shape of ``x``, so that ``values`` at them is ``x``; ``counts``,
         shape (K,).
-    """,
+    """
 )
 def unique_all(x: AnyArray, /) -> UniqueAllResult:
     """Return the unique elements, their first indices, how they make up ``x``, and their counts.
@@ -132,7 +132,7 @@ def unique_all(x: AnyArray, /) -> UniqueAllResult:
     returns="""
     UniqueCountsResult
         ``values`` and ``counts``, as in ``unique_all``.
-    """,
+    """
 )
 def unique_counts(x: AnyArray, /) -> UniqueCountsResult:
     """Return the unique elements and how many there are of each.
@@ -149,7 +149,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCountsResult:
     returns="""
     UniqueInverseResult
         ``values`` and ``inverse_indices``, as in ``unique_all``.
-    """,
+    """
 )
 def unique_inverse(x: AnyArray, /) -> UniqueInverseResult:
     """Return the unique elements and how they make up ``x``.

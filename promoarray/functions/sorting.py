@@ -44,7 +44,7 @@ _sorting = template(
 
 
 @_sorting(
-    result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore.",
+    result="Of int64 under most policies, int32 in JAX without x64, TensorFlow and MindSpore."
 )
 @fast_function("argsort", axis=-1, descending=False, stable=True)
 def argsort(
@@ -65,7 +65,7 @@ def argsort(
     result=(
         "Of the dtype of ``x``, the same bits. Complex numbers sort by real and then imaginary "
         "part."
-    ),
+    )
 )
 @fast_function("sort", axis=-1, descending=False, stable=True)
 def sort(

@@ -60,13 +60,7 @@ def any(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @fast_function("diff", axis=-1)
 def diff(
-    x: AnyArray,
-    /,
-    *,
-    axis: int = -1,
-    n: int = 1,
-    prepend: Any = None,
-    append: Any = None,
+    x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None
 ) -> PArray:
     """Return the differences of neighbours along an axis.
 

@@ -35,12 +35,7 @@ FORMAT = 1
 
 
 def to_zarr(
-    x: Any,
-    store: Any,
-    /,
-    *,
-    chunks: tuple[int, ...] | None = None,
-    overwrite: bool = False,
+    x: Any, store: Any, /, *, chunks: tuple[int, ...] | None = None, overwrite: bool = False
 ) -> None:
     """Write an array in version 3 of Zarr's format.
 

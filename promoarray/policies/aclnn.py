@@ -32,13 +32,7 @@ from promoarray.promotion.rules import Table
 from promoarray.promotion.scalars import NARROW, Scalars, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
-from promoarray.promotion.type_steps import (
-    NO_ORDER,
-    always,
-    component,
-    exact_to,
-    supported_types,
-)
+from promoarray.promotion.type_steps import NO_ORDER, always, component, exact_to, supported_types
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike

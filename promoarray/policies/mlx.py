@@ -254,10 +254,7 @@ POLICIES = {
                 CASTS.notes[-1],
             ),
         ),
-        sources=(
-            Source("MLX documentation", "Data Types: float64 on the CPU", "0.32"),
-            _METAL,
-        ),
+        sources=(Source("MLX documentation", "Data Types: float64 on the CPU", "0.32"), _METAL),
         notes=(*MLX.notes, "By documents and reports; no GPU was asked."),
     ),
 }

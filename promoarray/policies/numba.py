@@ -27,14 +27,7 @@ from promoarray.promotion.rules import fold
 from promoarray.promotion.scalars import Scalars, in_range, of_int64, passing
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
-from promoarray.promotion.type_steps import (
-    NO_ORDER,
-    agreed,
-    always,
-    component,
-    rows,
-    strong_types,
-)
+from promoarray.promotion.type_steps import NO_ORDER, agreed, always, component, rows, strong_types
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike
@@ -217,8 +210,7 @@ _ELEMENTS: dict[str | Family, OperationRule] = {
     "negative": _of_scalars,
     "positive": _of_scalars,
     Family.DIVIDE: TypeRule(
-        operand_types=divided,
-        note="16 bits and fewer divide in float32, wider integers in float64",
+        operand_types=divided, note="16 bits and fewer divide in float32, wider integers in float64"
     ),
     Family.FLOOR_DIVIDE: replace(_of_scalars, admit=ORDERED),
     Family.POW: replace(_of_scalars, operand_types=raised),

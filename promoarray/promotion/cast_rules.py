@@ -142,10 +142,7 @@ def all_pairs(source: DType, target: DType) -> str | None:
     return None
 
 
-NO_KNOBS = {
-    "saturate": "onnx@19 and later have it",
-    "round_mode": "onnx@24 and later have it",
-}
+NO_KNOBS = {"saturate": "onnx@19 and later have it", "round_mode": "onnx@24 and later have it"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -283,9 +280,7 @@ class CastRule:
         return replace(self, on=on)
 
 
-CAST = CastRule(
-    notes=("Casts are NumPy's and ml_dtypes'.",),
-)
+CAST = CastRule(notes=("Casts are NumPy's and ml_dtypes'.",))
 """The rule of policies that say nothing of casts."""
 
 

@@ -18,13 +18,7 @@ from promoarray.backends.cupy.device import cupy
 from promoarray.backends.cupy.launch import Buffer, bits, cast, launcher, new, operate, storage
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels.cuda.kernel_source import KernelSource
-from promoarray.kernels.cuda.values import (
-    INTEGERS,
-    complex_sign,
-    from_order,
-    next_code,
-    to_order,
-)
+from promoarray.kernels.cuda.values import INTEGERS, complex_sign, from_order, next_code, to_order
 
 Kernel = Callable[..., Any]
 """Takes the buffers, then the dtype they hold, then options; gives a buffer, or several."""

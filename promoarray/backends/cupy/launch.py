@@ -51,11 +51,7 @@ def bits(buffer: Buffer, dtype: DType) -> Buffer:
 def launcher(kernel: KernelSource) -> Any:
     """The kernel as CuPy runs it: it takes the inputs, and the output if that is there already."""
     return cupy.ElementwiseKernel(
-        kernel.in_params,
-        kernel.out_params,
-        kernel.operation,
-        kernel.name,
-        preamble=kernel.preamble,
+        kernel.in_params, kernel.out_params, kernel.operation, kernel.name, preamble=kernel.preamble
     )
 
 

@@ -51,12 +51,7 @@ class Compiled:
     """
 
     def __init__(
-        self,
-        name: str,
-        held: tuple[DType, ...],
-        plan: Plan,
-        casts: Casts,
-        bounds: dict[str, bool],
+        self, name: str, held: tuple[DType, ...], plan: Plan, casts: Casts, bounds: dict[str, bool]
     ) -> None:
         self._name, self._held, self._plan = name, held, plan
         self._casts, self._bounds = casts, bounds

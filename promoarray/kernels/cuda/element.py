@@ -12,13 +12,7 @@ from promoarray.dtypes import DType, Kind
 from promoarray.kernels import dtype_args
 from promoarray.kernels.cast_mode import DEFAULT, CastMode, relevant
 
-__all__ = [
-    "code_bits",
-    "element",
-    "mode_name",
-    "relevant",
-    "stored",
-]
+__all__ = ["code_bits", "element", "mode_name", "relevant", "stored"]
 
 # --- Dtypes and modes as literals ----------------------------------------------------------------
 

@@ -232,13 +232,7 @@ def _where(values: list[str], own: DType) -> list[str]:
 
 
 def _operation(
-    name: str,
-    values: list[str],
-    computed: tuple[DType, ...],
-    own: DType,
-    *,
-    low: bool,
-    high: bool,
+    name: str, values: list[str], computed: tuple[DType, ...], own: DType, *, low: bool, high: bool
 ) -> list[str]:
     """Statements that carry out an operation on codes."""
     resolved, dtype = _resolved(name, computed[0])

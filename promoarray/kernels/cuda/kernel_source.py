@@ -24,13 +24,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import DType, Kind
 from promoarray.kernels import cast_header
 from promoarray.kernels.cast_mode import DEFAULT, CastMode
-from promoarray.kernels.cuda.element import (
-    code_bits,
-    element,
-    mode_name,
-    relevant,
-    stored,
-)
+from promoarray.kernels.cuda.element import code_bits, element, mode_name, relevant, stored
 from promoarray.kernels.cuda.symbolic import CodeTransform, transformed
 
 __all__ = ["KernelSource", "block", "cast_kernel", "declared", "fused_preamble", "loaded"]

@@ -52,8 +52,4 @@ def log1p(xp: Any, x: Buffer) -> Buffer:
 AS_NUMPY: dict[str, Callable[..., Buffer]] = {"expm1": expm1, "log1p": log1p}
 """What NumPy has of complex numbers by other formulas than CuPy."""
 
-KERNELS: dict[str, Callable[..., Buffer]] = {
-    "atan2": atan2,
-    "hypot": hypot,
-    "logaddexp": logaddexp,
-}
+KERNELS: dict[str, Callable[..., Buffer]] = {"atan2": atan2, "hypot": hypot, "logaddexp": logaddexp}

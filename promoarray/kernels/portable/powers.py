@@ -80,10 +80,7 @@ def _number(xp: Any, part: Buffer) -> Buffer:
 
 
 _ENDS: Mapping[complex, Way] = {0: lambda xp, x: xp.ones_like(x), 1: lambda xp, x: x.copy()}
-_WHOLE: Mapping[complex, Way] = {
-    -1: lambda xp, x: xp.reciprocal(x),
-    2: lambda xp, x: xp.square(x),
-}
+_WHOLE: Mapping[complex, Way] = {-1: lambda xp, x: xp.reciprocal(x), 2: lambda xp, x: xp.square(x)}
 _ROOT: Mapping[complex, Way] = {0.5: lambda xp, x: xp.sqrt(x)}
 _ALL: Mapping[complex, Way] = {**_WHOLE, **_ROOT, **_ENDS}
 _FACTORS: Mapping[complex, Way] = {

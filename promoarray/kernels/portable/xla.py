@@ -92,13 +92,7 @@ def _is_spread(x: Buffer, other: Buffer) -> bool:
 
 
 ASKING_SHAPES = frozenset(
-    {
-        "reciprocal_divide",
-        "selected_reciprocal",
-        "first_selects",
-        "second_selects",
-        "float_divmod",
-    }
+    {"reciprocal_divide", "selected_reciprocal", "first_selects", "second_selects", "float_divmod"}
 )
 """The kernels that ask whether an operand is spread; of blocks they would be told otherwise."""
 

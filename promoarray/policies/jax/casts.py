@@ -43,10 +43,7 @@ CASTS = CastRule(
             "bfloat16, float16 and, from integers, the scale are made from float32: longer numbers"
             " are rounded twice (float8 and float4 are not)",
             _JAX,
-            (
-                case("bf16 f16", LONG, via_float32=True),
-                case("scale", "ints", via_float32=True),
-            ),
+            (case("bf16 f16", LONG, via_float32=True), case("scale", "ints", via_float32=True)),
         ),
         lowest_scale_up(_JAX),
         flushes_subnormals(_JAX, case("scale", "f64 c128", transform=Flushed(2.0**-127))),

@@ -23,12 +23,7 @@ from promoarray.kernels.cast_mode import DEFAULT, ToInteger
 from promoarray.operations import Family
 from promoarray.policies.aclnn import TABLE_8_5, WIDE_UNSIGNED, promote_8_5
 from promoarray.policies.mindspore.scalars import STORED, fit, fit_compared
-from promoarray.promotion.cast_quirks import (
-    NARROW_FLOATS,
-    RECORDED,
-    SAID_BY_X86,
-    rounds_twice,
-)
+from promoarray.promotion.cast_quirks import NARROW_FLOATS, RECORDED, SAID_BY_X86, rounds_twice
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.cast_transforms import Through, real_part_counts
 from promoarray.promotion.linalg_rules import AS_COMPLEX, LAPACK, linear, uniques
@@ -36,10 +31,7 @@ from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
 from promoarray.promotion.ranks import ArraysFirst, types_of
 from promoarray.promotion.rules import fold
-from promoarray.promotion.scalars import (
-    NARROW,
-    Scalars,
-)
+from promoarray.promotion.scalars import NARROW, Scalars
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import any_array
 from promoarray.promotion.type_rules import (

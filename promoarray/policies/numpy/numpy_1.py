@@ -349,7 +349,7 @@ NUMPY_1_WINDOWS = NUMPY_1.derive(
         *NUMPY_1.notes,
         Note(
             "The default integer is a C long: int32 here, int64 from an int on that it does not"
-            " hold. Indices and counts are int64.",
+            " hold. Indices and counts are int64."
         ),
     ),
 )

@@ -129,11 +129,7 @@ QUIRKS = (
                 infinity=Beyond.NAN,
                 scale_strict=False,
             ),
-            case(
-                "scale",
-                round_mode="nearest",
-                scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP,
-            ),
+            case("scale", round_mode="nearest", scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP),
             case("scale", round_mode="up", transform=Between(2.0**-149, 1, high=LOWEST_NORMAL)),
         ),
     ),

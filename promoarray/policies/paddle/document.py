@@ -51,14 +51,7 @@ from promoarray.promotion.scalars import (
 )
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.type_rules import TypeRule, integers_by_scalar, refuse, same, to_bool
-from promoarray.promotion.type_steps import (
-    NO_ORDER,
-    agreed,
-    always,
-    component,
-    exact_to,
-    first_of,
-)
+from promoarray.promotion.type_steps import NO_ORDER, agreed, always, component, exact_to, first_of
 
 if TYPE_CHECKING:
     from promoarray.promotion.policy_like import OperationRule, PolicyLike

@@ -346,11 +346,7 @@ V3_3 = DOCUMENT.derive(
         __file__,
         "functions.txt",
         "paddle@3.3",
-        begins={
-            "hypot": ("square", "square"),
-            "vecdot": ("conj",),
-            "poisson_nll_loss": ("exp",),
-        },
+        begins={"hypot": ("square", "square"), "vecdot": ("conj",), "poisson_nll_loss": ("exp",)},
     ),
     keeps=frozenset({"clip"}),
     cast=PADDLE_3_3,

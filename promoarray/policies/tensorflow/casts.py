@@ -16,12 +16,7 @@ from promoarray.promotion.cast_quirks import (
     rounds_twice,
 )
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, CastRule, case, dtypes
-from promoarray.promotion.cast_transforms import (
-    LOWEST_NORMAL,
-    Flushed,
-    Through,
-    real_part_counts,
-)
+from promoarray.promotion.cast_transforms import LOWEST_NORMAL, Flushed, Through, real_part_counts
 from promoarray.promotion.source import Note, Source
 
 _SHORT = "float8 bf16 f16 f32 f64"

@@ -18,11 +18,7 @@ _INDICES = (
 
 FOREIGN = Foreign(
     "TensorFlow",
-    (
-        *_INDICES,
-        case(Entry.ARRAY, of=["add"], forms=CALLED, first=True),
-        case(Entry.TARGET),
-    ),
+    (*_INDICES, case(Entry.ARRAY, of=["add"], forms=CALLED, first=True), case(Entry.TARGET)),
 )
 
 _NOT_THERE = "f8_e4m3fn f8_e5m2 i4"

@@ -281,10 +281,7 @@ LEGACY = Policy(
     foreign=FOREIGN,
     answers=Answers(__file__, "functions.txt", "tensorflow", converts=True),
     one_element=BRANCHES | {"setitem"},
-    refuses={
-        "meshgrid": of_one_dtype,
-        "take": indices_of(dt.int16, dt.int32, dt.int64),
-    },
+    refuses={"meshgrid": of_one_dtype, "take": indices_of(dt.int16, dt.int32, dt.int64)},
     cast=CASTS,
     quantization=QUANTIZATION,
     refusal="tensors must have the same dtype; a Python scalar becomes that of its tensor, but no"

@@ -210,9 +210,7 @@ MODES = {
         functions=MODE_FUNCTIONS,
         operand_types=bool_settles,
         scalars=Scalars(
-            fit=fits_int32,
-            fit_family=dict.fromkeys(_NOT_PATCHED, fits),
-            fit_alone=fits_alone,
+            fit=fits_int32, fit_family=dict.fromkeys(_NOT_PATCHED, fits), fit_alone=fits_alone
         ),
         defaults=HELD,
         stored=MODES_STORED,
@@ -223,7 +221,7 @@ MODES = {
             Source("TensorFlow guide, TF-NumPy type promotion", "Mode ALL", "2.21"),
             Source("tensorflow/python/framework/flexible_dtypes.py", "", "2.21.0"),
         ),
-    ),
+    )
 }
 MODES["safe"] = MODES["all"].derive(
     "tensorflow@safe",

@@ -33,9 +33,7 @@ QUANTIZATION = Quantization(
         "precision": "it computes in float32",
     },
     faked=Faked(
-        "tf.quantization.fake_quant_with_min_max_vars",
-        _SINGLE,
-        dtypes("int2 int4 i8 u8 i16 u16"),
+        "tf.quantization.fake_quant_with_min_max_vars", _SINGLE, dtypes("int2 int4 i8 u8 i16 u16")
     ),
     shifted=True,
     range=Range(zero=False),

@@ -19,13 +19,7 @@ from promoarray.promotion.cast_quirks import (
     lowest_scale_up,
     rounds_twice,
 )
-from promoarray.promotion.cast_rules import (
-    FLOAT_DTYPES,
-    INTEGER_DTYPES,
-    CastRule,
-    case,
-    dtypes,
-)
+from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule, case, dtypes
 from promoarray.promotion.source import Note, Source
 
 _TORCH = "torch 2.13.0, CPU"
@@ -75,10 +69,7 @@ TORCH_2_11_CUDA = CastRule(
 
 TORCH_2_13 = CastRule(
     mode=TORCH_2_11.mode,
-    cases=(
-        *TORCH_2_11.cases,
-        case("f8_e4m3fn", overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
-    ),
+    cases=(*TORCH_2_11.cases, case("f8_e4m3fn", overflow=Beyond.LARGEST, infinity=Beyond.LARGEST)),
     quirks=TORCH_2_11.quirks,
     sources=TORCH_2_11.sources,
     notes=(

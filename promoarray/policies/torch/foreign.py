@@ -7,16 +7,7 @@ them (``__array_priority__``), so that ``np_array + tensor`` is refused.
 """
 
 from promoarray.operations import Family
-from promoarray.promotion.foreign import (
-    ARRAYS,
-    CALLED,
-    INTS,
-    WRITTEN,
-    Entry,
-    Foreign,
-    Given,
-    case,
-)
+from promoarray.promotion.foreign import ARRAYS, CALLED, INTS, WRITTEN, Entry, Foreign, Given, case
 
 _OWN = f"b1 {INTS} f16 f32 f64 c64 c128"
 """NumPy's own dtypes; of ml_dtypes' PyTorch knows nothing."""

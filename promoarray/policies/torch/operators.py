@@ -30,14 +30,7 @@ from promoarray.policies.torch.casts import (
     TORCH_2_13_CUDA,
 )
 from promoarray.policies.torch.foreign import FOREIGN
-from promoarray.policies.torch.promotion import (
-    DTYPES,
-    FLOATS,
-    REFUSAL,
-    by_ranks,
-    can_cast,
-    promote,
-)
+from promoarray.policies.torch.promotion import DTYPES, FLOATS, REFUSAL, by_ranks, can_cast, promote
 from promoarray.policies.torch.quantization import QUANTIZATION
 from promoarray.policies.torch.scalars import (
     assigned,

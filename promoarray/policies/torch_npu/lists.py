@@ -41,12 +41,7 @@ VIEWS = frozenset({"real", "imag", "conj", "diagonal", "view_as_real", "view_as_
 INDEXING = frozenset({"index", "index_put", "getitem", "setitem"})
 """Indexing by arrays, which keeps the dtype."""
 
-NAMES = {
-    dt.float16: "FLOAT16",
-    dt.bfloat16: "BFLOAT16",
-    dt.float32: "FLOAT",
-    dt.float64: "DOUBLE",
-}
+NAMES = {dt.float16: "FLOAT16", dt.bfloat16: "BFLOAT16", dt.float32: "FLOAT", dt.float64: "DOUBLE"}
 """What devices call dtypes, where that is not their name in capitals."""
 
 PAGES = "hiascend.com/document/detail/zh/"

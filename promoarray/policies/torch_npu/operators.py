@@ -21,13 +21,7 @@ from promoarray import dtypes as dt
 from promoarray.dtypes import INEXACT, DType, Kind
 from promoarray.operations import Family
 from promoarray.policies.aclnn import CASTS as ACLNN_CASTS
-from promoarray.policies.torch.operators import (
-    ANSWERS,
-    FUNCTIONS,
-    OPERATIONS,
-    V2_13,
-    no_bools,
-)
+from promoarray.policies.torch.operators import ANSWERS, FUNCTIONS, OPERATIONS, V2_13, no_bools
 from promoarray.policies.torch.promotion import by_ranks
 from promoarray.policies.torch_npu.lists import DTYPES, WIDE, DeviceLists
 from promoarray.promotion.cast_rules import Given
