@@ -125,13 +125,9 @@ def program_frame() -> FrameType | None:
 def instructions() -> tuple[Key, tuple[CodeType, ...]]:
     """Return what tells the places apart that ``sites()`` finds, by no look at their source.
 
-    Returns
-    -------
-    key : tuple of int
-        Of the innermost instruction outside promoarray, and of those that led to it up to the
-        program's. It means something else once the code is gone.
-    codes : tuple of code
-        The code that has to be held for as long.
+    The key is of the innermost instruction outside promoarray, and of those that led to it up to
+    the program's; it means something else once the code is gone. The codes have to be held for as
+    long.
     """
     return instructions_of(outside())
 
@@ -186,17 +182,9 @@ def traceback_of(entries: Sequence[TracebackType]) -> TracebackType | None:
 
 
 def call_chain(frame: FrameType) -> tuple[Site, Site, str]:
-    """Return how the program came to a frame.
-
-    Returns
-    -------
-    site : Site
-        The innermost line of the program: of code that is no installed library.
-    inside : Site
-        Where the frame stands; the same place if that is the program itself.
-    function : str
-        The frame's function with its module; "" if the frame is the program's.
-    """
+    """Return how the program came to a frame: the innermost line of the program, code that is no
+    installed library; the place where the frame stands; and the frame's function with its module,
+    "" if the frame is the program's."""
     outer: FrameType | None = frame
     while outer is not None and of_library(outer):
         outer = outer.f_back

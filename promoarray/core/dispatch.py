@@ -44,31 +44,15 @@ if TYPE_CHECKING:
 
 @in_default_float_state
 def apply(name: str, *operands: Any, form: Form = Form.OPERATOR, **options: Any) -> Any:
-    """Run an operation under the policy in force.
+    """Run an operation, a row of ``promoarray.operations``, under the policy in force.
 
-    Parameters
-    ----------
-    name : str
-        A row of ``promoarray.operations``.
-    *operands : PArray, NumPy array or scalar, Python scalar
-    form : Form
-        Whether it is written as an operator, in place, or called as a function. In place it writes
-        into the first operand, unless the policy binds the name to a new array; nothing is written
-        unless all of it can be.
-    **options
-        What the kernel takes besides, such as ``axis``.
+    In place it writes into the first operand, unless the policy binds the name to a new array;
+    nothing is written unless all of it can be. ``options`` is what the kernel takes besides, such
+    as ``axis``. Of an operation with several results it is a tuple of them; NotImplemented where an
+    operand is neither an array nor a Python scalar.
 
-    Returns
-    -------
-    PArray, or a tuple of them from an operation with several results; NotImplemented where an
-    operand is something else.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no result for these operands.
-    OverflowError
-        If a Python int does not fit the dtype it becomes.
+    Raises PromotionError if the policy has no result for these operands; OverflowError if a Python
+    int does not fit the dtype it becomes.
     """
     heard: observer_cache.Lookup | None = None
     if observers_anywhere:

@@ -114,26 +114,12 @@ def fast_function(
     settings: dict[str, Any] | None = None,
     **options: Any,
 ) -> Callable[[Function], Function]:
-    """Make a decorator that gives a function its fast path.
+    """Make a decorator that gives a function its fast path; what it makes bears ``fast``, by which
+    namespaces make a fast path of their own.
 
-    Parameters
-    ----------
-    name : str
-        Of the operation.
-    form : Form
-        That its executables are kept under.
-    passed : dict, optional
-        What executables call an option, if it is not what the function does; None of one that only
-        its default is known of.
-    settings : dict, optional
-        Of the ``FastOperator``.
-    **options
-        What the operation takes besides, with the defaults.
-
-    Returns
-    -------
-    callable
-        What it makes bears ``fast``, by which namespaces make a fast path of their own.
+    Executables are kept under ``form``. ``passed`` is what they call an option, if it is not what
+    the function does, None of one that only its default is known of; ``settings`` are of the
+    ``FastOperator``, ``options`` what the operation takes besides, with the defaults.
     """
     own = dict(settings or {})
     if options:

@@ -146,19 +146,11 @@ def is_plain(value: Any) -> bool:
 
 
 def require_taken(name: str, *arrays: Array, given: tuple[Any, ...] = ()) -> None:
-    """Refuse arrays of dtypes that the policy's function does not take.
+    """Refuse arrays of dtypes that the policy's function does not take; ``given`` as of a
+    ``TakenEvent``.
 
-    Parameters
-    ----------
-    given : tuple
-        As of a ``TakenEvent``.
-
-    Raises
-    ------
-    PromotionError
-        With their dtypes as its operands.
-    TypeError
-        If they are bound to two namespaces.
+    Raises PromotionError with their dtypes as its operands; TypeError if they are bound to two
+    namespaces.
     """
     policy = array_class(arrays)._policy or get_policy()
     dtypes = tuple(map(storage_dtype, arrays))

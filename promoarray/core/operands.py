@@ -79,17 +79,8 @@ def entries(
     policy: Policy, name: str, form: Form, given: tuple[Any, ...], entered: tuple[Any, ...]
 ) -> tuple[Entry | None, ...]:
     """What each operand enters as that is NumPy's; None of the policy's own, and of all where none
-    is its own array.
-
-    Parameters
-    ----------
-    policy : Policy
-        One that says so (``Policy.foreign``).
-    name, form
-        Of the operation.
-    given, entered : tuple
-        Operands before and after ``as_operand``.
-    """
+    is its own array. The policy is one that says so (``Policy.foreign``); ``given`` and ``entered``
+    are the operands before and after ``as_operand``."""
     own = next((i for i, x in enumerate(given) if isinstance(x, Array)), None)
     if own is None or policy.foreign is None:
         return (None,) * len(given)

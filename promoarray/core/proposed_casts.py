@@ -56,13 +56,8 @@ def proposed_casts(
 def accepted_casts(
     policy: Policy, name: str, operands: Operands, form: Form = Form.OPERATOR
 ) -> Casts | None:
-    """Find casts that make a refused operation pass: those an error proposes, else lossy ones.
-
-    Returns
-    -------
-    tuple of (dict, Plan), or None
-        From each operand that is cast to its new dtype, and the plan then.
-    """
+    """Find casts that make a refused operation pass, and the plan then: those an error proposes,
+    else lossy ones."""
     if len(operands) <= MANY:
         proposed = proposed_casts(policy, name, operands, form)
         return proposed or policy.once(_cached)(name, operands, form, True)

@@ -32,23 +32,11 @@ if TYPE_CHECKING:
 
 
 def from_python(obj: Any, dtype: DType | None, name: str = "asarray") -> Array:
-    """Make an array of a number or string, or of nested sequences of them and of 0-d arrays.
+    """Make an array of a number or string, or of nested sequences of them and of 0-d arrays;
+    ``name`` is of the function that does so, which may have a rule of its own (``Policy.stored``).
 
-    Parameters
-    ----------
-    obj : number, str, or nested sequences of them
-    dtype : DType or None
-    name : str
-        The function that does so, which may have a rule of its own (``Policy.stored``).
-
-    Raises
-    ------
-    TypeError
-        If something else lies among them.
-    ValueError
-        If the sequences are ragged.
-    OverflowError
-        If an int does not fit ``dtype``.
+    Raises TypeError if something else lies among them; ValueError if the sequences are ragged;
+    OverflowError if an int does not fit ``dtype``.
     """
     if isinstance(obj, range) and (counted := _from_range(obj, dtype, name)) is not None:
         return counted

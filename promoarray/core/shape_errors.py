@@ -11,13 +11,8 @@ Shape = tuple[int, ...]
 
 
 def misfit(name: str, shapes: list[Shape], options: dict[str, Any]) -> Exception | None:
-    """Say what is wrong with the shapes of an operation's operands, once a kernel refused them.
-
-    Returns
-    -------
-    Exception or None
-        None if neither shapes nor axes are to blame.
-    """
+    """Say what is wrong with the shapes of an operation's operands, once a kernel refused them;
+    None if neither shapes nor axes are to blame."""
     try:
         if name in _CHECKS:
             wrong = _CHECKS[name](*shapes, **options)

@@ -42,22 +42,11 @@ _SPECIAL = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 
 @in_default_float_state
 def cast(buffer: Buffer, source: DType, target: DType, numeric: NumericCast = on_cpu) -> Buffer:
-    """Cast strings to numbers, or numbers to strings; the policy has admitted it.
+    """Cast strings to numbers, or numbers to strings; the policy has admitted it. ``numeric`` is
+    the cast from float64 to the target by the policy's rule for values out of range.
 
-    Parameters
-    ----------
-    buffer : array
-    source, target : DType
-        One of which is ``string``.
-    numeric : callable
-        The cast from float64 to the target by the policy's rule for values out of range.
-
-    Raises
-    ------
-    ValueError
-        If a text is not a number; it names the first one and its index.
-    OverflowError
-        If a number does not fit an integer dtype.
+    Raises ValueError if a text is not a number, with the first one and its index; OverflowError if
+    a number does not fit an integer dtype.
     """
     if source is target:
         return buffer

@@ -20,17 +20,9 @@ if TYPE_CHECKING:
 
 
 def in_default_float_state(function: Function) -> Function:
-    """Run a function in the default state; the thread has its own again when it is left.
+    """Run a function in the default state; the thread has its own again when it is left. Of the
+    functions it calls, those in other threads have the state of their thread.
 
     Where the state is the default anyway, that costs a few nanoseconds.
-
-    Parameters
-    ----------
-    function : callable
-        Of the functions it calls, those in other threads have the state of their thread.
-
-    Returns
-    -------
-    callable
     """
     return cast("Function", wraps(function)(StateGuard(function)))

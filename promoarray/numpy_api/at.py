@@ -23,20 +23,10 @@ from promoarray.parray import PArray
 
 
 def answer(ufunc: np.ufunc, name: str | None, inputs: tuple[Any, ...]) -> None:
-    """Run ``ufunc.at``.
+    """Run ``ufunc.at`` on the array, the index, and the second operand of a ufunc of two; ``name``
+    is of the operation, if there is one.
 
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-    name : str or None
-        Of the operation, if there is one.
-    inputs : tuple
-        The array, the index, and the second operand of a ufunc of two.
-
-    Raises
-    ------
-    TypeError
-        If the array is none of ours, or the operation is not done in place.
+    Raises TypeError if the array is none of ours, or the operation is not done in place.
     """
     target, index, *rest = inputs
     row = OPERATIONS.get(name or "")

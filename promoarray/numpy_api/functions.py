@@ -39,27 +39,11 @@ def answer(
 ) -> Any:
     """Call our function for one of NumPy's, in the namespace that the arrays are bound to.
 
-    Parameters
-    ----------
-    of : type
-        The class of the array that NumPy asks.
-    func : callable
-        NumPy's function.
-    types : iterable of type
-        The classes of all arrays in the call that have a say.
-    args, kwargs
-        What it was called with.
+    ``of`` is the class of the array that NumPy asks, ``types`` those of all arrays in the call that
+    have a say. NotImplemented if there are arrays that are none of ours nor of a back end's, so
+    that they are asked next.
 
-    Returns
-    -------
-    object
-        What ours returns. NotImplemented if there are arrays that are none of ours nor of a back
-        end's, so that they are asked next.
-
-    Raises
-    ------
-    TypeError
-        If there is no such function, or it cannot honour an argument.
+    Raises TypeError if there is no such function, or it cannot honour an argument.
     """
     known = {*types, of}
     if not all(issubclass(cls, (Array, DType)) or find(cls) is not None for cls in known):

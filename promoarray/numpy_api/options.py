@@ -31,26 +31,12 @@ ALL = ("True",)
 def reduced(
     xp: Any, name: str, x: Any, *, where: Any = True, initial: Any = None, **options: Any
 ) -> Any:
-    """Reduce the elements where a mask is true, beginning with a value.
+    """Reduce the elements where a mask, broadcast to the shape of ``x``, is true, beginning with a
+    value: ``sum prod max min all any mean std var``. ``options`` are of the reduction itself, by
+    our names.
 
-    Parameters
-    ----------
-    xp : namespace
-    name : str
-        Of the reduction: ``sum prod max min all any mean std var``.
-    x : array
-    where : array of bool
-        Broadcast to the shape of ``x``.
-    initial : Python scalar or array, optional
-    **options
-        Of the reduction itself, by our names.
-
-    Raises
-    ------
-    TypeError
-        If the reduction begins with nothing.
-    ValueError
-        If an extreme of some elements has no ``initial``, as there may be none.
+    Raises TypeError if the reduction begins with nothing; ValueError if an extreme of some elements
+    has no ``initial``, as there may be none.
     """
     array = array_of(xp, x, name)
     begun = not has_no_effect(initial)
@@ -140,23 +126,10 @@ def require_ours(name: str, out: Any) -> None:
 
 
 def written(name: str, out: Any, result: Any, mask: Any = True) -> Any:
-    """Write a result into an array, and return that.
+    """Write a result into an array where a mask is true, and return that; ``name`` is of NumPy's
+    function, for messages.
 
-    Parameters
-    ----------
-    name : str
-        Of NumPy's function, for messages.
-    out : PArray
-    result : PArray
-    mask : array of bool or True
-        Where it is written; ``out`` keeps its other elements.
-
-    Raises
-    ------
-    TypeError
-        If the policy writes no such dtype in place.
-    ValueError
-        If the shapes differ.
+    Raises TypeError if the policy writes no such dtype in place; ValueError if the shapes differ.
     """
     require_ours(name, out)
     if out.shape != result.shape:

@@ -58,15 +58,8 @@ def method_called(method: str) -> str:
 
 
 def outside(ufunc: np.ufunc, call: str) -> TypeError:
-    """The error for a ufunc that would compute outside the policy.
-
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-        NumPy's, or one of SciPy or another library.
-    call : str
-        What follows its name: ".reduce", " with out".
-    """
+    """The error for a ufunc, NumPy's or one of SciPy or another library, that would compute outside
+    the policy; ``call`` is what follows its name: ".reduce", " with out"."""
     if getattr(np, ufunc.__name__, None) is ufunc:
         name, instead = f"np.{ufunc.__name__}", "Write promoarray's own function, or np.asarray(x)"
     elif _is_scipys(ufunc):

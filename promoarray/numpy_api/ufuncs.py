@@ -77,25 +77,11 @@ _PAIRS = {"divmod": ("floor_divide", "remainder")}
 
 
 def answer(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Run a call of a ufunc, or of one of its methods, as operations under the policy.
+    """Run a call of a ufunc, or of its method ``reduce``, ``accumulate`` or ``outer``, as
+    operations under the policy; other methods are refused. NotImplemented if an operand is left to
+    others.
 
-    Parameters
-    ----------
-    ufunc : numpy.ufunc
-    method : str
-        ``"__call__"``, ``"reduce"``, ``"accumulate"`` or ``"outer"``; the others are refused.
-    inputs : tuple
-    options : dict
-        What else it was called with.
-
-    Returns
-    -------
-    PArray, or a tuple of them; NotImplemented if an operand is left to others.
-
-    Raises
-    ------
-    TypeError
-        If there is no such operation, or it cannot honour an option.
+    Raises TypeError if there is no such operation, or it cannot honour an option.
     """
     if options.get("where", True) is None:
         options = {**options, "where": False}  # which NumPy takes it for

@@ -73,18 +73,12 @@ def runtime(
     kernels: Mapping[str, tuple[str, ...]] | None = None,
     **changes: Any,
 ) -> Policy:
-    """Make the policy of a runtime: that of an opset, with these quirks of its Cast on.
+    """Make the policy of a runtime: that of an opset, with these quirks of its Cast on, ONNX's own
+    or those of ``quirks``.
 
-    Parameters
-    ----------
-    on : tuple of str
-        Quirks of ONNX's Cast that are the runtime's, and of ``quirks``, which are its own.
-    narrow : callable
-        From a function and its plan to the one that is carried out.
-    no_cast : tuple of (str, str)
-        Targets and sources that Cast does not make of each other, by code or group.
-    kernels : mapping
-        As ``Policy.kernels``, besides ONNX's.
+    ``narrow`` makes of a function and its plan the one that is carried out; ``no_cast`` has the
+    targets and sources that Cast does not make of each other, by code or group; ``kernels`` are as
+    ``Policy.kernels``, besides ONNX's.
     """
     base = of_opset(opset)
     operations = dict(base.operations)

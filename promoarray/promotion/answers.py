@@ -98,23 +98,13 @@ class Support(NamedTuple):
 
 
 class Answers:
-    """The answers of one framework, read when they are first asked for.
+    """The answers of one framework, read when they are first asked for, from the file ``name`` next
+    to the module ``beside``: who was asked, a line of dtypes, then pairs of lines, answers and the
+    functions that gave them.
 
-    Parameters
-    ----------
-    beside : str
-        A module, next to which the table is.
-    name : str
-        The file: who was asked, a line of dtypes, then pairs of lines, answers and the functions
-        that gave them.
-    policy : str
-        The policy whose framework was asked.
-    converts : bool
-        Whether functions make an array of a Python number, so that what they refuse is its dtype.
-    device : str
-        What the kernels are for.
-    begins : mapping
-        From functions to those that they carry out first on each of their operands, in order.
+    ``converts`` says whether functions make an array of a Python number, so that what they refuse
+    is its dtype; ``device`` what the kernels are for; ``begins``, from functions to those that they
+    carry out first on each of their operands, in order.
     """
 
     def __init__(

@@ -175,22 +175,12 @@ class CastRule:
         saturate: bool | int | None = None,
         round_mode: str | None = None,
     ) -> CastMode | Refusal:
-        """Decide what an explicit cast does with what the target cannot hold.
+        """Decide what an explicit cast does with what the target cannot hold: with ``saturate``
+        what lies beyond it becomes its largest value; ``round_mode``, up, down or nearest, is of
+        casts to float8_e8m0fnu.
 
-        Parameters
-        ----------
-        source, target : DType
-        saturate : bool, optional
-            Whether what lies beyond the target becomes its largest value.
-        round_mode : {"up", "down", "nearest"}, optional
-            To float8_e8m0fnu.
-
-        Raises
-        ------
-        TypeError
-            If the policy's casts have no such argument.
-        ValueError
-            If they have, but no such choice.
+        Raises TypeError if the policy's casts have no such argument; ValueError if they have, but
+        no such choice.
         """
         settings = self.settings(saturate=saturate, round_mode=round_mode)
         why = self.refuses(source, target)
@@ -208,14 +198,8 @@ class CastRule:
     def plan(
         self, source: DType, target: DType, settings: Mapping[str, object] | None = None
     ) -> CastPlan:
-        """Return how a cast is done, admitted or not; decided once.
-
-        Parameters
-        ----------
-        source, target : DType
-        settings : mapping, optional
-            What ``settings`` returned; else the defaults.
-        """
+        """Return how a cast is done, admitted or not; decided once. ``settings`` is what the method
+        of that name returned, else the defaults."""
         key = (source, target, *settings.values()) if settings else (source, target)
         found = self.plans.get(key)
         return found or self.plans.setdefault(key, self._plan(source, target, settings))
@@ -264,13 +248,8 @@ class CastRule:
         return next(about, "") if source is not target else ""
 
     def with_quirks(self, *names: str) -> CastRule:
-        """Return the rule with these quirks on, besides those that are.
-
-        Raises
-        ------
-        UnknownPolicyError
-            A ValueError, which lists the near names.
-        """
+        """Return the rule with these quirks on, besides those that are; an UnknownPolicyError lists
+        the near names."""
         known = [quirk.name for quirk in self.quirks]
         for name in names:
             if name not in known:

@@ -108,20 +108,8 @@ class Foreign:
     def entry(
         self, kind: Given, dtype: DType, beside: DType, name: str, form: Form, first: bool
     ) -> Entry:
-        """Return what an operand of NumPy's enters as.
-
-        Parameters
-        ----------
-        kind : Given
-        dtype : DType
-        beside : DType
-            Of the framework's own array.
-        name : str
-            The operation; ``setitem`` of what is assigned.
-        form : Form
-        first : bool
-            Whether the operand stands left of that array.
-        """
+        """Return what an operand of NumPy's enters as beside the framework's own array, left of it
+        if it is the ``first``. The operation is ``setitem`` of what is assigned."""
         asked = kind, dtype, beside, name, form, first
         found = self._known.get(asked)
         if found is None:

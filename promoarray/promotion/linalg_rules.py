@@ -41,19 +41,11 @@ def linear(
     rfft: TypeRule | None = None,
     irfft: TypeRule | None = None,
 ) -> dict[str | Family, OperationRule]:
-    """Return the rules of these chapters.
+    """Return the rules of these chapters: ``floats`` is what linear algebra takes and computes in,
+    ``index`` the dtype of indices, counts and ranks.
 
-    Parameters
-    ----------
-    floats : TypeRule
-        What linear algebra takes and computes in.
-    index : DType
-        Of indices, counts and ranks.
-    norms, fft : TypeRule, optional
-        What norms and Fourier transforms take and compute in; else as ``floats``.
-    rfft, irfft : TypeRule, optional
-        What transforms of real numbers take (else as ``fft``, but no complex ones), and those that
-        end in them (else as ``fft``).
+    Norms and Fourier transforms have rules of their own, or go by ``floats``; transforms of real
+    numbers, and those that end in them, too, or go by ``fft``, the former without complex numbers.
     """
     norms, fft = norms or floats, fft or floats
     if rfft is None:

@@ -33,18 +33,8 @@ from promoarray.dtypes import DType
 
 
 class Line(NDArrayOperatorsMixin):
-    """Values along one axis, each by NumPy's own rule, of its place alone.
-
-    Parameters
-    ----------
-    size : int
-    at : callable
-        From places, which are int64 and count from 0, to the values there. It travels.
-
-    Attributes
-    ----------
-    dtype : numpy.dtype
-    """
+    """Values along one axis, each by NumPy's own rule, of its place alone: ``at`` answers them for
+    places, which are int64 and count from 0. It travels."""
 
     ndim = 1
 

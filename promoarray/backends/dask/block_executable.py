@@ -23,20 +23,9 @@ DEFAULT: State = ("warn", "warn", "ignore", "warn")
 
 
 class BlockExecutable:
-    """A function that is made once a process, of what it carries.
-
-    Parameters
-    ----------
-    make : callable
-        From ``fields`` to the function of blocks.
-    *fields
-        What can be pickled: dtypes, plans, tables of casts, options.
-
-    Attributes
-    ----------
-    token : str
-        The same for what carries the same.
-    """
+    """A function that is made once a process, of what it carries: ``make`` makes the function of
+    blocks of ``fields``, which can be pickled (dtypes, plans, tables of casts, options). ``token``
+    is the same for what carries the same."""
 
     __slots__ = ("_content", "_function", "_state", "_version", "token")
 

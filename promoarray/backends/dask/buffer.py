@@ -31,20 +31,11 @@ Shape = tuple[int, ...]
 
 
 class Buffer:
-    """A place that holds a Dask array of codes.
+    """A place that holds a Dask array of codes, whose lengths are ``nan`` where they are not known
+    before it is computed.
 
-    Parameters
-    ----------
-    array : dask.array.Array
-    view_of : Buffer, optional
-        Whose memory it would lie in, were it NumPy's.
-    frozen : bool
-        Whether it is only to be read, as what ``broadcast_to`` gives.
-
-    Attributes
-    ----------
-    array : dask.array.Array
-        Its lengths are ``nan`` where they are not known before it is computed.
+    ``view_of`` is whose memory it would lie in, were it NumPy's; a ``frozen`` one is only to be
+    read, as what ``broadcast_to`` gives.
     """
 
     __slots__ = ("__weakref__", "_memory", "_value", "array", "frozen")

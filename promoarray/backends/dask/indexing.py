@@ -340,13 +340,8 @@ def _filled(x: Blocks, parts: tuple[Any, ...], value: Any) -> Blocks:
 
 
 def _shaped(value: Any, room: Shape) -> Any:
-    """A value without the leading axes of length 1 that are too many.
-
-    Raises
-    ------
-    ValueError
-        In NumPy's words, if it does not broadcast to the shape.
-    """
+    """A value without the leading axes of length 1 that are too many; a ValueError in NumPy's
+    words, if it does not broadcast to the shape."""
     value = _without_leading(value, len(room))
     try:
         np.broadcast_to(memoryless(value.shape), room)
@@ -428,13 +423,8 @@ def reshape(x: Blocks, shape: Any, *, copy: bool | None = None) -> Blocks:
 
 
 def _reshaped(shape: tuple[int | None, ...], wanted: Shape) -> Shape:
-    """The new shape, with the length that -1 stands for.
-
-    Raises
-    ------
-    ValueError
-        NumPy's own, if the shapes differ in their number of elements; or if that is not known.
-    """
+    """The new shape, with the length that -1 stands for; NumPy's own ValueError, if the shapes
+    differ in their number of elements, or if that is not known."""
     if None in shape:
         raise ValueError(
             f"reshape: the shape {shape} is not known before the array is computed; "

@@ -50,17 +50,9 @@ _MOST_COSTLY = 4
 
 @cache
 def contiguous_kernel(kernel: KernelSource, numbers: tuple[bool, ...] = ()) -> RawSource:
-    """The kernel of contiguous arrays that gives the bits of an elementwise kernel.
+    """The kernel of contiguous arrays that gives the bits of an elementwise kernel of one output;
+    ``numbers`` says which of its inputs are numbers, which travel with the launch, by default none.
 
-    Parameters
-    ----------
-    kernel : KernelSource
-        Of one output.
-    numbers : tuple of bool
-        Which of its inputs are numbers, which travel with the launch; by default none.
-
-    Notes
-    -----
     Where the one input is an array of codes of 8 bits or fewer, each block computes all 256 answers
     first, and looks them up.
     """

@@ -108,14 +108,8 @@ def _resolved(name: str, compute: DType) -> tuple[str, DType]:
 
 
 def answer(name: str, compute: DType) -> DType | None:
-    """The dtype of an operation's own result, as NumPy's kernel has it; None if there is no kernel.
-
-    Parameters
-    ----------
-    name : str
-        A name of ``promoarray.operations``.
-    compute : DType
-    """
+    """The dtype of an operation's own result, as NumPy's kernel has it; None if there is no
+    kernel."""
     if name == "where":
         return compute  # whatever the codes mean
     name, compute = _resolved(name, compute)

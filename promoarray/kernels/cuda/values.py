@@ -42,16 +42,8 @@ _FROM_ORDER = """
 
 @cache
 def to_order(dtype: DType, *, largest: bool, zeros_alike: bool = False) -> KernelSource:
-    """From float32 or float64 ``x`` to integers ``y`` in the same order.
-
-    Parameters
-    ----------
-    dtype : DType
-    largest : bool
-        Whether NaN is the largest of all, or the smallest.
-    zeros_alike : bool
-        Whether -0 and 0 are one integer, or -0 is below.
-    """
+    """From float32 or float64 ``x`` to integers ``y`` in the same order: NaN is the largest of all,
+    or the smallest; -0 and 0 are one integer, or -0 is below."""
     return _order(dtype, _TO_ORDER, largest=largest, zeros_alike=zeros_alike)
 
 

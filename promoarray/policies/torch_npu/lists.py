@@ -94,18 +94,10 @@ class Row(NamedTuple):
 class DeviceLists(Answers):
     """What is known of the kernels of a device, and of PyTorch what its functions return.
 
-    Parameters
-    ----------
-    beside, name : str
-        Where the lists are; "" for a device of which none is at hand.
-    policy : str
-    dtypes : tuple of DType
-        Those that the device has.
-    doubts : mapping
-        From functions and dtypes to why they are doubtful though lists have them.
-    base : Answers
-        What PyTorch answered for its functions on the CPU. That a kernel is missing there says
-        nothing of a device.
+    The lists are the file ``name`` next to the module ``beside``, "" for a device of which none is
+    at hand. ``doubts`` says from functions and dtypes why they are doubtful though lists have them;
+    ``base`` is what PyTorch answered on the CPU: that a kernel is missing there says nothing of a
+    device.
     """
 
     def __init__(
