@@ -29,7 +29,6 @@ struct Numbers {
     };
     bool is_alone() const { return array == nullptr; }
     bool is_whole() const { return kind == 'i' || kind == 'u' || kind == 'b'; }
-    double value() const { return kind == 'f' ? real : static_cast<double>(whole); }
     bool is_like(const Numbers &other) const { return kind == other.kind && size == other.size; }
 };
 
@@ -255,35 +254,47 @@ bool results_of(Glance how, const Range &a, const Range &b, Wide depth, Range *f
     return true;
 }
 
+// Call with three numbers of each element: the result and the operands, of its type.
+template <typename T, typename Each>
+bool each_of_three(const Numbers &a, const Numbers &b, const Numbers &made, Each each) {
+    T own[3];
+    const Numbers *all[] = {&made, &a, &b};
+    for (int k = 0; k < 3; ++k) own[k] = all[k]->kind == 'f' ? static_cast<T>(all[k]->real) : static_cast<T>(all[k]->whole);
+    if (made.is_alone()) {
+        if (!a.is_alone() || !b.is_alone()) return false;
+        each(own[0], own[1], own[2]);
+        return true;
+    }
+    Walk walk(*made.array);
+    for (int k = 1; k < 3; ++k) {
+        if (all[k]->is_alone()) {
+            walk.add(&own[k]);
+        } else if (!all[k]->is_like(made) || !walk.add(*all[k]->array)) {
+            return false;
+        }
+    }
+    walk.each([&](const char *const *data, const Py_ssize_t *steps, Py_ssize_t count) {
+        for (Py_ssize_t i = 0; i < count; ++i)
+            each(at<T>(data[0], i * steps[0]), at<T>(data[1], i * steps[1]), at<T>(data[2], i * steps[2]));
+    });
+    return true;
+}
+
 // Whether each sum, difference or product of elements fits.
 bool each_fits(Glance how, const Numbers &a, const Numbers &b, const Numbers &made) {
-    if (made.is_alone() || made.kind == 'b') return false;
-    return of_integers(made, [&](auto number) {
+    const Range range = range_of_type(made);
+    for (const Numbers *x : {&a, &b})
+        if (x->is_alone() && !range.holds({x->whole, x->whole})) return false;
+    return made.kind != 'b' && of_integers(made, [&](auto number) {
         using T = decltype(number);
-        T own[2];
-        Walk walk(*made.array);
-        for (const Numbers *x : {&a, &b}) {
-            if (x->is_alone()) {
-                if (x->whole < 0 ? !std::is_signed<T>::value || x->whole < Wide(std::numeric_limits<T>::min())
-                                 : Wide(x->whole) > Wide(std::numeric_limits<T>::max()))
-                    return false;
-                own[x == &b] = static_cast<T>(x->whole);
-                walk.add(&own[x == &b]);
-            } else if (!x->is_like(made) || !walk.add(*x->array)) {
-                return false;
-            }
-        }
         bool wraps = false;
-        walk.each([&](const char *const *data, const Py_ssize_t *steps, Py_ssize_t count) {
-            for (Py_ssize_t i = 0; i < count; ++i) {
-                const T x = at<T>(data[1], i * steps[1]), y = at<T>(data[2], i * steps[2]);
-                T out;
-                wraps |= how == Glance::ADD        ? __builtin_add_overflow(x, y, &out)
-                         : how == Glance::SUBTRACT ? __builtin_sub_overflow(x, y, &out)
-                                                   : __builtin_mul_overflow(x, y, &out);
-            }
+        const bool told = each_of_three<T>(a, b, made, [&](T, T x, T y) {
+            T out;
+            wraps |= how == Glance::ADD        ? __builtin_add_overflow(x, y, &out)
+                     : how == Glance::SUBTRACT ? __builtin_sub_overflow(x, y, &out)
+                                               : __builtin_mul_overflow(x, y, &out);
         });
-        return !wraps;
+        return told && !wraps;
     });
 }
 
@@ -339,32 +350,6 @@ Seen seen_in(const Numbers &x) {
     if (!x.is_alone()) return x.size == 8 ? seen_in<double>(*x.array) : seen_in<float>(*x.array);
     const double least = x.size == 8 ? std::numeric_limits<double>::min() : double(std::numeric_limits<float>::min());
     return {std::isfinite(x.real), std::fabs(x.real) < least};
-}
-
-// Call with three numbers of each element: the result and the operands, of its type.
-template <typename T, typename Each>
-bool each_of_three(const Numbers &a, const Numbers &b, const Numbers &made, Each each) {
-    T own[3];
-    const Numbers *all[] = {&made, &a, &b};
-    for (int k = 0; k < 3; ++k) own[k] = all[k]->is_alone() ? static_cast<T>(all[k]->value()) : T(0);
-    if (made.is_alone()) {
-        if (!a.is_alone() || !b.is_alone()) return false;
-        each(own[0], own[1], own[2]);
-        return true;
-    }
-    Walk walk(*made.array);
-    for (int k = 1; k < 3; ++k) {
-        if (all[k]->is_alone()) {
-            walk.add(&own[k]);
-        } else if (!all[k]->is_like(made) || !walk.add(*all[k]->array)) {
-            return false;
-        }
-    }
-    walk.each([&](const char *const *data, const Py_ssize_t *steps, Py_ssize_t count) {
-        for (Py_ssize_t i = 0; i < count; ++i)
-            each(at<T>(data[0], i * steps[0]), at<T>(data[1], i * steps[1]), at<T>(data[2], i * steps[2]));
-    });
-    return true;
 }
 
 template <typename T>
@@ -444,35 +429,17 @@ Reach reach_of(const Numbers &x) {
     return {x.real, x.real, std::fabs(x.real), std::isfinite(x.real)};
 }
 
-// Whether floats, cut to whole numbers, lie in a range; false of an end where that is not certain.
-template <typename T>
-bool all_within(const ArrayFields &array, const Range &range) {
-    const T below = static_cast<T>(double(range.low) - 1), above = static_cast<T>(double(range.high) + 1);
-    std::int64_t others = 0;
-    each_row<T>(array, [&](const char *data, auto step, Py_ssize_t count) {
-        std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t> found = 0;
-        for (Py_ssize_t i = 0; i < count; ++i) {
-            const T number = at<T>(data, i * step);
-            found |= !((number > below) & (number < above));
-        }
-        others |= found;
-    });
-    return others == 0;
-}
-
-bool all_within(const Numbers &x, const Range &range) {
-    if (!x.is_alone()) return x.size == 8 ? all_within<double>(*x.array, range) : all_within<float>(*x.array, range);
-    return x.real > double(range.low) - 1 && x.real < double(range.high) + 1;
-}
-
 bool cast_keeps(const Numbers &x, const Numbers &made) {
     if (x.kind == 0 || made.kind == 0 || x.kind == 'c' || made.kind == 'c' || made.kind == 'b') return false;
     if (x.is_like(made) || (x.kind == 'f' && made.kind == 'f' && made.size > x.size)) return true;
     if (x.is_whole())
         return made.kind == 'f' ? is_held(x, made) && !x.is_weak : range_of_type(made).holds(range_of(x));
-    if (made.kind != 'f') return all_within(x, range_of_type(made));
     const Reach reach = reach_of(x);
     if (!reach.all_numbers) return false;
+    if (made.kind != 'f') {  // of an end of 64 bits, which is rounded, false
+        const Range range = range_of_type(made);
+        return reach.low > double(range.low) - 1 && reach.high < double(range.high) + 1;
+    }
     const double most = std::max(-reach.low, reach.high);  // of float64 to float32
     const bool is_spread = x.is_alone() || reach.low * reach.high <= 0 || reach.high - reach.low > most / 16;
     return most <= 1 << 24 && is_spread && reach.least >= double(std::numeric_limits<float>::min());
