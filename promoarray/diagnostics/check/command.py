@@ -29,6 +29,7 @@ from promoarray.diagnostics.exit_codes import (
 from promoarray.diagnostics.file_format import names_format
 from promoarray.diagnostics.findings.classify import NEW, Ignored, Judged, asked_baseline, judged
 from promoarray.diagnostics.model.lost import CHECKS, LostPlace
+from promoarray.diagnostics.model.noted import behind_the_stop
 from promoarray.diagnostics.modelfile.command import model_format, of_model, require_options
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.record.block import RECORDED
@@ -157,6 +158,9 @@ def _task(found: Expected, asked: Asked, args: argparse.Namespace) -> Task:
 def _report(ended: Ended, framework: str, args: argparse.Namespace) -> Report:
     report = Report(framework, [])
     if every := _found(ended):
+        if ended.where:
+            stopped = ended.findings[0].stopped
+            every[0].unread[behind_the_stop(stopped)] += 1
         gathered(report, every, args.share)
     return report
 

@@ -19,7 +19,7 @@ from promoarray.diagnostics.findings.results import Results, findings
 from promoarray.diagnostics.model.divergence import Divergence, settled_finals
 from promoarray.diagnostics.model.final import FinalDType
 from promoarray.diagnostics.model.kinds import DIFFERENCES
-from promoarray.diagnostics.model.noted import NotExamined
+from promoarray.diagnostics.model.noted import NotExamined, behind_the_stop
 from promoarray.diagnostics.spans import name_of
 
 DIFFERS, AGREES, INCOMPLETE = "differs", "agrees", "incomplete"
@@ -79,8 +79,7 @@ def _verdict(
 def not_examined(report: Results) -> Iterator[NotExamined]:
     """Yield what the program did, or may have done, that no policy was asked about."""
     if report.stopped:
-        at = None, report.stopped.site
-        yield NotExamined("what follows the stop", "the program did not run further", *at)
+        yield behind_the_stop(report.stopped.site)
     asked = {policy.name for policy in report.policies}
     of_lines: dict[tuple[str, ...], tuple[NotExamined, int]] = {}
     for each, count in sorted(report.unexamined.items(), key=_by_place):

@@ -189,3 +189,8 @@ def _what(e: Escape, shapes: list[tuple[int, ...]]) -> str:
         return e.what
     word = "shape" if len(shapes) == 1 else "shapes"
     return f"{e.dtype} of {word} {', '.join(map(str, listed))}{more}"
+
+
+def behind_the_stop(site: Site | None) -> NotExamined:
+    """Return what a program that an error stopped has not come to."""
+    return NotExamined("what follows the stop", "the program did not run further", None, site)

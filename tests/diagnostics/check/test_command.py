@@ -212,6 +212,7 @@ def test_a_program_that_stops_is_told_up_to_there(capfd, here) -> None:
     code, out, err = run(capfd, here, PROGRAM + "raise ValueError('enough')\n")
     assert code == 3
     assert "integer-wrap" in out
+    assert "Not examined: what follows the stop at program.py:" in out
     assert "ValueError: enough" in err
 
 
