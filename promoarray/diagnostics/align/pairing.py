@@ -31,25 +31,15 @@ PAIRED, STEP, DEPARTS, UNKNOWN = "paired", "step", "departs", "unknown"
 
 @dataclass
 class Pairing:
-    """The pairs of two runs.
-
-    Attributes
-    ----------
-    pairs : dict of Value to Value
-        From those of the second run to those of the first.
-    noise : set of Value
-        What is rounding alone, and was not compared.
-    state : dict of Value to str
-        Of the values of both.
-    packed : collection of Packed
-        Which arrays of one run are several of the other's, side by side.
-    """
+    """The pairs of two runs."""
 
     first: Graph
     second: Graph
+    # from those of the second run to those of the first
     pairs: dict[Value, Value] = field(default_factory=dict)
-    state: dict[Value, str] = field(default_factory=dict)
-    noise: set[Value] = field(default_factory=set)
+    state: dict[Value, str] = field(default_factory=dict)  # of the values of both
+    noise: set[Value] = field(default_factory=set)  # what is rounding alone, and was not compared
+    # which arrays of one run are several of the other's, side by side
     packed: Collection[Packed] = ()
 
     def __post_init__(self) -> None:

@@ -23,16 +23,7 @@ from promoarray.promotion.policy import NO_OPTIONS, Policy
 
 
 class Looked(Probe):
-    """Hands the operations of arrays to checks, those of ``promoarray check`` as well.
-
-    Parameters
-    ----------
-    asked : Asked
-
-    Attributes
-    ----------
-    checks : Checks
-    """
+    """Hands the operations of arrays to checks, those of ``promoarray check`` as well."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked

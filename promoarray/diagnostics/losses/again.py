@@ -34,27 +34,14 @@ Change = Callable[[Array], Array]
 
 
 class Again(NamedTuple):
-    """A function that adds and multiplies integers, and how to carry it out again.
+    """A function that adds and multiplies integers, and how to carry it out again."""
 
-    Attributes
-    ----------
-    carry_out : callable
-        Carries it out with its arrays of integers changed; raises where it takes no such arrays.
-    operands : sequence of Operand
-        Arrays and numbers, those that tell where to add among them.
-    takes_ints : bool
-        Whether it takes arrays of Python's ints.
-    subtracts : bool
-        Whether it subtracts: of unsigned numbers, some below zero come out.
-    goes_once : bool
-        Whether no term has an element of an operand twice, or two of them.
-    """
-
+    # carries it out with its arrays of integers changed; raises where it takes no such arrays
     carry_out: Callable[[Change], Any]
-    operands: Sequence[Operand]
-    takes_ints: bool = True
-    subtracts: bool = False
-    goes_once: bool = True
+    operands: Sequence[Operand]  # arrays and numbers, those that tell where to add among them
+    takes_ints: bool = True  # whether it takes arrays of Python's ints
+    subtracts: bool = False  # whether it subtracts: of unsigned numbers, some below zero come out
+    goes_once: bool = True  # whether no term has an element of an operand twice, or two of them
 
     def of(self, change: Change, result: Values) -> Array | None:
         """What it gives of changed arrays; None if it does not take them."""

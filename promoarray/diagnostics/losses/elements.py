@@ -20,16 +20,9 @@ Array = np.ndarray[Any, Any]
 
 
 class Values(NamedTuple):
-    """An array.
+    """An array."""
 
-    Attributes
-    ----------
-    array : numpy.ndarray
-        In the storage of the dtype: ml_dtypes' for bfloat16, float8 and the like.
-    dtype : DType
-    """
-
-    array: Array
+    array: Array  # in the storage of the dtype: ml_dtypes' for bfloat16, float8 and the like
     dtype: DType
 
 
@@ -53,22 +46,12 @@ class Scope(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Operands beside the result of an operation that goes by elements, or some of them.
-
-    Attributes
-    ----------
-    operands : sequence of Operand
-    result : Values
-    step : int
-        One of so many elements of the result, in C order, is examined.
-    brief : set of str
-        Kinds that are counted alone.
-    """
+    """Operands beside the result of an operation that goes by elements, or some of them."""
 
     operands: Sequence[Operand]
     result: Values
-    step: int = 1
-    brief: Set[str] = frozenset()
+    step: int = 1  # one of so many elements of the result, in C order, is examined
+    brief: Set[str] = frozenset()  # kinds that are counted alone
 
     @classmethod
     def of(cls, operands: Sequence[Operand], result: Values, scope: Scope) -> Elements:
