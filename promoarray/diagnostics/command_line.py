@@ -12,6 +12,7 @@ import argparse
 import difflib
 import re
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -34,7 +35,10 @@ class CommandParser(argparse.ArgumentParser):
         """Say what is wrong, and exit."""
         if "SCRIPT:" in message:  # with -m MODULE, an argument of the module stands in its place
             message += self._behind_dashes("-m MODULE", "ARGS")
-        super().error(message)
+        if message.endswith("required: COMMAND"):
+            self.print_help(sys.stderr)
+        usage = f"usage: {self.prog} --help lists what it takes"
+        self.exit(2, f"{self.prog}: error: {message}\n{usage}\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Say which choice a misspelled one nearly is, in place of all there are."""
@@ -49,7 +53,7 @@ class CommandParser(argparse.ArgumentParser):
         given = shlex.join(words)
         near = self._near(words[0].partition("=")[0])
         hint = f". Did you mean {near}?" if near else self._behind_dashes("SCRIPT", given)
-        super().error(f"unrecognized arguments: {given}{hint}")
+        self.error(f"unrecognized arguments: {given}{hint}")
 
     def _near(self, word: str) -> str:
         """The option that a word nearly is, or whose first letter it is; "" if there is none."""
