@@ -114,7 +114,6 @@ def main(args: argparse.Namespace) -> int:
         judgement = judged([*findings], files, baseline, args.fail_on, **about)
         baseline.write()
     report.told = [each for finding, each in findings.items() if judgement.states[finding] == NEW]
-    report.hidden = len(judgement.hidden)
     status = _status(ended, judgement, report, args.fail_on)
     _write(report, judgement, ended, status, args)
     if ended.status:

@@ -75,8 +75,7 @@ def gathered(
     if ignored:
         comments = comments_in({each.place.program.file for each in told})
         kept = [t for t in told if not any(each.covers(t.finding) for each in comments)]
-        report.hidden = len(told) - len(kept)
-        passed["ignored by comments"] += report.hidden
+        passed["ignored by comments"] += len(told) - len(kept)
         told = kept
     forward = {_at(each) for each in told if not each.place.backward}
     told = [each for each in told if not (each.place.backward and _at(each) in forward)]

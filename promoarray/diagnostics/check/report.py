@@ -32,8 +32,6 @@ class Report:
         What was not looked at, in words.
     eagerly : list of str
         What ran eagerly that is compiled else, in words.
-    hidden : int
-        Findings that are left out, as comments or a baseline have them.
     """
 
     framework: str
@@ -42,7 +40,6 @@ class Report:
     meant: dict[str, int] = field(default_factory=dict)
     unread: str = ""
     eagerly: list[str] = field(default_factory=list)
-    hidden: int = 0
 
     def __str__(self) -> str:
         return "\n".join(map(visible, self.text()))
@@ -98,8 +95,7 @@ class Report:
         places = len({(t.place.program.file, t.place.program.line) for t in self.told})
         found = f"{counted(len(self.told), 'finding')} at {counted(places, 'line')}"
         if not self.told:
-            nothing = "nothing else" if self.hidden else "nothing"
-            found = f"{nothing} was lost in them" if self.examined else "nothing was looked at"
+            found = "nothing was lost in them" if self.examined else "nothing was looked at"
         skipped = "; ".join(f"{n} {why}" for why, n in self.meant.items())
         more = f" Not told: {skipped}." if skipped else ""
         at = f" of {self.framework}" if self.framework else ""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from promoarray.console import counted
 from promoarray.diagnostics.edits.attempt import Edit
 from promoarray.diagnostics.findings.results import Finding
@@ -26,7 +24,6 @@ from promoarray.diagnostics.model.lost import (
     LostPlace,
 )
 from promoarray.diagnostics.why.origin import Step, expressions, is_constant, lines, where
-from promoarray.dtypes import BY_NAME
 from promoarray.operations import OPERATIONS, Family
 
 
@@ -265,17 +262,8 @@ def _kept(each: LostPlace) -> str:
 def _vanished(each: LostPlace) -> str:
     head = _some(each, "result", "underflows", "underflow")
     if each.loss.example.given == (each.loss.example.exact,):  # a cast
-        near = each.loss.example.got in each.loss.example.given  # which is short for another number
-        digits = f" ({_digits_of(each)})" if near else ""
-        return f"{head}: {_change(each)}{digits}"
+        return f"{head}: {_change(each)}"
     return _became(each, head, f"{each.dtype} has")
-
-
-def _digits_of(each: LostPlace) -> str:
-    """More digits of the first example, as its dtype has it."""
-    return (
-        f"{float(np.array(float(each.loss.example.got)).astype(BY_NAME[each.dtype].storage)):.8g}"
-    )
 
 
 def _shaky(each: LostPlace) -> str:

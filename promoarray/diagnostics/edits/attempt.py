@@ -120,7 +120,9 @@ def is_left_out(made: RecordedOperation) -> bool:
 def dtype_given(call: ast.Call) -> Any:
     """The dtype among the arguments of ``x.to(torch.float32)``, or ``zeros(3, dtype=int)``."""
     named = (word.value for word in call.keywords if word.arg == "dtype")
-    for each in (*named, *call.args):
+    if (found := next(named, None)) is not None:
+        return found  # whatever it is: a call takes no second one
+    for each in call.args:
         if _is_dtype(each):
             return each
     if call.args and isinstance(call.func, ast.Attribute) and call.func.attr in BY_NAME:

@@ -12,8 +12,11 @@ Remedy = tuple[tuple[int, str], ...]
 """Which operands have to have which dtypes."""
 
 
+HELD, GIVEN_BACK = "held", "given back"
+
+
 class FailedOperand(NamedTuple):
-    """An array that a failed call was given."""
+    """An array that a failed call was given, or that a function has which it was given."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -21,6 +24,9 @@ class FailedOperand(NamedTuple):
     names: tuple[str, ...]  # expressions that are this array in the program's frame
     written: bool  # whether the call writes into it
     keyword: str = ""  # the parameter that it is given by name
+    role: str = ""  # "" of an argument; ``HELD`` or ``GIVEN_BACK`` by a function that is one
+    returned: tuple[Site, ...] = ()  # where a function gives it back
+    part: tuple[int, int] = (0, 1)  # as which of how many arrays
 
     @property
     def said(self) -> str:
@@ -39,9 +45,9 @@ class Limit(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A Python float where an integer is asked for; with its integer the call runs."""
+    """A Python float where an integer is asked for, or the other way; with that the call runs."""
 
-    number: float
+    number: int | float
     names: tuple[str, ...]  # variables of the program's frame that are it
 
 
@@ -57,9 +63,12 @@ class Failed:
     remedies: list[Remedy] = field(default_factory=list)  # those with which the call runs
     limit: Limit | None = None
     whole: Whole | None = None
-    # the dtypes that functions gave back which the call was given, with what made them
-    gave: list[tuple[str, Source]] = field(default_factory=list)
     untried: str = ""  # why no other dtypes were tried
+
+    @property
+    def arguments(self) -> list[FailedOperand]:
+        """The operands that are arguments, which come first."""
+        return [each for each in self.operands if not each.role]
 
     @property
     def for_a_dtype(self) -> bool:

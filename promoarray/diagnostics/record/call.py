@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from operator import attrgetter
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,16 @@ from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
 
 
+class Returned(NamedTuple):
+    """An array that a function gave back, as which of how many."""
+
+    function: Callable[..., Any]
+    part: tuple[int, int]
+    dtype: str
+    shape: tuple[int, ...]
+    slot: Any
+
+
 class Call:
     """One call, with what its operands carry; each framework has its own kind."""
 
@@ -40,6 +50,8 @@ class Call:
     """From the framework's dtypes to those that promoarray has."""
     names_of_dtypes: ClassVar[tuple[type[Any], ...]]
     """Classes of arguments that name a dtype, besides its name."""
+    gave: Sequence[Returned] = ()
+    """What functions gave back that the call was given, of one that failed."""
     renamed: ClassVar[Mapping[str, str]] = {}
     """From the framework's names of parameters to those of the tables."""
     turned: ClassVar[frozenset[str]] = frozenset()
@@ -112,6 +124,11 @@ class Call:
     def copy(x: Any, dtype: DType | None) -> Any:
         """A copy of a tensor in a dtype, if the framework has it."""
         return x.astype(dtype.storage if dtype else x.dtype)
+
+    @staticmethod
+    def giving(function: Any, dtypes: Mapping[int, str]) -> Any:
+        """A function that gives back some of its arrays in other dtypes."""
+        raise NotImplementedError
 
     @staticmethod
     def shape_of(x: Any) -> tuple[int, ...]:

@@ -7,22 +7,39 @@ with which the same call runs is what stopped it, whatever the framework's messa
 
 from __future__ import annotations
 
+import dis
 import inspect
 import io
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import partial
-from types import FrameType, FunctionType, MappingProxyType
+from types import CellType, FrameType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-from promoarray.core.call_site import entries_of, of_library, site_of, sites, standing_at
+from promoarray.core.call_site import (
+    Site,
+    entries_of,
+    is_library,
+    of_library,
+    site_of,
+    sites,
+    standing_at,
+)
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.model.failed import Failed, FailedOperand, Limit, Remedy, Whole
+from promoarray.diagnostics.model.failed import (
+    GIVEN_BACK,
+    HELD,
+    Failed,
+    FailedOperand,
+    Limit,
+    Remedy,
+    Whole,
+)
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.dtypes import BY_NAME, DType, Kind
 
@@ -47,7 +64,9 @@ class Origins:
         """Note a call that failed, unless one that it made did so before."""
         if self._error == _known(error):
             return
-        tensors = _tensors(call, args, kwargs)
+        arguments = _tensors(call, args, kwargs)
+        held = _held(call, arguments, args, kwargs)
+        tensors = [*arguments, *held]
         frame = _program_frame(call.frame)
         with notify_lock, standing_at(call.frame):
             site, program = sites()
@@ -62,9 +81,11 @@ class Origins:
                 tuple(named.get(id(x), ())),
                 (call.writes and not n) or x is call.kwargs.get("out"),
                 next((key for key, value in kwargs.items() if value is x), ""),
+                HELD if n >= len(arguments) else "",
             )
             for n, x in enumerate(tensors)
         ]
+        operands += map(_given_back, call.gave)
         found = Failed(call.name, _first_line(error), site, program, operands)
         self._later = partial(self._try, found, _Again(call, function, args, kwargs, tensors))
         # What the program gave is called once more by each try: not while the program may go on,
@@ -80,7 +101,7 @@ class Origins:
             later()
 
     def _try(self, found: Failed, again: _Again) -> None:
-        if sum(math.prod(each.shape) for each in found.operands) > MOST_ELEMENTS:
+        if sum(math.prod(each.shape) for each in found.arguments) > MOST_ELEMENTS:
             found.untried = f"its operands have more than {MOST_ELEMENTS:,} elements"
             return
         types = tuple((each.dtype, each.shape) for each in found.operands)
@@ -91,12 +112,6 @@ class Origins:
         found.limit = _limit(again, found.operands)
         if not found.for_a_dtype:
             found.whole = _whole(again, [each.dtype for each in found.operands])
-
-    def gave(self, error: Exception, slots: Sequence[Any]) -> None:
-        """Note what the functions made that the call was given which failed."""
-        if self._failed is not None and self._error == _known(error):
-            made = [each for each in slots if isinstance(each, Produced)]
-            self._failed.gave = [(each.dtype.name, each.source) for each in made]
 
     def let_go(self) -> None:
         """Let go of the arrays of a call that was not tried yet."""
@@ -197,13 +212,14 @@ class _Again(NamedTuple):
         with call.undisturbed(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                both = zip(self.tensors, dtypes, strict=True)
+                both = zip(self.tensors, dtypes, strict=False)
                 by_id = {id(x): _copy(call, x, BY_NAME.get(name)) for x, name in both}
             except Exception:  # such as of a tensor without memory
                 return False
-            if [str(call.dtype_in(x) or x.dtype) for x in by_id.values()] != [*dtypes]:
+            given = dtypes[: len(by_id)]
+            if [str(call.dtype_in(x) or x.dtype) for x in by_id.values()] != [*given]:
                 return False  # the framework has no such dtype
-            by_id |= others
+            by_id |= self._giving(dtypes[len(by_id) :]) | dict(others)
             args = [_with(x, by_id) for x in self.args]
             kwargs = {key: _with(x, by_id) for key, x in self.kwargs.items()}
             try:
@@ -211,6 +227,15 @@ class _Again(NamedTuple):
                     return self.function(*args, **kwargs) is not NotImplemented
             except Exception:
                 return False
+
+    def _giving(self, dtypes: Sequence[str]) -> dict[int, Any]:
+        """Functions that give back other dtypes, by the identity of those that they stand for."""
+        changes: dict[int, dict[int, str]] = {}
+        for each, dtype in zip(self.call.gave, dtypes, strict=True):
+            if dtype != each.dtype:
+                changes.setdefault(id(each.function), {})[each.part[0]] = dtype
+        functions = {id(each.function): each.function for each in self.call.gave}
+        return {key: self.call.giving(functions[key], some) for key, some in changes.items()}
 
 
 def _remedies(again: _Again, operands: Sequence[FailedOperand]) -> list[Remedy]:
@@ -229,10 +254,22 @@ def _remedies(again: _Again, operands: Sequence[FailedOperand]) -> list[Remedy]:
             break
         if not remedy or any({*each} < {*remedy} for each in found):
             continue  # less is enough
-        wanted = dict(enumerate(own)) | dict(remedy)
-        if again.runs([*wanted.values()]):
-            found.append(remedy)
-    return found
+        if _runs_with(again, own, remedy):
+            found.append(_least(again, own, remedy))
+    return [*dict.fromkeys(found)]
+
+
+def _runs_with(again: _Again, own: Sequence[str], remedy: Remedy) -> bool:
+    return again.runs([*(dict(enumerate(own)) | dict(remedy)).values()])
+
+
+def _least(again: _Again, own: Sequence[str], remedy: Remedy) -> Remedy:
+    """What of a remedy does as well: not each operand that is changed has to be."""
+    for each in remedy if len(remedy) > 1 else ():
+        less = tuple(x for x in remedy if x is not each)
+        if less and _runs_with(again, own, less):
+            remedy = less
+    return remedy
 
 
 _INDEXING = frozenset({"__getitem__", "__setitem__", "getitem", "setitem"})
@@ -266,18 +303,21 @@ def _limit(again: _Again, operands: Sequence[FailedOperand]) -> Limit | None:
 
 
 def _whole(again: _Again, own: Sequence[str]) -> Whole | None:
-    """The Python float that stops a call as an integer is asked for."""
-    floats = [x for x in _leaves(again.args, again.kwargs) if type(x) is float and abs(x) < 1 << 62]
-    for some in (*([x] for x in floats), floats):
-        if some and again.runs(own, {id(x): int(x) for x in some}):
-            names = _named_by(again.call.frame, some, again.call.tensor).get(id(some[0]), ())
-            return Whole(some[0], tuple(names))
+    """The Python number that stops a call as one of the other kind is asked for."""
+    kinds: list[tuple[Any, Any]] = [(int, float), (float, int)]
+    for kind, other in kinds:
+        every = [x for x in _leaves(again.args, again.kwargs) if type(x) is kind]
+        numbers = [x for x in every if abs(x) < 1 << 53]
+        for some in (*([x] for x in numbers), numbers):
+            if some and again.runs(own, {id(x): other(x) for x in some}):
+                names = _named_by(again.call.frame, some, again.call.tensor).get(id(some[0]), ())
+                return Whole(some[0], tuple(names))
     return None
 
 
 def _candidates(dtypes: Sequence[str], asked_for: Sequence[str]) -> Iterator[Remedy]:
     """Yield what to try: one operand as another is, all as one is, then what functions ask for."""
-    each = list(dict.fromkeys(dtypes))
+    each = [*dict.fromkeys((*dtypes, *(_STRONG[x] for x in dtypes if x in _STRONG)))]
     for wanted in each:
         yield from (((n, wanted),) for n, own in enumerate(dtypes) if own != wanted)
     for wanted in each:
@@ -293,9 +333,13 @@ def _candidates(dtypes: Sequence[str], asked_for: Sequence[str]) -> Iterator[Rem
         if wanted not in each:
             yield from (((n, wanted),) for n in range(len(dtypes)))
     for wanted in asked_for:
-        if wanted not in each and len(dtypes) > 1:
-            yield tuple((n, wanted) for n in range(len(dtypes)))
+        for first in (1, 0) if len(dtypes) > 2 else (0,):  # of an index without what is indexed
+            if wanted not in each and len(dtypes) > 1:
+                yield tuple((n, wanted) for n in range(first, len(dtypes)))
 
+
+_STRONG = {"weak_int": "int32", "weak_float": "float32"}
+"""What JAX makes of Python numbers."""
 
 ASKED_FOR = ("int64", "int32", "float32", "float64", "bool", "complex64")
 """The dtypes that functions ask for as such: indices, floating operands, masks."""
@@ -320,7 +364,67 @@ def _with(value: Any, copies: Mapping[int, Any]) -> Any:
         return type(value)(_with(x, copies) for x in value)
     if type(value) is slice:
         return slice(*(_with(x, copies) for x in (value.start, value.stop, value.step)))
+    if type(value) is partial:
+        return partial(value.func, *_with(value.args, copies), **_with(value.keywords, copies))
+    if any(id(x) in copies for x in _captured(value).values()):
+        return _with_captured(inspect.unwrap(value), copies)
     return value
+
+
+def _captured(function: Any) -> dict[str, Any]:
+    """What a function of the program refers to, by name: variables around it, and globals."""
+    function = inspect.unwrap(function) if isinstance(function, FunctionType) else function
+    if not isinstance(function, FunctionType) or is_library(function.__code__.co_filename):
+        return {}
+    code, names = function.__code__, function.__globals__
+    found = {name: names[name] for name in code.co_names if name in names}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # which is assigned later
+            found[name] = cell.cell_contents
+    return found
+
+
+def _with_captured(function: FunctionType, copies: Mapping[int, Any]) -> FunctionType:
+    """A function with copies in the place of arrays that it refers to."""
+    found = {name: copies.get(id(x), x) for name, x in _captured(function).items()}
+    code, cells = function.__code__, function.__closure__ or ()
+    names = zip(code.co_freevars, cells, strict=True)
+    closure = tuple(CellType(found[name]) if name in found else cell for name, cell in names)
+    inside = function.__globals__ | {n: x for n, x in found.items() if n not in code.co_freevars}
+    made = FunctionType(code, inside, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _held(call: Call, arguments: Sequence[Any], args: Any, kwargs: Any) -> list[Any]:
+    """The arrays to which functions refer that a call is given, if they are small."""
+    every = [x for f in _leaves(args, kwargs) for x in _captured(f).values()]
+    known = {id(x) for x in arguments}
+    arrays = {id(x): x for x in every if isinstance(x, (call.tensor, np.ndarray))}
+    found = [x for key, x in arrays.items() if key not in known]
+    sizes = [math.prod(x.shape) for x in (*arguments, *found)]
+    return found if sum(sizes) <= MOST_ELEMENTS else []
+
+
+def _given_back(each: Any) -> FailedOperand:
+    source = each.slot.source if isinstance(each.slot, Produced) else None
+    where = tuple(_returns(inspect.unwrap(each.function)))
+    shape = tuple(each.shape)
+    return FailedOperand(
+        *(each.dtype, shape, source, (), False), role=GIVEN_BACK, returned=where, part=each.part
+    )
+
+
+def _returns(function: Any) -> Iterator[Site]:
+    """The expressions that a function returns."""
+    code: Any = getattr(function, "__code__", None)
+    before = None
+    for each in dis.get_instructions(code) if code is not None else ():
+        if each.opname.startswith("RETURN_"):
+            last = each if each.opname == "RETURN_CONST" else before
+            if last is not None:
+                yield site_of(code, last.offset, code.co_firstlineno)
+        before = each
 
 
 def _tensors(call: Call, args: Any, kwargs: Any) -> list[Any]:
@@ -346,6 +450,9 @@ def _leaves(args: Any, kwargs: Any) -> Iterator[Any]:
             yield from _leaves((), x)
         elif type(x) in (list, tuple):
             yield from _leaves(x, {})
+        elif type(x) is partial:
+            yield x.func
+            yield from _leaves(x.args, x.keywords)
         else:
             yield x
 
@@ -375,12 +482,13 @@ def _named_by(frame: FrameType, tensors: Sequence[Any], kind: Any) -> dict[int, 
     return found
 
 
-def _items(value: Any) -> list[tuple[str, Any]]:
-    """What a short list, tuple or dict holds, by index or key."""
-    if type(value) not in (list, tuple, dict) or len(value) > _FEW_ITEMS:
+def _items(value: Any, depth: int = 3) -> list[tuple[str, Any]]:
+    """What a short list, tuple or dict holds, and those that it holds, by index or key."""
+    if type(value) not in (list, tuple, dict) or len(value) > _FEW_ITEMS or not depth:
         return []
     pairs = value.items() if type(value) is dict else enumerate(value)
-    return [(f"[{key!r}]", x) for key, x in tuple(pairs) if type(key) in (int, str)]
+    found = [(f"[{key!r}]", x) for key, x in tuple(pairs) if type(key) in (int, str)]
+    return found + [(a + b, y) for a, x in found for b, y in _items(x, depth - 1)]
 
 
 _FEW_ITEMS = 64

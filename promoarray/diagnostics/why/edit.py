@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.attempt import (
     Edit,
@@ -19,8 +21,22 @@ from promoarray.diagnostics.edits.attempt import (
 )
 from promoarray.diagnostics.edits.place import Wrap
 from promoarray.diagnostics.edits.source import SourceText
-from promoarray.diagnostics.model.failed import Failed, FailedOperand, Limit, Remedy, Whole
-from promoarray.diagnostics.model.flow import CAST, ENTRY, MADE, RecordedOperation
+from promoarray.diagnostics.model.failed import (
+    GIVEN_BACK,
+    Failed,
+    FailedOperand,
+    Limit,
+    Remedy,
+    Whole,
+)
+from promoarray.diagnostics.model.flow import (
+    CAST,
+    DEFAULT,
+    ENTRY,
+    MADE,
+    RecordedOperation,
+    family,
+)
 from promoarray.diagnostics.why.origin import Step
 from promoarray.dtypes import BY_NAME, DType, Kind
 
@@ -44,7 +60,7 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
     of_integers = failed.limit is not None and type(failed.limit.low) is int
     if limit and not of_integers:  # -1e9 stands for the least number there is; 300 is meant
         yield limit
-    remedies = sorted(failed.remedies, key=lambda each: _cost(each, failed, ways, framework))
+    remedies = best_first(failed, ways, framework)
     for remedy in remedies:
         # What keeps every value comes before a cast that may not.
         lossy = any(_loses(failed.operands[n], dtype) for n, dtype in remedy)
@@ -57,7 +73,12 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
     if limit and of_integers:
         yield limit
     if failed.whole is not None:
-        yield from _with_integer(failed, failed.whole, framework)
+        yield from _with_number(failed, failed.whole, framework)
+
+
+def best_first(failed: Failed, ways: list[list[Step]], framework: str) -> list[Remedy]:
+    """Return the changes of dtypes with which a call runs, those first that lose the least."""
+    return sorted(failed.remedies, key=lambda each: _cost(each, failed, ways, framework))
 
 
 def _out_of_place(failed: Failed) -> Iterator[Edit]:
@@ -92,25 +113,30 @@ def _with_limit(failed: Failed, limit: Limit, framework: str) -> Edit | None:
     return None
 
 
-def _with_integer(failed: Failed, whole: Whole, framework: str) -> Iterator[Edit]:
-    """Write an integer for a Python float: the quotient of integers, or what ``int`` makes."""
+def _with_number(failed: Failed, whole: Whole, framework: str) -> Iterator[Edit]:
+    """Write a Python number of the other kind: for a float the quotient of integers, or ``int``."""
+    other = int if type(whole.number) is float else float
     source = source_at(failed.program)
     if source is None:
         return
     extent: Any = failed.program.extent
     for node in (inner for each in source.at(extent)[:1] for inner in ast.walk(each)):
         match node:
-            case ast.BinOp(op=ast.Div(), left=left, right=right):
+            case ast.BinOp(op=ast.Div(), left=left, right=right) if other is int:
                 text = f"{source.quoted(left)} // {source.quoted(right)}"
-            case ast.Constant(value=float() as value) if value == whole.number:
-                text = str(int(value))
+            case ast.Constant(value=value) if _same(value, whole.number):
+                text = str(other(whole.number))
             case ast.Name(id=name) if name in whole.names:
-                text = f"int({name})"
+                text = f"{other.__name__}({name})"
             case _:
                 continue
         wrap = Wrap(node, BY_NAME["int64"], "retyped", text=text, name="")
         if found := edited(source, failed.program, [wrap], framework):
             yield found
+
+
+def _same(value: Any, number: float) -> bool:
+    return type(value) is type(number) and bool(value == number)
 
 
 def _value(node: ast.AST) -> Any:
@@ -134,7 +160,11 @@ def _cost(
     named = {x.dtype for x, way in zip(failed.operands, ways, strict=True) if _is_named(way)}
     surprise = _UNUSUAL.get(framework, "float64")
     unusual = sum(dtype == surprise and dtype not in named for _, dtype in remedy)
-    return lossy + written, meant, lossy, unusual, len(remedy), failed.remedies.index(remedy)
+    unusual += sum(2 * dtype.startswith("complex") for _, dtype in remedy)
+    digits = sum(_narrows(failed.operands[n].dtype, dtype) for n, dtype in remedy)
+    returned = sum(failed.operands[n].role == GIVEN_BACK for n, _ in remedy)
+    rest = unusual, digits, returned, len(remedy), failed.remedies.index(remedy)
+    return lossy + written, meant, lossy, *rest
 
 
 _UNUSUAL = {"numpy": "float32"}
@@ -153,6 +183,12 @@ def _is_named(way: list[Step]) -> bool:
     made = way[-1].made if way else None
     named = made is not None and made.kind == MADE and bool(made.options.get("named"))
     return named and not is_left_out(way[-1].made)
+
+
+def _narrows(own: str, target: str) -> bool:
+    """Whether a dtype of the same kind has fewer bits."""
+    a, b = BY_NAME.get(own), BY_NAME.get(target)
+    return a is not None and b is not None and a.kind is b.kind and 0 < b.bits < a.bits
 
 
 def _loses(operand: FailedOperand, target: str) -> int:
@@ -179,6 +215,9 @@ def _edits_of(
     at_stop = _where_it_stopped(remedy, failed, ways, framework)
     # Other lines may rely on a dtype that is meant, or on the fractions that a cast gives up.
     kept = any(_is_meant(ways[n]) or _passes_on(failed.operands[n], ways[n], d) for n, d in remedy)
+    n = remedy[0][0]
+    if failed.operands[n].role == GIVEN_BACK:  # a cast or dtype stands in the function
+        kept = not ways[n] or ways[n][-1].made.kind not in (CAST, MADE, DEFAULT)
     yield from (*at_stop, *at_origin) if kept else (*at_origin, *at_stop)
 
 
@@ -196,10 +235,12 @@ def _where_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Itera
             other == dtype and any(x.ends and x.made.place.program == site for x in ways[m])
             for m, other in others
         )
+        of_numpy = family(step.made.policy) == "numpy" and hasattr(np, dtype)
+        own = "numpy" if of_numpy else framework
         for how, node, source in at_origin(step.made) if made_there else ():
             if others and how == "astype":
                 continue  # of one of them
-            if found := _with_dtype(source, site, [(how, node, step.made)], dtype, framework):
+            if found := _with_dtype(source, site, [(how, node, step.made)], dtype, own):
                 yield found
 
 
@@ -211,6 +252,8 @@ def _with_dtype(
     source: SourceText, site: Site, changes: Sequence[_Change], dtype: str, framework: str
 ) -> Edit | None:
     name = namespace(source, changes[0][1], framework)
+    if BY_NAME[dtype].weak and not all(_is_number(node) for _, node, _ in changes):
+        return None
     wraps = [
         _recast(source, node, made, BY_NAME[dtype], name)
         or Wrap(node, BY_NAME[dtype], how, name=name)
@@ -223,6 +266,9 @@ def _recast(
     source: SourceText, node: Any, made: RecordedOperation | None, dtype: DType, name: str
 ) -> Wrap | None:
     """Write another cast in the place of ``x.double()``, or none if ``x`` has the dtype."""
+    if dtype.weak:  # what a Python number is taken for
+        text = repr(_PYTHON[dtype.kind](ast.literal_eval(node)))
+        return Wrap(node, dtype, "retyped", text=text, name="")
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=[], keywords=[]):
             if made is None or made.kind != CAST or attr not in _CASTS:
@@ -231,8 +277,16 @@ def _recast(
             cast = "" if before else f".to({name}.{dtype.name})"
             text = source.quoted(owner) + cast
             return Wrap(node, dtype, "retyped", text=text, name="" if before else name)
+        case ast.Call(func=ast.Attribute(value=owner, attr="to" | "astype" as attr)):
+            if made is None or made.kind != CAST or dtype.name == "bool" or len(node.args) != 1:
+                return None
+            cast = "astype" if attr == "astype" else "to"
+            text = f"{source.quoted(owner)}.{cast}({name}.{dtype.name})"
+            return Wrap(node, dtype, "retyped", text=text, name=name) if not node.keywords else None
     return None
 
+
+_PYTHON = {Kind.INT: int, Kind.FLOAT: float, Kind.COMPLEX: complex}
 
 _CASTS = frozenset(
     {"double", "float", "half", "bfloat16", "long", "int", "short", "char", "bool", "cfloat"}
@@ -249,7 +303,8 @@ def _where_it_stopped(
     nodes = [_at_stop(source, failed, n) for n, _ in remedy]
     if all(nodes) and len({dtype for _, dtype in remedy}) == 1:
         firsts = [ways[n][0].made if ways[n] else None for n, _ in remedy]
-        every = [("astype", node, made) for node, made in zip(nodes, firsts, strict=True)]
+        hows = ["asarray" if _is_number(node) else "astype" for node in nodes]
+        every = [*zip(hows, nodes, firsts, strict=True)]
         if found := _with_dtype(source, failed.program, every, remedy[0][1], framework):
             yield found
 
@@ -267,12 +322,42 @@ def _is_number(node: ast.AST) -> bool:
     return _value(node) is not None
 
 
+def _returned(source: SourceText, failed: Failed, operand: FailedOperand) -> Any:
+    """The expression that a function gives back, if it does so in one place; None else."""
+    which, count = operand.part
+    for site in operand.returned if len(operand.returned) == 1 else ():
+        extent: Any = site.extent
+        nodes = source.at(extent) if site.file == failed.program.file else []
+        parts = [each for node in nodes[:1] for each in _parts(node)]
+        if len(parts) == count:
+            return parts[which]
+    return None
+
+
+def _parts(node: Any) -> list[Any]:
+    """The expressions in a tuple, list or dict, and those in them; JAX has a dict's by key."""
+    match node:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            pass
+        case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
+            named = {ast.unparse(k): x for k, x in zip(keys, values, strict=True) if k}
+            parts = [named[key] for key in sorted(named)]
+        case ast.Constant(value=None):
+            return []
+        case _:
+            return [node]
+    return [x for each in parts for x in _parts(each)]
+
+
 def _at_stop(source: SourceText, failed: Failed, n: int) -> Any:
     """The expression of the failed call that is one of its operands; None if none is known."""
+    if failed.operands[n].role == GIVEN_BACK:
+        return _returned(source, failed, failed.operands[n])
     extent: Any = failed.program.extent
     nodes = [each for each in source.at(extent) if isinstance(each, ast.expr)]
     names = failed.operands[n].names
-    if failed.program.stores and n == len(failed.operands) - 1:  # the extent is the target's
+    stores = any(isinstance(getattr(each, "ctx", None), ast.Store) for each in nodes[:1])
+    if stores and n == len(failed.operands) - 1:  # the extent is the target's
         whole = (each for each in ast.walk(source.tree) if isinstance(each, ast.Assign))
         return next((each.value for each in whole if each.targets == nodes[:1]), None)
     for node in nodes[:1]:
@@ -281,11 +366,11 @@ def _at_stop(source: SourceText, failed: Failed, n: int) -> Any:
         if found is not None and found is not getattr(node, "func", None):
             return found
         given = operands_of(node, source)
-        if len(given) > len(failed.operands):
+        if len(given) > len(failed.arguments):
             given = [each for each in given if not _is_number(each)]
-        if failed.site == failed.program and len(given) == len(failed.operands):
+        if failed.site == failed.program and n < len(given) == len(failed.arguments):
             return given[n]
-        nameless = [i for i, each in enumerate(failed.operands) if not each.names]
+        nameless = [i for i, each in enumerate(failed.arguments) if not each.names]
         unnamed = [] if isinstance(node, ast.BinOp) else [x for x in given if _is_made(x)]
         if nameless == [n] and len(unnamed) == 1:
             return unnamed[0]  # the parameters of a module have names, and so have functions

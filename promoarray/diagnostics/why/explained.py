@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from promoarray.console import Printable, folded, listed, visible
 from promoarray.diagnostics.edits.attempt import Edit
-from promoarray.diagnostics.model.failed import Failed, FailedOperand
+from promoarray.diagnostics.model.failed import GIVEN_BACK, Failed, FailedOperand
 from promoarray.diagnostics.model.flow import Flow
+from promoarray.diagnostics.spans import name_of
+from promoarray.diagnostics.why.edit import best_first
 from promoarray.diagnostics.why.origin import (
     Origins,
     Step,
@@ -33,7 +35,6 @@ class Explained(Printable):
     framework: str
     failed: Failed | None
     ways: list[list[Step]]  # of each operand of the failed call
-    gave: list[tuple[str, list[Step]]] = field(default_factory=list)
     edit: Edit | None = None
     then: str = ""  # how the edited program goes on
     tried: int = 0
@@ -44,10 +45,7 @@ class Explained(Printable):
     def of(cls, framework: str, failed: Failed, flow: Flow) -> Self:
         """Explain a call that failed, by what was recorded of the run."""
         origins = Origins(flow)
-        ways = [origins.of(each.source, "") for each in failed.operands]
-        gave = [(dtype, origins.of(source, "")) for dtype, source in failed.gave]
-        promoted = [(dtype, way) for dtype, way in gave if any(step.promotes for step in way)]
-        return cls(framework, failed, ways, promoted)
+        return cls(framework, failed, [origins.of(x.source, "") for x in failed.operands])
 
     @property
     def headline(self) -> str:
@@ -75,11 +73,12 @@ class Explained(Printable):
                         "shape": list(each.shape),
                         "origin": [step.to_dict() for step in way],
                     }
-                    for each, way in zip(failed.operands, self.ways, strict=True)
+                    for each, way in zip(failed.arguments, self.ways, strict=False)
                 ],
                 "functions_gave": [
-                    {"dtype": dtype, "origin": [step.to_dict() for step in way]}
-                    for dtype, way in self.gave
+                    {"dtype": each.dtype, "origin": [step.to_dict() for step in way]}
+                    for each, way in zip(failed.operands, self.ways, strict=True)
+                    if each.role == GIVEN_BACK
                 ],
                 "for_a_dtype": failed.for_a_dtype if not failed.untried else None,
                 "beyond_range": failed.limit and failed.limit._asdict(),
@@ -106,21 +105,22 @@ class Explained(Printable):
             yield self.note
 
     def _stopped(self, failed: Failed) -> Iterator[str]:
-        types = ", ".join(each.said for each in failed.operands)
+        types = ", ".join(each.said for each in failed.arguments)
         yield f"{where(failed.site, failed.program)}  {failed.program.text}"
         yield f"  {self.framework} refuses {failed.name}({types}): {failed.error}"
         for alike in self._alike(failed):
-            names = ", ".join(f"{self._name(failed, n)}" for n in alike)
             each, way = failed.operands[alike[0]], self.ways[alike[0]]
+            if each.role and not self._matters(failed, alike):
+                continue
+            names = ", ".join(dict.fromkeys(self._name(failed, n) for n in alike))
             head = f"{names}  {each.said}{_shape(each) if len(alike) == 1 else ''}"
             if way:
                 yield from lines(way, "  ", first=head)
             else:
                 at = assigned(failed.program, each.names)
+                if each.role == GIVEN_BACK and len(each.returned) == 1:
+                    at = f"{each.returned[0].expression}, {name_of(each.returned[0])}"
                 yield f"  {head}  {at or 'from outside what was recorded'}"
-        for dtype, way in self.gave:
-            said = dtype.replace("_", " ") if dtype.startswith("weak_") else dtype
-            yield from lines(way, "  ", first=f"given back  {said}")
         if failed.limit is not None:
             number, dtype, _, low, high = failed.limit
             yield f"  {number}  does not fit {dtype}, whose range is {low:g} to {high:g}"
@@ -128,8 +128,9 @@ class Explained(Printable):
             number, variables = failed.whole
             at = assigned(failed.program, variables)
             name = f"{min(variables, key=len)}  " if variables else ""
-            said = f"{name}Python float {number}"
-            yield f"  {said}  {at + ': ' if at else ''}an integer is asked for"
+            said = f"{name}Python {type(number).__name__} {number}"
+            asked = "an integer" if type(number) is float else "a float"
+            yield f"  {said}  {at + ': ' if at else ''}{asked} is asked for"
         if failed.untried:
             yield f"  Other dtypes were not tried: {failed.untried}."
         elif not failed.for_a_dtype:
@@ -139,7 +140,9 @@ class Explained(Printable):
                 yield f"  write  {Path(self.edit.file).name}:{line}  {text}"
             yield f"         checked: {self.then}"
         else:
-            some = [_remedy(failed, each) for each in failed.remedies[:2]]
+            framework = self.framework.partition(" ")[0]
+            best = best_first(failed, self.ways, framework)
+            some = [_remedy(failed, each) for each in best[:2]]
             if some:
                 yield f"  it runs with {listed(some, 'or')}"
             if self.tried:
@@ -161,17 +164,28 @@ class Explained(Printable):
         groups: dict[Any, list[int]] = {}
         for n, (each, way) in enumerate(zip(failed.operands, self.ways, strict=True)):
             made: list[Any] = [(step.made.place, step.dtype, step.why) for step in way]
-            groups.setdefault((each.dtype, *(made or [n])), []).append(n)
+            groups.setdefault((each.dtype, each.role, *(made or [n])), []).append(n)
         return [*groups.values()]
+
+    def _matters(self, failed: Failed, alike: list[int]) -> bool:
+        """Whether what a function has or gives back is promoted, or mends the call if changed."""
+        changed = {n for remedy in failed.remedies for n, _ in remedy}
+        each = failed.operands[alike[0]]
+        if any(x.source == each.source for x in failed.operands[: alike[0]]) and each.source:
+            return False  # it is one that is shown
+        promoted = each.role == GIVEN_BACK and any(
+            step.promotes for n in alike for step in self.ways[n]
+        )
+        return promoted or not changed.isdisjoint(alike)
 
     @staticmethod
     def _name(failed: Failed, n: int) -> str:
-        names = failed.operands[n].names
-        if names:
-            return min(names, key=len)
+        each = failed.operands[n]
+        if each.names or each.role == GIVEN_BACK:
+            return min(each.names, key=len) if each.names else GIVEN_BACK
         given = expressions(failed.program.expression) if failed.site == failed.program else []
         given = [text for text in given if not is_constant(text)]
-        return given[n] if len(given) == len(failed.operands) else f"operand {n + 1}"
+        return given[n] if len(given) == len(failed.arguments) else f"operand {n + 1}"
 
 
 def _shape(each: FailedOperand) -> str:

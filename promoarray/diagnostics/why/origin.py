@@ -103,6 +103,9 @@ class Origins:
         if not why and not any(made.sources):
             why = "the dtype of what it is given"
         yield Step(depth, name, dtype, made, why, max(between, 0))
+        if made.kind == ENTRY:
+            for each in sorted(found for some in made.sources for found in some)[:1]:
+                yield from self._back(each, "", depth + 1, met)
         promotes = made.kind == OPERATION and made.name not in _COUNTING
         if promotes or (made.kind == MADE and len(set(codes(made))) > 1):
             for n, text in enumerate(operand_texts(made)):
@@ -137,7 +140,10 @@ def reason(made: RecordedOperation, which: int = 0) -> str:
         case kind if kind == CAST:
             return "cast there"
         case kind if kind == ENTRY:
-            return f"{BY_CODE[made.options['source']].name} data, which the framework narrows"
+            what = "data" if made.options["data"] else "asked for"
+            kept = ", as jax_enable_x64 is not set" if made.policy.startswith("jax") else ""
+            wide = BY_CODE[made.options["source"]].name
+            return f"{wide} {what}, which the framework narrows{kept}"
         case kind if kind == MADE and made.options.get("kind") == AUTOCAST:
             return f"autocast runs {made.name} in {name}"
         case kind if kind == MADE and made.options.get("named"):
@@ -197,7 +203,7 @@ _PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 def _formula(made: RecordedOperation) -> str:
     """An operation of dtypes, with its symbol where it has one."""
     known = OPERATIONS.get(made.name)
-    given = [_worded(code) for code in codes(made)]
+    given = [_name(x.code) if x.code else _worded(WEAK[type(x.value)].code) for x in made.operands]
     symbol = known.symbol if known else ""
     if symbol and len(given) == 2:
         return f"{given[0]} {symbol} {given[1]}"

@@ -61,7 +61,7 @@ STOPS = {
         TORCH + "import numpy as np\nx = torch.from_numpy(np.ones((1, 3, 4)))\n"
         "lstm = torch.nn.LSTM(4, 2)\nlstm(x)\n",
         "x  float64 (1, 3, 4)  np.ones((1, 3, 4)), program.py:4: the default dtype of",
-        "lstm(x.to(torch.float32))",
+        "x = torch.from_numpy(np.ones((1, 3, 4), dtype=np.float32))",
     ),
     "what is written into": (
         "torch",
@@ -93,7 +93,7 @@ STOPS = {
         "jax",
         JAX + "import numpy as np\nstart = np.zeros((), np.int32)\n"
         "lax.scan(lambda n, x: (n + x, x), start, jnp.ones(3))\n",
-        "given back  float32  n + x, program.py:6: int32 + float32 is float32",
+        "given back  float32 ()  n + x, program.py:6: int32 + float32 is float32",
         "lax.scan(lambda n, x: (n + x, x), start.astype(jnp.float32), jnp.ones(3))",
     ),
     "an index of floats under Paddle": (
@@ -229,6 +229,65 @@ STOPS = {
         "f(jnp.ones(3, jnp.bfloat16))\n",
         "g  bfloat16 (3,)  jnp.ones(3, jnp.bfloat16), program.py:8: the dtype that it names",
         "return lax.cond(n > 1, lambda g: g * jnp.float32(n), lambda g: g, g.astype(jnp.float32))",
+    ),
+    "branches that make arrays": (
+        "jax",
+        JAX + "lax.cond(True, lambda: jnp.zeros(3), lambda: jnp.arange(3))\n",
+        "given back  int32 (3,)  jnp.arange(3), program.py:4: the default dtype of Python integers",
+        "lax.cond(True, lambda: jnp.zeros(3), lambda: jnp.arange(3, dtype=jnp.float32))",
+    ),
+    "branches that give numbers": (
+        "jax",
+        JAX + "x = jnp.ones(3, jnp.bfloat16)\nlax.cond(True, lambda v: v.sum(), lambda v: 0, x)\n",
+        "given back  weak int ()  0, program.py:5",
+        "lax.cond(True, lambda v: v.sum(), lambda v: jnp.asarray(0, dtype=jnp.bfloat16), x)",
+    ),
+    "branches that give two kinds of numbers": (
+        "jax",
+        JAX + "lax.cond(jnp.array(True), lambda v: 0, lambda v: 0.5, 1.0)\n",
+        "given back  weak float ()  0.5, program.py:4",
+        "lax.cond(jnp.array(True), lambda v: 0.0, lambda v: 0.5, 1.0)",
+    ),
+    "what branches refer to": (
+        "jax",
+        JAX + "import numpy as np\na, b = np.r_[1, 2], np.r_[0.5, 1.5]\n\n@jax.jit\n"
+        "def f(p, a, b):\n    return lax.cond(p, lambda: a, lambda: b)\n\nf(True, a, b)\n",
+        "    int64  np.r_[1, 2], program.py:5: the default dtype of Python integers",
+        "a, b = np.r_[1, 2].astype(np.float32), np.r_[0.5, 1.5]",
+    ),
+    "a loop's body that casts": (
+        "jax",
+        JAX + "def halve(u):\n    return (u / 2).astype(jnp.float16)\n\n"
+        "lax.while_loop(lambda u: u > 5, halve, jnp.asarray(9, jnp.float32))\n",
+        "given back  float16 ()  (u / 2).astype(jnp.float16), program.py:5: cast there",
+        "return (u / 2).astype(jnp.float32)",
+    ),
+    "indices that are unpacked": (
+        "jax",
+        JAX + "grid = jnp.zeros((4, 4))\nrow, column = jnp.array([1.0, 2.0])\ngrid[row, column]\n",
+        "row, column  float32  jnp.array([1.0, 2.0]), program.py:5: the default dtype of",
+        "row, column = jnp.array([1.0, 2.0], dtype=jnp.int32)",
+    ),
+    "a Python int that is differentiated": (
+        "jax",
+        JAX + "at = 2\njax.grad(jnp.tanh)(at)\n",
+        "at  Python int 2  2, program.py:4: a float is asked for",
+        "jax.grad(jnp.tanh)(float(at))",
+    ),
+    "what NumPy made, which JAX narrows": (
+        "jax",
+        JAX + "import numpy as np\np = {'w': np.ones(2), 'n': {'b': np.zeros(2, int)}}\n"
+        "jax.grad(lambda p: (p['w'] + p['n']['b']).sum())(p)\n",
+        "p['n']['b']  int32 (2,)  jax.grad(lambda p: (p['w'] + p['n']['b']).sum())(p), program",
+        "p = {'w': np.ones(2), 'n': {'b': np.zeros(2, np.float32)}}",
+    ),
+    "into a tensor, beside NumPy": (
+        "torch",
+        TORCH + "import numpy as np\nlabels = np.array([2, 0], dtype=np.int32)\n"
+        "target = torch.ones(2, dtype=torch.long) * -100\n"
+        "target[[0, 1]] = torch.from_numpy(labels)\n",
+        "int32 (2,)  np.array([2, 0], dtype=np.int32), program.py:4: the dtype that it names",
+        "target[[0, 1]] = torch.from_numpy(labels).to(torch.int64)",
     ),
     "lax, which promotes nothing": (
         "jax",

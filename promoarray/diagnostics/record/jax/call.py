@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 from jax._src.core import trace_state_clean
-from jax.tree_util import tree_leaves
+from jax.tree_util import tree_flatten, tree_leaves, tree_unflatten
 
 from promoarray.diagnostics.calls.common import is_reflected, words
 from promoarray.diagnostics.calls.jax import DEFAULTS, RENAMED, UPDATES
@@ -21,9 +21,11 @@ from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.handlers import Handler, cast, handler_in, make, other
 from promoarray.diagnostics.record.recorder import Entering, Recorder, Result
 from promoarray.diagnostics.record.report import OPERATION
-from promoarray.dtypes import BY_NAME, INEXACT, DType
+from promoarray.dtypes import BY_NAME, INEXACT, DType, Kind
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
+
+_PYTHON: dict[Kind, Any] = {Kind.INT: int, Kind.FLOAT: float, Kind.COMPLEX: complex}
 
 
 class _Open(threading.local):
@@ -160,10 +162,28 @@ class Call(call.Call):
 
     @staticmethod
     def copy(x: Any, dtype: DType | None) -> Any:
-        """A copy of an array in a dtype; of one that stays weak itself, which JAX never changes."""
-        if dtype is None or dtype.weak:
+        """An array in a dtype: itself, which JAX never changes, if it has that or stays weak."""
+        if dtype is None or dtype.weak or x.dtype == dtype.storage:
             return x if dtype is not None else call.Call.copy(x, dtype)
         return x.astype(jax.dtypes.canonicalize_dtype(dtype.storage))  # float64 may be off
+
+    @staticmethod
+    def giving(function: Any, dtypes: Mapping[int, str]) -> Any:
+        """A function that gives back some of its arrays in other dtypes."""
+
+        def given(*args: Any, **kwargs: Any) -> Any:
+            leaves, tree = tree_flatten(function(*args, **kwargs))
+            for n, name in dtypes.items():
+                dtype = BY_NAME[name]
+                if dtype.weak:
+                    leaves[n] = _PYTHON[dtype.kind](leaves[n])
+                    continue
+                leaves[n] = jnp.asarray(leaves[n]).astype(dtype.storage)
+                if leaves[n].dtype.name != name:
+                    raise TypeError(name)  # which JAX does not hold
+            return tree_unflatten(tree, leaves)
+
+        return given
 
     @property
     def joined(self) -> Sequence[Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import io
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import partial, update_wrapper, wraps
 from types import FrameType, FunctionType, MethodType
@@ -22,7 +22,8 @@ import jax
 from jax._src.core import trace_state_clean
 from jax.tree_util import tree_leaves
 
-from promoarray.diagnostics.record.jax.call import OPEN, Call, into_function, settled
+from promoarray.diagnostics.record.call import Returned
+from promoarray.diagnostics.record.jax.call import OPEN, Call, dtype_of, into_function, settled
 from promoarray.diagnostics.record.jax.compiled import Jitted, is_array, loop_of
 from promoarray.diagnostics.record.jax.gradients import Probes, are_lost
 from promoarray.diagnostics.record.jax.loops import (
@@ -37,6 +38,7 @@ from promoarray.diagnostics.record.jax.loops import (
 )
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import EAGER
+from promoarray.dtypes import WEAK
 
 if TYPE_CHECKING:
     from promoarray.core.array_base import TypeRecord
@@ -102,6 +104,8 @@ class Crossing:
         self._carried, self._gives, self._asks = recorder.carried, gives, asks
         self.given = self.slots(given)
         self.made: Slots | None = None
+        self._call = None if recorder.origins is None else partial(dtype_of, home=recorder.home)
+        self._gave: dict[Function, list[Returned]] = {}
 
     def traces(self, function: Function) -> bool:
         """Whether a function is among those that are traced."""
@@ -116,9 +120,23 @@ class Crossing:
         if not _among(function, self._gives):
             return
         found, before = self.slots(result), self.made or ()
+        if self._call is not None and not OPEN.trying:
+            self._gave[function] = [*self._returned(function, result, found)]
         if len(found) == len(before):
             found = tuple(a or b for a, b in zip(found, before, strict=True))
         self.made = found
+
+    @property
+    def gave(self) -> list[Returned]:
+        """What each function gave back, if origins are kept."""
+        return [each for some in self._gave.values() for each in some]
+
+    def _returned(self, function: Function, result: Any, slots: Slots) -> Iterator[Returned]:
+        for n, (x, slot) in enumerate(zip(tree_leaves(result), slots, strict=True)):
+            dtype = WEAK.get(type(x)) or (hasattr(x, "dtype") and self._call and self._call(x))
+            if dtype:
+                part = n, len(slots)
+                yield Returned(function, part, dtype.name, getattr(x, "shape", ()), slot)
 
     def put(self, tree: Any, slots: Slots | None, *, over: bool = True) -> None:
         """Have the leaves of a tree carry this, or without ``over`` those that carry nothing."""
@@ -163,24 +181,25 @@ def _crossed(
         return (carry_out or call)(), crossings
     except Exception as error:
         for recorder, crossing in zip(recorders, crossings, strict=True):
-            recorder.guarded(_failed, recorder, crossing.made or (), call, error, frame)
+            recorder.guarded(_failed, recorder, crossing.gave, call, error, frame)
         raise
     finally:
         OPEN.calls.remove(crossings)
 
 
-def _failed(recorder: Recorder, made: Slots, call: Any, error: Exception, frame: FrameType) -> None:
+def _failed(
+    recorder: Recorder, gave: list[Returned], call: Any, error: Exception, frame: FrameType
+) -> None:
     """Note what failed, such as a loop whose carry changes its dtype, if origins are kept."""
     if recorder.origins is None or OPEN.trying:
         return
     name = getattr(call.func, "__name__", "function")
     name = f"lax.{name}" if name in CONTROL else f"transformed {name}"
     told = Call(recorder, name, call.func, call.args, call.keywords, frame)
+    told.gave = gave if name.startswith("lax.") else ()
     OPEN.trying = True
     try:
         recorder.failed(told, error, call.func, call.args, call.keywords)
-        if call.func.__name__ in CONTROL:
-            recorder.origins.gave(error, made)
     finally:
         OPEN.trying = False
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial, wraps
 from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -205,6 +205,8 @@ def _places() -> Iterator[Place]:
                 yield Place(cls, name, found, property(getter, doc=found.__doc__))
             elif found is not None:
                 yield Place(cls, name, found, _method(name, found))
+        if "__iter__" in vars(cls):
+            yield Place(cls, "__iter__", cls.__iter__, _iterated(cls.__iter__))
     for owner, some in _NOTED.items():
         yield from REPLACED.noted(owner, *some)
     for name in UPDATES | {"at.get", "at.apply"}:
@@ -299,6 +301,24 @@ def _method(name: str, func: Any) -> Callable[..., Any]:
         return _carried_out(name, func, sys._getframe(1), (self, *args), kwargs)
 
     return method
+
+
+def _iterated(func: Any) -> Callable[..., Any]:
+    """What stands in the place of ``__iter__``: each part carries what the array does."""
+
+    @wraps(func)
+    def iterated(self: Any, /) -> Any:
+        return _parts_of(self, func(self))
+
+    return iterated
+
+
+def _parts_of(whole: Any, parts: Iterable[Any]) -> Iterator[Any]:
+    for part in parts:
+        for recorder in _recorders():
+            if (slot := recorder.carried.slot(whole)) is not None:
+                recorder.carried.put(part, slot)
+        yield part
 
 
 def _update(name: str, func: Any) -> Callable[..., Any]:
