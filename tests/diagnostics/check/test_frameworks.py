@@ -560,3 +560,60 @@ w.float().pow(2).mul(2.0**-20).half().float().sum().backward()
 """
     report = checked(tmp_path, "torch", text)
     assert not [t for t in report.told if t.place.backward and t.place.program.line == 4]
+
+
+COMPILED = """from functools import partial
+import numpy as np
+class Model:
+    def __init__(self, k):
+        self.k = k
+    @partial(jax.jit, static_argnums=0)
+    def __call__(self, x, power=2):
+        return self.k * x**power
+@partial(jax.jit, static_argnames=("n", "mode"))
+def repeated(x, n, *, mode="sum", scale=1.0):
+    for _ in range(n):
+        x = x * scale + 1
+    return {"sum": x.sum(), "all": x}[mode]
+@jax.jit
+def step(state, batch):
+    off = lambda w: ((batch["x"] @ w - batch["y"]) ** 2).mean()
+    loss, grad = jax.value_and_grad(off)(state["w"])
+    count = state["count"] + 1
+    new = {"w": state["w"] - 0.1 * grad, "count": count}
+    return jax.lax.cond(count % 2 == 0, lambda: new, lambda: new | {"w": new["w"] * 1.0}), loss
+@partial(jax.jit, donate_argnums=0)
+def donated(x):
+    return x + jnp.arange(3.0)
+@jax.jit
+def by_value(x):
+    return x * 2 if x.sum() > 0 else x
+made = [Model(3)(jnp.ones(2)), Model(3)(jnp.ones(2), power=3), Model(2)(2.0)]
+made += [repeated(jnp.ones(2), 3), repeated(jnp.ones(2), n=2, mode="all", scale=0.5)]
+made += [repeated(np.ones(2, np.float32), 2, scale=np.float32(2)), donated(jnp.ones(3))]
+state = {"w": jnp.zeros(2), "count": 0}
+for n in range(4):
+    state, loss = step(state, {"x": jnp.eye(2) + n, "y": jnp.ones(2)})
+made += [state["w"], state["count"], loss]
+made += [jax.vmap(jax.jit(jnp.sin))(jnp.ones(2)), jax.grad(jax.jit(lambda x: x**3))(2.0)]
+key = jax.random.key(0)
+made += [jax.jit(lambda k: jax.random.normal(k, (3,)))(key), jax.jit(lambda: jnp.ones(2))()]
+"""
+
+
+def test_what_compiled_functions_are_given_and_give(tmp_path: Any) -> None:
+    require("jax")
+    import numpy as np
+
+    plain: dict[str, Any] = {}
+    names: dict[str, Any] = {}
+    exec(HEADS["jax"] + COMPILED, plain)
+    assert not checked(tmp_path, "jax", COMPILED, names).told
+    for made, bare in zip(names["made"], plain["made"], strict=True):
+        assert np.allclose(made, bare, rtol=1e-6)
+        assert (made.dtype, made.weak_type) == (bare.dtype, bare.weak_type)
+    with pytest.raises(Exception, match="traced array"):
+        exec(HEADS["jax"] + COMPILED + "by_value(jnp.ones(2))\n", plain)
+    report = checked(tmp_path, "jax", COMPILED + "by_value(jnp.ones(2))\n", names)
+    # Those under vmap and grad, and what JAX refuses to trace.
+    assert "3 calls of what jax.jit compiles ran eagerly" in str(report)
