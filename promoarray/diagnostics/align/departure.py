@@ -140,19 +140,20 @@ def _of_dtypes(pairing: Pairing) -> Iterator[Departure]:
             continue  # it follows from an earlier one
         for x in node.results:
             y = pairing.pairs.get(x)
-            if y is None or x.maker is not node or not (x.dtype and y.dtype) or not x.inexact:
+            if y is None or x.maker is not node or not x.dtype or not x.inexact:
                 continue
-            if x.dtype == y.dtype or not y.inexact or y.maker is None:
+            theirs = y.dtype or y.within
+            if theirs in (x.dtype, "") or not y.inexact or y.maker is None:
                 continue
             cast = node.name.rpartition(".")[2] in CASTS
-            if cast and _digits(x.dtype) > _digits(y.dtype):
+            if (cast or not y.dtype) and _digits(x.dtype) > _digits(theirs):
                 continue  # the other may do so inside a function
             given = [each for each in node.operands if each.inexact]
             mixed = " and ".join(dict.fromkeys(each.dtype for each in given))
             how = "a cast" if cast else f"promotion: {mixed} give {x.dtype}"
             if not cast and not any(each.dtype != given[0].dtype for each in given):
                 how = f"{node.said} gives {x.dtype}"
-            cause = f"{how}; the first program has {y.dtype} there"
+            cause = f"{how}; the first program has {theirs} there"
             yield Departure(DTYPE, y.maker, node, cause, y, x)
             break
 

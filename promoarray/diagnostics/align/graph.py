@@ -47,6 +47,7 @@ class Value:
     maker: Node | None = None  # None of what comes from outside
     readers: list[Node] = field(default_factory=list)
     noise: float = 0.0  # how far rounding was seen to move it, relative
+    within: str = ""  # of a step the dtype that the function gives
 
     @property
     def size(self) -> int:
@@ -178,7 +179,8 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
             for x in node.operands:
                 x.readers.append(node)
             for x in node.results:
-                if x.maker is None and not (x.readers and x in node.operands):
+                again = x.maker is not None and x.maker.for_shapes and not node.for_shapes
+                if again or (x.maker is None and not (x.readers and x in node.operands)):
                     x.maker = node
     unread = sum(data["unread"].values()) + sum(not x["kept"] for x in data["values"].values())
     frameworks = dict.fromkeys(call["framework"] for call in data["calls"])
@@ -208,10 +210,11 @@ def _steps(own: Node, call: dict[str, Any], values: dict[str, Value]) -> list[No
         return next(value for value in own.operands if value.wide is x)
 
     nodes: list[Node] = []
+    given = own.results[0].dtype if own.results else ""
     try:
         for step in steps_of(call, real):
             name = f"step {next(_numbers)}"  # which no value of the other run has
-            made[step.name] = Value(name, "", step.value.shape, step.value)
+            made[step.name] = Value(name, "", step.value.shape, step.value, within=given)
             operands = [value_of(x) for x in step.operands]
             node = Node(own.number, own.name, step.operation, own.place, own.inside, operands, [])
             node.results, node.scalars, node.step = [made[step.name]], step.scalars, step.name

@@ -23,6 +23,8 @@ from promoarray.dtypes import BY_NAME, INEXACT
 FACTOR = 16.0
 """So many times what a typical rounding gives is explained by rounding."""
 
+NEARER = 4.0
+
 MOST = 0.05
 """More than this rounding explains nowhere."""
 
@@ -44,8 +46,8 @@ class Pairing:
 
     def __post_init__(self) -> None:
         self._back: dict[Value, list[Value]] = {}
-        parts = [p for x in self.first.values.values() for p in self._parts(x, first=True)]
-        self._index = _Index(self.first, parts)
+        wholes = {x: self._parts(x, first=True) for x in self.first.values.values()}
+        self._index = _Index(self.first, (each for some in wholes.values() for each in some))
         self._floor: dict[Value, float] = {}
         for graph in (self.first, self.second):
             self._floors(graph)
@@ -53,6 +55,9 @@ class Pairing:
             self._pair(x)
         for mine, theirs in self.pairs.items():
             self._back.setdefault(theirs, []).append(mine)
+        for x, some in wholes.items():
+            if some and all(each in self._back for each in some):
+                self._back.setdefault(x, self._back[some[0]])
         self.noise |= {
             x
             for x in (*_given(self.first), *_made(self.first))
@@ -144,7 +149,7 @@ class Pairing:
         for node in reversed(graph.nodes):
             tells = node.operation not in _CHOOSE
             own = [x for x in node.results if x.maker is node]
-            good = [x for x in own if (x in paired and x.says and tells) or x in leads]
+            good = [x for x in own if (tells and x.says and self._proves(x, graph)) or x in leads]
             kept = dict(node.replaced)
             if good:  # what is written over leads to what is written: a running average, say
                 leads.update(x for x in node.operands if kept.get(x, x) in (x, *good))
@@ -155,10 +160,19 @@ class Pairing:
                     self.state[x] = PAIRED
                 elif unknown and x.maker is node:
                     self.state.setdefault(x, UNKNOWN)
-                elif x in leads or node.for_shapes or _FILLS.search(node.name):
+                elif x in leads or _FILLS.search(node.name):
                     self.state.setdefault(x, STEP)
                 elif x.maker is node:
-                    self.state.setdefault(x, DEPARTS)
+                    self.state.setdefault(x, STEP if node.for_shapes else DEPARTS)
+
+    def _proves(self, x: Value, graph: Graph) -> bool:
+        """Whether a value is so near its counterpart that what it is made of is right: of a number
+        alone, such as a loss in which differences cancel, that is nearer than of an array."""
+        others = self._back.get(x, []) if graph is self.first else [self.pairs.get(x)]
+        return any(
+            y is not None and (x.size > 1 or NEARER * distance(y, x) <= self.explained(x, y))
+            for y in others
+        )
 
     def frontier(self, graph: Graph) -> Iterator[Node]:
         """Yield the nodes at which a run departs first: their operands do not."""

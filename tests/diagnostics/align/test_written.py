@@ -205,6 +205,14 @@ def test_a_pass_for_shapes_alone_departs_nowhere(tmp_path: Path) -> None:
 
     assert find(Pairing(*graphs(tmp_path, first, second))) is None
 
+    def faulty(run: Written) -> None:  # which does the same both times
+        for run.for_shapes in (True, False):
+            run(2, "matmul", X @ W["q"] * 2, X, W["q"])
+
+    found = find(Pairing(*graphs(tmp_path, first, faulty)))
+    assert found is not None
+    assert not found.second.for_shapes
+
 
 def apart_heads(run: Written, weights: dict[str, Any]) -> None:
     heads(run, "qkv", weights)
@@ -313,6 +321,43 @@ def departure(tmp_path: Path, **how: Any) -> Any:
         attention(run, **options)
         run.tape.write()
     return find(Pairing(read(str(tmp_path / "torch.zip")), read(str(tmp_path / "jax.zip"))))
+
+
+def test_a_number_in_which_differences_cancel_proves_nothing(tmp_path: Path) -> None:
+    """A loss is right within rounding, by chance, and what it is the mean of is not."""
+    x = DRAW.normal(size=(64, 64)).astype("float32")
+    other = x + np.where(DRAW.random(x.shape) < 0.5, -1e-3, 1e-3).astype("float32")
+
+    def program(run: Written, other: Any, off: float = 0.0) -> None:
+        y = run(2, "tanh", np.tanh(other), run(1, "sin", np.sin(x), x))
+        run(3, "mean", np.asarray(np.tanh(x).mean() * (1 + off), "float32"), y)
+
+    pair = (lambda run: program(run, x)), (lambda run: program(run, other, 4e-6))
+    found = find(Pairing(*graphs(tmp_path, *pair)))
+    assert found is not None
+    assert found.second.place.line == 2
+
+
+def test_a_cast_inside_of_what_the_first_has_as_one_function(tmp_path: Path) -> None:
+    x = DRAW.normal(size=(4, 8)).astype("float32")
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    total = powers.sum(-1, keepdims=True)
+
+    def first(run: Written) -> None:
+        y = run(1, "", powers / total, x, name="softmax", axis=-1)
+        run(9, "tanh", np.tanh(y), y)
+
+    def second(run: Written) -> None:
+        most = run(1, "max", x.max(-1, keepdims=True), x)
+        made = run(2, "exp", powers, run(2, "subtract", x - most, x, most))
+        half = run(3, "", made.astype("float16"), made, name="astype")
+        made = run(4, "", half.astype("float32"), half, name="astype")
+        y = run(5, "divide", made / total, made, run(5, "sum", total, made))
+        run(9, "tanh", np.tanh(y), y)
+
+    found = find(Pairing(*graphs(tmp_path, first, second)))
+    assert found is not None
+    assert (found.kind, found.second.place.line) == ("dtype", 3)
 
 
 E = {name: DRAW.normal(size=(8, 8)).astype("float32") for name in ("q", "k", "v", "out")}
