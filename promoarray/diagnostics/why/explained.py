@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -96,11 +98,12 @@ class Explained(Printable):
         """Write it, a line each."""
         if self.failed is not None:
             yield from self._stopped(self.failed)
-        for name, way in self.asked:
-            head = f"{name}  {way[0].dtype}" if way else name
-            yield from (
-                lines(way, "", first=head) if way else [f"{name}: not from what was recorded"]
-            )
+        told = Counter(_told(name, way) for name, way in self.asked)  # those that are alike once
+        for said, times in islice(told.items(), MOST):
+            first, *rest = said
+            yield from (first + (f"  ×{times}" if times > 1 else ""), *rest)
+        if len(told) > MOST:
+            yield f"{len(told) - MOST} more are not shown; --json has all."
         if self.note:
             yield self.note
 
@@ -134,7 +137,8 @@ class Explained(Printable):
         if failed.untried:
             yield f"  Other dtypes were not tried: {failed.untried}."
         elif not failed.for_a_dtype:
-            yield "  No other dtype of its arrays that was tried makes this call run."
+            if failed.operands:
+                yield "  No other dtype of its arrays that was tried makes this call run."
         elif self.edit is not None:
             for line, text in self.edit.changes:
                 yield f"  write  {Path(self.edit.file).name}:{line}  {text}"
@@ -186,6 +190,17 @@ class Explained(Printable):
         given = expressions(failed.program.expression) if failed.site == failed.program else []
         given = [text for text in given if not is_constant(text)]
         return given[n] if len(given) == len(failed.arguments) else f"operand {n + 1}"
+
+
+MOST = 12
+"""So many answers are written of a line or a value."""
+
+
+def _told(name: str, way: Sequence[Step]) -> tuple[str, ...]:
+    """Where one array of a line or a value came from, in lines."""
+    if not way:
+        return (f"{name}: not from what was recorded",)
+    return tuple(lines(way, "", first=f"{name}  {way[0].dtype}"))
 
 
 def _shape(each: FailedOperand) -> str:
