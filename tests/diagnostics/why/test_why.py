@@ -342,10 +342,13 @@ def test_lines_and_values_of_numpy(why):
     assert "y  float64  x * np.arange(3), program.py:3: float32 * int64 is float64" in said
 
 
+_OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", "==", "<")
+
+
 def test_a_line_of_many_operations_is_told_in_part(why):
     every = ", ".join(f"a.astype(np.{name}{n})" for name in ("int", "float") for n in (16, 32, 64))
     text = NUMPY + f"a = np.ones(3, np.int8)\ny = [{every}, {every}, *[abs(a)] * 3]\n"
-    every = ", ".join(f"a {op} 1" for op in "+ - * / // % ** & | ^ << == <".split())
+    every = ", ".join(f"a {op} 1" for op in _OPERATORS)
     text += f"z = [{every}]\n"
     _, said = why(text, "--line", "program.py:3", "--line", "program.py:4")
     assert said.count("a.astype(np.int16)  int16") == 1
