@@ -23,11 +23,41 @@ import numpy as np
 from promoarray.errors import quoted, suggestion
 
 # What promoarray itself takes from here: the dtypes, and the class they are of.
-__all__ = ["DType", "bfloat16", "bool", "complex32", "complex64", "complex128", "float4_e2m1fn"]
-__all__ += ["float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"]
-__all__ += ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
-__all__ += ["float16", "float32", "float64", "int2", "int4", "int8", "int16", "int32", "int64"]
-__all__ += ["string", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64"]
+__all__ = [
+    "DType",
+    "bfloat16",
+    "bool",
+    "complex32",
+    "complex64",
+    "complex128",
+    "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float16",
+    "float32",
+    "float64",
+    "int2",
+    "int4",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "string",
+    "uint2",
+    "uint4",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
 
 
 class Kind(StrEnum):
