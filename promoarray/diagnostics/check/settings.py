@@ -9,6 +9,7 @@ from typing import Any
 from promoarray.diagnostics.check.meant import SHARE
 from promoarray.diagnostics.model.lost import CHECKS, UNSTABLE, WIDENING
 from promoarray.diagnostics.record.checks import USUAL, Asked
+from promoarray.errors import quoted
 
 FAIL_ON = tuple(kind for kind in CHECKS if kind != WIDENING)
 """What fails if nothing else is said."""
@@ -25,10 +26,11 @@ def kinds_of(names: Any, *more: str) -> tuple[str, ...]:
     """
     every = (names,) if isinstance(names, str) else tuple(names)
     for name in every:
-        if name not in (*CHECKS, *more):
-            meant = difflib.get_close_matches(str(name), (*CHECKS, *more), n=1)
+        if not isinstance(name, str) or name not in (*CHECKS, *more):
+            given = quoted(name)
+            meant = difflib.get_close_matches(given.strip("'"), (*CHECKS, *more), n=1)
             near = f". Did you mean {meant[0]}?" if meant else ""
-            raise ValueError(f"{name!r} is none of {', '.join((*CHECKS, *more))}{near}")
+            raise ValueError(f"{given} is none of {', '.join((*CHECKS, *more))}{near}")
     return every
 
 
