@@ -113,10 +113,10 @@ def test_options_hold_no_commands(action: Action) -> None:
 
 
 def test_hooks_name_commands_that_there_are() -> None:
-    from promoarray import cli
+    from promoarray.diagnostics.command_line import parser_of_all
 
     hooks = (ROOT / ".pre-commit-hooks.yaml").read_text()
     for entry in re.findall(r"entry: promoarray (.*)", hooks):
         name, *options = entry.split()
-        parser = cli._parser()[1][name]
+        parser = parser_of_all("")[1][name]
         assert {*options} <= {*parser._option_string_actions}
