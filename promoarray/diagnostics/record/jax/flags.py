@@ -1,4 +1,4 @@
-"""What tells of a primitive of JAX's whether it may have lost numbers, in arrays of bools.
+"""Tests of JAX primitives for what they may have lost, in arrays of bools.
 
 All are true rather too often, and cheap: what was lost is told op by op.
 """
