@@ -1,5 +1,7 @@
 #include "call_cache.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -16,6 +18,7 @@ constexpr Py_ssize_t LONGEST = 16;     // a longer list is like no other
 constexpr unsigned OFTEN = 1U << 12U;  // after so many calls the recorder is told that they go on
 constexpr int DEEPEST = 3;             // and so is what holds lists of lists of lists of lists
 constexpr int HIGHEST = 64;            // and what a library does so many calls below the program
+constexpr int EXACT = 16;              // whole numbers up to here stand for themselves
 
 enum Field { MADE, TELLS, WITHIN };  // the first fields of a Known (watcher.py)
 
@@ -37,8 +40,57 @@ Py_ssize_t axes_of(const FastHook *self, PyObject *array, const Class &known) {
     return ndim ? PyLong_AsSsize_t(ndim.get()) : -1;
 }
 
-// Add the class of a number (scalar_class.py).
+// --- Classes of numbers (scalar_class.py) --------------------------------------------------------
+
+template <typename Number>
+std::uint64_t rung(const std::vector<Number> &below, const std::vector<Number> &above, Number size) {
+    const auto left = std::lower_bound(below.begin(), below.end(), size) - below.begin();
+    const auto right = std::upper_bound(above.begin(), above.end(), size) - above.begin();
+    return static_cast<std::uint64_t>(left << 12 | right);
+}
+
+constexpr int VALUE = 8, PRECISION = 40;  // bits that are taken
+
+// Which floats hold a number that has so many binary digits.
+std::uint64_t precision(std::uint64_t number) {
+    constexpr int known[] = {2, 3, 4, 8, 11, 24, 53};
+    const std::uint64_t odd = number / (number & (0 - number));
+    int digits;  // of more than 53 it may be one too many, which is the same to all of these
+    std::frexp(static_cast<double>(odd), &digits);
+    std::uint64_t found = 0;
+    for (const int each : known) found += each < digits;
+    return found << PRECISION;
+}
+
+constexpr std::uint64_t A_BOOL = 0, AN_INT = 1, A_FLOAT = 2, NEGATIVE = 4, WHOLE = 8, ITSELF = 16, NO_NUMBER = 32;
+
+std::uint64_t class_of_float(const Cache &cache, double x) {
+    const std::uint64_t sign = std::signbit(x) ? NEGATIVE : 0;
+    if (!std::isfinite(x)) return A_FLOAT | NO_NUMBER | (std::isnan(x) ? WHOLE : sign);
+    const double size = std::fabs(x);
+    const bool whole = std::trunc(x) == x;
+    if ((whole && size <= EXACT) || x == 0.5)
+        return A_FLOAT | ITSELF | sign | static_cast<std::uint64_t>(2 * size) << VALUE;
+    int exponent;
+    const auto digits = static_cast<std::uint64_t>(std::ldexp(std::frexp(size, &exponent), 53));
+    return A_FLOAT | sign | (whole ? WHOLE : 0) | precision(digits) |
+           rung(cache.floats_below, cache.floats_above, size) << VALUE;
+}
+
+std::uint64_t class_of_int(const Cache &cache, long long x) {
+    const std::uint64_t sign = x < 0 ? NEGATIVE : 0;
+    const std::uint64_t size = x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
+    if (size <= EXACT) return AN_INT | ITSELF | sign | size << VALUE;
+    return AN_INT | sign | precision(size) | rung(cache.ints_below, cache.ints_above, size) << VALUE;
+}
+
 bool add_number(const FastHook *self, Key *key, PyObject *x) {
+    const Cache &cache = *self->cache;
+    int beyond = 0;
+    const long long value = PyLong_CheckExact(x) ? PyLong_AsLongLongAndOverflow(x, &beyond) : 0;
+    if (PyBool_Check(x)) return key->add_number(A_BOOL | (x == Py_True ? WHOLE : 0));
+    if (PyFloat_CheckExact(x)) return key->add_number(class_of_float(cache, PyFloat_AsDouble(x)));
+    if (PyLong_CheckExact(x) && beyond == 0) return key->add_number(class_of_int(cache, value));
     const Ref found = call(self->parts[SCALAR_CLASS], x);
     return found && key->add(found.get());
 }
@@ -101,48 +153,76 @@ Class classify(const FastHook *self, PyObject *x) {
 
 // --- What was made -------------------------------------------------------------------------------
 
-PyObject *part_of(const Told &told, Field field) { return PyTuple_GetItem(told.known.get(), field); }
-
-// Whether an array has the dtype and the axes of what was made, which come in pairs with what it carries.
-bool is_such(const FastHook *self, PyObject *array, PyObject *made) {
+bool is_such(const FastHook *self, PyObject *array, const Told::Made &made) {
     const Class known = class_of(self, array);
-    PyObject *dtype = PyTuple_GetItem(PyTuple_GetItem(made, 0), 0);
-    const Py_ssize_t axes = PyLong_AsSsize_t(PyTuple_GetItem(PyTuple_GetItem(made, 0), 1));
-    if (known.dtype != nullptr) return known.dtype == dtype && axes == 0;
+    if (known.dtype != nullptr) return known.dtype == made.dtype.get() && made.ndim == 0;
     if (known.sort != Sort::SCALAR && known.sort != Sort::ARRAY) return false;
-    return dtype_of(self, array, known).get() == dtype && axes_of(self, array, known) == axes;
+    const Ref dtype = dtype_of(self, array, known);
+    return dtype && dtype.get() == made.dtype.get() && axes_of(self, array, known) == made.ndim;
 }
 
 // Have the arrays that a call made, one or those in a tuple or list, carry what those did.
-bool carry(const FastHook *self, PyObject *told, PyObject *x) {
-    const bool is_several = PyList_Check(x) || PyTuple_Check(x);
-    const Ref several = is_several ? Ref(PySequence_Tuple(x)) : Ref(PyTuple_Pack(1, x));
+bool carry(const FastHook *self, const std::vector<Told::Made> &told, PyObject *x) {
     std::vector<PyObject *> made;
-    for (Py_ssize_t i = 0; several && i < PyTuple_Size(several.get()); ++i)
-        if (is_array(self, PyTuple_GetItem(several.get(), i))) made.push_back(PyTuple_GetItem(several.get(), i));
-    const auto count = static_cast<Py_ssize_t>(made.size());
-    if (!several || count != PyTuple_Size(told)) return false;
-    for (Py_ssize_t i = 0; i < count; ++i)
-        if (!is_such(self, made[i], PyTuple_GetItem(told, i))) return false;
-    for (Py_ssize_t i = 0; i < count; ++i)
-        if (!put_slot(self->carried, made[i], PyTuple_GetItem(PyTuple_GetItem(told, i), 1))) return false;
+    if (!PyList_Check(x) && !PyTuple_Check(x)) {
+        if (told.size() == 1)
+            return is_such(self, x, told[0]) && put_slot(self->carried, x, told[0].slot.get());
+        if (is_array(self, x)) made.push_back(x);
+    } else {
+        for (Py_ssize_t i = 0; i < PySequence_Size(x); ++i) {
+            const Ref each(PySequence_GetItem(x, i));
+            if (each && is_array(self, each.get())) made.push_back(each.get());  // which the list holds
+        }
+    }
+    if (made.size() != told.size()) return false;
+    for (std::size_t i = 0; i < made.size(); ++i)
+        if (!is_such(self, made[i], told[i])) return false;
+    for (std::size_t i = 0; i < made.size(); ++i)
+        if (!put_slot(self->carried, made[i], told[i].slot.get())) return false;
     return true;
 }
 
 template <typename Float>
-bool lie_within(const ArrayFields &array, double least, double most) {
+bool lie_within(const ArrayFields &array, const Told &told) {
     const auto *values = reinterpret_cast<const Float *>(array.data);
     const Py_ssize_t count = elements_of(array);
     bool all = true;  // and no NaN
-    for (Py_ssize_t i = 0; i < count; ++i) all &= values[i] >= least && values[i] < most;
+    for (Py_ssize_t i = 0; i < count; ++i) all &= values[i] >= told.least && values[i] < told.most;
     return all;
 }
 
 // Whether code is a library's, of promoarray itself among them; -1 with the error.
 int is_library(const FastHook *self, const Ref &code) {
+    auto &known = self->cache->is_library;
+    const auto found = known.find(code.get());
+    if (found != known.end()) return found->second;
     const Ref file(PyObject_GetAttrString(code.get(), "co_filename"));
     const Ref answer = file ? call(self->parts[IS_LIBRARY], file.get()) : Ref(nullptr);
-    return answer ? answer.get() == Py_True : -1;
+    if (!answer) return -1;
+    const bool is = answer.get() == Py_True;
+    if (known.size() < MOST) known[Py_NewRef(code.get())] = is;
+    return is;
+}
+
+std::unique_ptr<Told> read_known(PyObject *known) {
+    PyObject *made = PyTuple_Check(known) && PyTuple_Size(known) > WITHIN ? PyTuple_GetItem(known, MADE) : nullptr;
+    PyObject *tells = made != nullptr ? PyTuple_GetItem(known, TELLS) : nullptr;
+    if (tells == nullptr || !PyTuple_Check(made) || !PyTuple_Check(tells)) return nullptr;
+    auto told = std::make_unique<Told>();
+    std::vector<Told::Made> results;
+    told->known = Ref::to(known);
+    told->tells = Ref::to(tells);
+    PyObject *within = PyTuple_GetItem(known, WITHIN);
+    told->by_values = within != Py_None;
+    if (told->by_values && !PyArg_ParseTuple(within, "dd", &told->least, &told->most)) return nullptr;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(made); ++i) {
+        PyObject *dtype, *slot;
+        Py_ssize_t ndim;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(made, i), "(On)O", &dtype, &ndim, &slot)) return nullptr;
+        results.push_back({Ref::to(dtype), Ref::to(slot), ndim});
+    }
+    told->made = std::make_shared<const std::vector<Told::Made>>(std::move(results));
+    return told;
 }
 
 bool counted_again(FastHook *self, const char *method, PyObject *what, long long times) {
@@ -172,6 +252,7 @@ bool flush_clean(FastHook *self) {
 }  // namespace
 
 Cache::~Cache() {
+    for (const auto &each : is_library) Py_DECREF(each.first);
     for (const auto &each : moved) Py_DECREF(each.first);
     for (const auto &each : looks) Py_DECREF(each.first);
     for (const auto &each : clean) let_go(each.first);
@@ -224,14 +305,11 @@ long long taken_clean(FastHook *self, const Where &where) {
 
 bool have_values(const Told &told, PyObject *cast) {
     constexpr int FLOAT32 = 11, FLOAT64 = 12;  // NumPy's numbers of the dtypes
-    PyObject *within = part_of(told, WITHIN);
-    double least, most;
-    if (within == Py_None) return true;
-    if (!PyArg_ParseTuple(within, "dd", &least, &most)) return false;
+    if (!told.by_values) return true;
     const ArrayFields *array = cast != nullptr ? fields_of(cast) : nullptr;
     if (array == nullptr || array->dtype->byte_order != '=' || (~array->flags & (IN_ROWS | ALIGNED)) != 0) return false;
-    if (array->dtype->number == FLOAT64) return lie_within<double>(*array, least, most);
-    return array->dtype->number == FLOAT32 && lie_within<float>(*array, least, most);
+    if (array->dtype->number == FLOAT64) return lie_within<double>(*array, told);
+    return array->dtype->number == FLOAT32 && lie_within<float>(*array, told);
 }
 
 std::vector<Entry> *known_at(Cache &cache, long place, bool grows) {
@@ -239,6 +317,22 @@ std::vector<Entry> *known_at(Cache &cache, long place, bool grows) {
     const auto number = static_cast<std::size_t>(place < 0 ? -(place + 1) : place);
     if (number >= places.size() && grows) places.resize(number + 1);
     return number < places.size() ? &places[number] : nullptr;
+}
+
+bool read_borders(Cache *cache, PyObject *floats, PyObject *ints) {
+    for (Py_ssize_t i = 0; i < PyList_Size(floats); ++i) {
+        double below, above;
+        if (!PyArg_ParseTuple(PyList_GetItem(floats, i), "dd", &below, &above)) return false;
+        cache->floats_below.push_back(below);
+        cache->floats_above.push_back(above);
+    }
+    for (Py_ssize_t i = 0; i < PyList_Size(ints); ++i) {
+        unsigned long long below, above;
+        if (!PyArg_ParseTuple(PyList_GetItem(ints, i), "KK", &below, &above)) return false;
+        cache->ints_below.push_back(below);
+        cache->ints_above.push_back(above);
+    }
+    return true;
 }
 
 Class class_of(const FastHook *self, PyObject *x) {
@@ -253,6 +347,14 @@ Class class_of(const FastHook *self, PyObject *x) {
     met.known = made;
     Py_XDECREF(old);
     return made;
+}
+
+Ref number_class(const FastHook *self, PyObject *x) {
+    Key key;
+    if (!is_number(x)) PyErr_SetString(PyExc_TypeError, "it is no number of Python's");
+    if (PyErr_Occurred() || !add_number(self, &key, x)) return Ref(nullptr);
+    const std::uintptr_t word = key.release().front();
+    return Ref((word & 1U) != 0 ? PyLong_FromSize_t(word) : reinterpret_cast<PyObject *>(word));
 }
 
 bool add_operand(const FastHook *self, Key *key, PyObject *x, const Class &known, bool values) {
@@ -280,8 +382,11 @@ bool add_place(const FastHook *self, Key *key, long place) {
 
 bool keep(FastHook *self, long place, Told *before, Key *key, PyObject *known, Ref &&dtypes) {
     if (known == Py_None) return true;
-    auto told = std::make_unique<Told>();
-    told->known = Ref::to(known);
+    std::unique_ptr<Told> told = read_known(known);
+    if (told == nullptr) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "what was told of a call is a Known");
+        return false;
+    }
     told->dtypes = std::move(dtypes);
     Cache &cache = *self->cache;
     if (before != nullptr) {  // which made something else
@@ -300,14 +405,14 @@ bool keep(FastHook *self, long place, Told *before, Key *key, PyObject *known, R
 
 bool count_again(FastHook *self, Told *told, PyObject *made) {
     const unsigned turn = self->cache->turn;
-    const Ref known = Ref::to(told->known.get());  // as it may be forgotten meanwhile:
-    const bool carries = carry(self, PyTuple_GetItem(known.get(), MADE), made);  // finalizers may run
+    const std::shared_ptr<const std::vector<Told::Made>> results = told->made;
+    const bool carries = carry(self, *results, made);  // Python code may run: of finalizers, too
     if (!carries) PyErr_Clear();
     if (!carries || turn != self->cache->turn) return false;
     ++told->again;
-    PyObject *const tells = PyTuple_GetItem(known.get(), TELLS);
-    for (Py_ssize_t i = 0; i < PyTuple_Size(tells); ++i)
-        if (!Ref(PyObject_CallNoArgs(PyTuple_GetItem(tells, i)))) return false;
+    const Ref tells = Ref::to(told->tells.get());  // which may forget the rest
+    for (Py_ssize_t i = 0; i < PyTuple_Size(tells.get()); ++i)
+        if (!Ref(PyObject_CallNoArgs(PyTuple_GetItem(tells.get(), i)))) return false;
     if (++self->cache->counted % OFTEN != 0) return true;
     return flush(self) && Ref(PyObject_CallMethod(self->recorder, "heard_again", nullptr));
 }
@@ -348,6 +453,9 @@ void forget_calls(FastHook *self) {
         std::vector<std::vector<Entry>> old;  // let go of when the table is empty
         old.swap(places);
     }
+    std::unordered_map<PyObject *, bool> codes;
+    codes.swap(cache.is_library);
+    for (const auto &each : codes) Py_DECREF(each.first);
     std::unordered_map<PyObject *, long> looks;
     looks.swap(cache.looks);
     for (const auto &each : looks) Py_DECREF(each.first);

@@ -58,9 +58,17 @@ class Key {
 
 // What was told of a call: a Known (watcher.py), and how often it was told again since.
 struct Told {
-    Ref known{nullptr};
+    struct Made {
+        Ref dtype, slot;
+        Py_ssize_t ndim;
+    };
+    Ref known{nullptr}, tells{nullptr};
     Ref dtypes{nullptr};  // what the past casts the operands to; None if to nothing
+    // Shared, as what a call made may be looked at when its entry is forgotten.
+    std::shared_ptr<const std::vector<Made>> made;
     long long again = 0;
+    bool by_values = false;  // whether what is cast has to be whole within these
+    double least = 0, most = 0;
 };
 
 // What the class of an object says of it.
@@ -103,6 +111,7 @@ struct Cache {
     std::vector<std::vector<Entry>> places[2];  // by number: of the program, and of libraries
     std::size_t size = 0;
     unsigned counted = 0, turn = 0;
+    std::unordered_map<PyObject *, bool> is_library;     // of code, which is held
     struct Met {
         PyTypeObject *type;  // null, or held; dtypes are for good, who has read one may still use it
         Class known;
@@ -110,10 +119,19 @@ struct Cache {
     std::unordered_map<PyObject *, long long> moved;     // how often by each name, which is held
     std::unordered_map<PyObject *, long> looks;          // how values of a function's are looked at, which is held
     std::unordered_map<Where, long long, Where::Hash> clean;  // how often nothing was lost at a place
+    // Between two of these numbers no policy tells values apart: the nearest from below and above.
+    std::vector<double> floats_below, floats_above;
+    std::vector<std::uint64_t> ints_below, ints_above;
     ~Cache();
 };
 
+// Read pairs of numbers, sorted, that are nearest to where policies tell values apart.
+bool read_borders(Cache *cache, PyObject *floats, PyObject *ints);
+
 Class class_of(const FastHook *self, PyObject *x);
+
+// The class of a Python number, equal for those that no policy tells apart; null with the error.
+Ref number_class(const FastHook *self, PyObject *x);
 
 // Add what an operand has in common with those that no policy tells apart from it; if values count,
 // of an array without axes its own. False, without an error, of what is like no other.

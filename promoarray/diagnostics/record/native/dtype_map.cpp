@@ -1,6 +1,7 @@
 #include "dtype_map.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <new>
 #include <unordered_map>
@@ -27,23 +28,36 @@ struct Guard {
 };
 #endif
 
-// What is held of one array: a weak reference to it, or itself where its class has none, as NumPy's
-// numbers.
+// What is held of one array: a weak reference to it, or itself where its class has none.
 struct Entry {
     Ref held, slot;
-    bool is_weak = false;
 };
 
 // With so many entries those are let go of whose arrays are dead, or held by nobody else; if that is
 // not half of them, the next time is later.
-constexpr std::size_t FEW = 256;
+constexpr std::size_t FEW = 64;
 
-struct Tables {
+struct Map {
     std::unordered_map<PyObject *, Entry> entries;
     std::size_t limit = FEW;
+};
+
+struct Tables {
+    // What was noted last of objects without weak references, as NumPy's numbers are: each takes
+    // the place of one before, which is held on only if the program still has it.
+    Entry recent[256];
+    // Those that left it last. Let go of at once, their memory would be that of the next, whose place
+    // is the same: it would drive out the number that the program computes with.
+    Entry leaving[16];
+    unsigned left = 0;
+    Map weak, strong;
     std::vector<PyTypeObject *> without;  // classes without weak references; they are held
     Lock lock;
 };
+
+Entry &recent_of(Tables &tables, const PyObject *array) {
+    return tables.recent[reinterpret_cast<std::uintptr_t>(array) * 0x9E3779B97F4A7C15u >> 56];
+}
 
 struct Carried {
     PyObject_HEAD
@@ -67,21 +81,21 @@ bool is_dead(PyObject *weak) {
 #endif
 }
 
-bool is_needed(const Entry &entry) {
-    return entry.slot && (entry.is_weak ? !is_dead(entry.held.get()) : Py_REFCNT(entry.held.get()) > 1);
-}
-
 // Let go of what nobody needs, and return it: the caller drops it once no lock is held.
-std::vector<Entry> swept(Tables &tables) {
+template <typename IsNeeded>
+std::vector<Entry> swept(Map &map, const IsNeeded &is_needed) {
     std::vector<Entry> gone;
-    for (auto at = tables.entries.begin(); at != tables.entries.end();) {
-        const bool stays = is_needed(at->second);
+    for (auto at = map.entries.begin(); at != map.entries.end();) {
+        const bool stays = at->second.slot && is_needed(at->second.held.get());
         if (!stays) gone.push_back(std::move(at->second));
-        at = stays ? std::next(at) : tables.entries.erase(at);
+        at = stays ? std::next(at) : map.entries.erase(at);
     }
-    tables.limit = std::max(FEW, 2 * tables.entries.size());
+    map.limit = std::max(FEW, 2 * map.entries.size());
     return gone;
 }
+
+bool lives(PyObject *weak) { return !is_dead(weak); }
+bool is_held(PyObject *array) { return Py_REFCNT(array) > 1; }
 
 bool has_no_weak(const Tables &tables, PyObject *array) {
     return std::find(tables.without.begin(), tables.without.end(), Py_TYPE(array)) != tables.without.end();
@@ -89,14 +103,38 @@ bool has_no_weak(const Tables &tables, PyObject *array) {
 
 // Where it is put down what an array carries; null if nowhere.
 Entry *find(Tables &tables, PyObject *array) {
-    const auto at = tables.entries.find(array);
-    const bool is_there = at != tables.entries.end() && !(at->second.is_weak && is_dead(at->second.held.get()));
-    return is_there ? &at->second : nullptr;
+    Entry &recent = recent_of(tables, array);
+    if (recent.held.get() == array) return &recent;
+    const bool is_strong = has_no_weak(tables, array);
+    auto &entries = (is_strong ? tables.strong : tables.weak).entries;
+    if (entries.empty()) return nullptr;
+    const auto at = entries.find(array);
+    return at != entries.end() && (is_strong || lives(at->second.held.get())) ? &at->second : nullptr;
 }
 
 PyObject *found(Tables &tables, PyObject *array) {
     const Entry *entry = find(tables, array);
     return entry != nullptr ? entry->slot.get() : nullptr;
+}
+
+// Put down what an array carries, in the place of another entry. That and those that are returned
+// the caller drops once no lock is held.
+std::vector<Entry> added(Tables &tables, PyObject *array, Ref &&weak, Ref &&slot, Entry *before) {
+    std::vector<Entry> gone;
+    if (weak) {
+        if (tables.weak.entries.size() >= tables.weak.limit) gone = swept(tables.weak, lives);
+        *before = std::exchange(tables.weak.entries[array], {std::move(weak), std::move(slot)});
+        return gone;
+    }
+    *before = std::exchange(recent_of(tables, array), {Ref::to(array), std::move(slot)});
+    if (before->slot && is_held(before->held.get())) {
+        if (tables.strong.entries.size() >= tables.strong.limit) gone = swept(tables.strong, is_held);
+        PyObject *other = before->held.get();
+        tables.strong.entries[other] = std::move(*before);
+    } else {
+        std::swap(*before, tables.leaving[tables.left++ % std::size(tables.leaving)]);
+    }
+    return gone;
 }
 
 PyObject *carried_new(PyTypeObject *type, PyObject *args, PyObject *) {
@@ -139,10 +177,13 @@ int carried_contains(PyObject *self, PyObject *array) { return static_cast<bool>
 
 Py_ssize_t carried_length(PyObject *self) {
     Tables &tables = *carried_of(self)->tables;
-    std::vector<Entry> gone;
+    std::vector<Entry> weak, strong;
     const Guard guard(tables.lock);
-    gone = swept(tables);
-    return static_cast<Py_ssize_t>(tables.entries.size());
+    weak = swept(tables.weak, lives);
+    strong = swept(tables.strong, is_held);
+    auto count = static_cast<Py_ssize_t>(tables.weak.entries.size() + tables.strong.entries.size());
+    for (const Entry &each : tables.recent) count += each.slot && is_held(each.held.get());
+    return count;
 }
 
 int carried_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -150,18 +191,29 @@ int carried_traverse(PyObject *object, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->dtype_class);
     if (self->tables == nullptr) return 0;
-    for (const auto &each : self->tables->entries) {
-        Py_VISIT(each.second.held.get());
-        Py_VISIT(each.second.slot.get());
-    }
+    const auto visited = [&](const Entry &entry) {
+        Py_VISIT(entry.held.get());
+        Py_VISIT(entry.slot.get());
+        return 0;
+    };
+    for (const Entry &each : self->tables->recent)
+        if (const int stop = visited(each)) return stop;
+    for (const Entry &each : self->tables->leaving)
+        if (const int stop = visited(each)) return stop;
+    for (const Map *map : {&self->tables->weak, &self->tables->strong})
+        for (const auto &each : map->entries)
+            if (const int stop = visited(each.second)) return stop;
     return 0;
 }
 
 int carried_clear(PyObject *object) {
     Carried *self = carried_of(object);
     if (self->tables == nullptr) return 0;
-    std::unordered_map<PyObject *, Entry> entries;  // let go of when the table is empty
-    entries.swap(self->tables->entries);
+    Map weak, strong;  // let go of when the tables are empty
+    std::swap(weak, self->tables->weak);
+    std::swap(strong, self->tables->strong);
+    for (Entry &each : self->tables->recent) Entry(std::move(each));
+    for (Entry &each : self->tables->leaving) Entry(std::move(each));
     return 0;
 }
 
@@ -217,35 +269,31 @@ Ref slot_of(PyObject *carried, PyObject *array) {
 bool put_slot(PyObject *carried, PyObject *array, PyObject *given) {
     if (carried == Py_None) return true;
     Tables &tables = *carried_of(carried)->tables;
-    Entry made;  // in the end what was there before; let go of once no lock is held, as these are
+    Ref slot = given != Py_None ? Ref::to(given) : Ref(nullptr), weak;
+    Entry last;  // which is let go of once no lock is held, as are these and the former slot
     std::vector<Entry> gone;
-    made.slot = given != Py_None ? Ref::to(given) : Ref(nullptr);
+    bool is_strong;
     {
         const Guard guard(tables.lock);
         Entry *before = find(tables, array);
-        if (before != nullptr && given != Py_None) std::swap(before->slot, made.slot);
+        if (before != nullptr && slot) std::swap(before->slot, slot);
         if (before != nullptr && given == Py_None) {  // its weak reference, too: it stops `x.resize`
-            made = std::move(*before);
-            tables.entries.erase(array);
+            last = std::move(*before);
+            for (Map *map : {&tables.weak, &tables.strong}) map->entries.erase(array);
         }
         if (before != nullptr || given == Py_None) return true;
-        made.is_weak = !has_no_weak(tables, array);
+        is_strong = has_no_weak(tables, array);
     }
-    const bool is_asked = made.is_weak;
-    if (made.is_weak) made.held = Ref(PyWeakref_NewRef(array, nullptr));
-    if (!made.held) {  // its class has none: asking again would cost an error with its text
-        if (is_asked && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
-        PyErr_Clear();
-        made.held = Ref::to(array);
-        made.is_weak = false;
-    }
+    if (!is_strong) weak = Ref(PyWeakref_NewRef(array, nullptr));
+    const bool is_new = !is_strong && !weak;  // that a class has none: asking costs an error with its text
+    if (is_new && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;
+    if (is_new) PyErr_Clear();
     const Guard guard(tables.lock);
-    if (is_asked && !made.is_weak) {
+    if (is_new) {
         Py_INCREF(reinterpret_cast<PyObject *>(Py_TYPE(array)));
         tables.without.push_back(Py_TYPE(array));
     }
-    if (tables.entries.size() >= tables.limit) gone = swept(tables);
-    std::swap(tables.entries[array], made);
+    gone = added(tables, array, std::move(weak), std::move(slot), &last);
     return true;
 }
 

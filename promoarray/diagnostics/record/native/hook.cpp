@@ -81,6 +81,19 @@ Ref dtypes_of(const FastHook *self, const Operation &op) {
     return Ref(PyObject_CallMethod(self->past, "dtypes", "OOOO", op.name(), op.a, op.b, op.in_place ? Py_True : Py_False));
 }
 
+// An operand in a dtype, as the past has it. A float, or an int that every float holds, its class makes.
+Ref cast_operand(const FastHook *self, PyObject *past, PyObject *x, PyObject *dtype) {
+    constexpr long MOST_IN_HALF = 1 << 11;
+    const auto *fields = reinterpret_cast<const DtypeFields *>(dtype);
+    if (known_ndarray != nullptr && fields->kind == 'f') {
+        int beyond = 0;
+        const long whole = PyLong_CheckExact(x) ? PyLong_AsLongAndOverflow(x, &beyond) : MOST_IN_HALF;
+        const bool is_small = beyond == 0 && -MOST_IN_HALF < whole && whole < MOST_IN_HALF;
+        if (is_small || PyFloat_CheckExact(x) || class_of(self, x).read == Read::FLOAT) return call(fields->scalar, x);
+    }
+    return Ref(PyObject_CallMethod(past, "cast_to", "OO", x, dtype));
+}
+
 // Carry it out on operands that are cast.
 Ref carried_out(const FastHook *self, const Operation &op, PyObject *dtypes) {
     if (!PyTuple_Check(dtypes) || PyTuple_Size(dtypes) != 2) return Ref(op.done(op.a, op.b));
@@ -88,7 +101,7 @@ Ref carried_out(const FastHook *self, const Operation &op, PyObject *dtypes) {
     Ref operands[] = {Ref::to(op.a), Ref::to(op.b)};
     for (int i = 0; i < 2; ++i) {
         PyObject *dtype = PyTuple_GetItem(dtypes, i);
-        if (dtype != Py_None) operands[i] = Ref(PyObject_CallMethod(past.get(), "cast_to", "OO", operands[i].get(), dtype));
+        if (dtype != Py_None) operands[i] = cast_operand(self, past.get(), operands[i].get(), dtype);
         if (!operands[i]) return Ref(nullptr);
     }
     const bool alone = op.is_pow() && class_of(self, op.a).sort == Sort::SCALAR;
@@ -353,8 +366,9 @@ PyObject *contains(PyObject *object, PyObject *const *args, Py_ssize_t count) {
 // --- The type ------------------------------------------------------------------------------------
 
 PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *) {
-    PyObject *parts;
-    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &parts)) return nullptr;
+    PyObject *parts, *floats, *ints;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &parts, &PyList_Type, &floats, &PyList_Type, &ints))
+        return nullptr;
     bool fits = PyTuple_Size(parts) == PARTS;
     for (int part = 0; fits && part < PARTS; ++part)
         fits = part < PLAIN ? PyType_Check(PyTuple_GetItem(parts, part))
@@ -371,7 +385,7 @@ PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *) {
         if ((self->names[name] = PyUnicode_InternFromString(HOOK_NAMES[name])) == nullptr) return nullptr;
     look_at_arrays(self->parts[NDARRAY]);
     self->kinds = PyDict_New();
-    return self->kinds != nullptr ? made.release() : nullptr;
+    return self->kinds != nullptr && read_borders(self->cache, floats, ints) ? made.release() : nullptr;
 }
 
 PyObject *get_session(PyObject *object, void *) { return Py_NewRef(hook_of(object)->session); }
@@ -406,6 +420,8 @@ PyObject *hook_flush(PyObject *object, PyObject *) {
     Py_RETURN_NONE;
 }
 
+PyObject *hook_number_class(PyObject *object, PyObject *x) { return number_class(hook_of(object), x).release(); }
+
 PyObject *hook_forget_calls(PyObject *object, PyObject *) {
     if (!flush(hook_of(object))) return nullptr;
     forget_calls(hook_of(object));
@@ -435,6 +451,7 @@ PyMethodDef hook_methods[] = {
     {"tell", tell_of, METH_VARARGS, "Have a session, its past and its recorder told of what is seen."},
     {"flush", hook_flush, METH_NOARGS, "Tell the recorder how often calls were told again."},
     {"forget_calls", hook_forget_calls, METH_NOARGS, "Forget what was told of calls."},
+    {"number_class", hook_number_class, METH_O, "The class of a number: equal for those that no policy tells apart."},
     method_def<operate>("operate", "Carry out an operator."),
     method_def<part_of<item_of, false>>("item", "An item of an object."),
     method_def<part_of<attribute_of, false>>("attribute", "An attribute that is a part or a view of an array."),
