@@ -196,7 +196,7 @@ def ends_at_caller(function: Function) -> Function:
 
 
 def end_at_callers(names: dict[str, Any], functions: Iterable[str]) -> None:
-    """Do so with functions of a module that no operator stands for."""
+    """Wrap the plain functions of a module in ``ends_at_caller``."""
     home = names["__name__"]
     for name in functions:
         function = names[name]

@@ -306,7 +306,8 @@ def _sums_of_weights(xp: Any, x: Any, weights: Any, length: int) -> Any:
     own = weights.dtype
     single = None if own in (float32, float64) else fixed.get("weights")
     wide = fixed.get("bincount") or single or own
-    if own.kind is Kind.COMPLEX is not wide.kind or wide.kind is Kind.BOOL or own.bits < 8:
+    drops_parts = own.kind is Kind.COMPLEX and wide.kind is not Kind.COMPLEX
+    if drops_parts or wide.kind is Kind.BOOL or own.bits < 8:
         raise TypeError(f"np.bincount takes no weights of {own.name} under this policy")
     totals = xp.zeros(length, dtype=wide)
     if common_backend(x._buffer, weights._buffer) is not common_backend(totals._buffer):

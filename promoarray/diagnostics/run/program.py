@@ -112,7 +112,9 @@ class Program:
                 output = printed.read().decode(errors="replace")
             own = (rewritten,) if rewritten else ()  # which we import first
             libraries = dict.fromkeys((*own, *imported(folder)))
-            findings = tuple(found(folder, program.pid))
+            # A program that ends well was stopped by nothing that it handled.
+            every = found(folder, program.pid)
+            findings = tuple((not status and each.went_on) or each for each in every)
             tell_unseen(folder, findings)
             return Ended(status, findings, output, tuple(libraries), seconds)
 

@@ -122,6 +122,8 @@ class Findings:
     files: tuple[str, ...] = ()  # those of the program that it imported
     # what each of the task's probes has found, once the process has ended
     probed: tuple[Any, ...] = ()
+    # of a program that called ``sys.exit`` as it handled an error: the same if it went on after it
+    went_on: Findings | None = None
 
 
 def texts_in(folder: str) -> str:

@@ -150,8 +150,8 @@ def _with_what_is_handled(leave: Callable[..., NoReturn]) -> Callable[..., NoRet
 
     def left(status: Any = None, /) -> NoReturn:
         error = sys.exception()
-        if status not in (None, 0) and isinstance(error, Exception):
-            _watches[0].handled = error
+        stops = status not in (None, 0)
+        _watches[0].handled = error if stops and isinstance(error, Exception) else None
         leave(status)
 
     return left
@@ -372,15 +372,21 @@ class Watch(Observer):
     def _ended(self) -> Findings:
         findings, names = self._findings(), vars(self._main)
         findings.files = own_files()
-        error = getattr(sys, "last_value", None) or self.handled
+        error = getattr(sys, "last_value", None)
         if error is not None:
-            findings.error, findings.message = last_line(error), in_short(error)
-            findings.stopped = stopped_at(error)
-            self._tell_stopped(error, findings)
+            self._note_stop(error, findings)
         if self.task.policies:
             self._tell_finals(names)
         findings.probed = tuple(probe.ended(names) for probe in self.task.probes)
+        if error is None and self.handled is not None:
+            findings.went_on = pickle.loads(pickle.dumps(findings))
+            self._note_stop(self.handled, findings)
         return findings
+
+    def _note_stop(self, error: BaseException, findings: Findings) -> None:
+        findings.error, findings.message = last_line(error), in_short(error)
+        findings.stopped = stopped_at(error)
+        self._tell_stopped(error, findings)
 
     def _tell_finals(self, names: dict[str, Any]) -> None:
         """Note what the program's globals are under each policy."""

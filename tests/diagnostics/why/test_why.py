@@ -345,6 +345,13 @@ def test_lines_and_values_of_numpy(why):
 _OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", "==", "<")
 
 
+def test_an_error_after_which_the_program_went_on_stopped_nothing(why):
+    text = NUMPY + "import sys\ndef main():\n    try:\n        a = np.arange(3)\n        a += 0.5\n"
+    text += "    except Exception:\n        sys.exit(1)\n"
+    text += "try:\n    main()\nexcept SystemExit:\n    pass\n"
+    assert why(text) == (0, "The program ran to its end: nothing stopped it.\n")
+
+
 def test_a_line_of_many_operations_is_told_in_part(why):
     every = ", ".join(f"a.astype(np.{name}{n})" for name in ("int", "float") for n in (16, 32, 64))
     text = NUMPY + f"a = np.ones(3, np.int8)\ny = [{every}, {every}, *[abs(a)] * 3]\n"
