@@ -43,10 +43,12 @@ class _New:
 
     def __init__(self, watched: Watched, cls: Any, handler: Handler) -> None:
         new = cls.__new__
+        makers: dict[Any, Any] = {}  # one a class, as calls of it are alike
 
         def heard(of: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = handler, args, kwargs, sys._getframe(1)
-            return _carried_out(watched, cls.__name__, partial(new, of), *given)
+            maker = makers.setdefault(of, partial(new, of))
+            return _carried_out(watched, cls.__name__, maker, *given)
 
         self._new, self._heard = new, heard
 
