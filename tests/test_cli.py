@@ -140,7 +140,9 @@ def test_explore_leaves_no_half_written_page(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("promoarray.diagnostics.explore.page.explore_page", lambda *_: "after")
+    monkeypatch.setattr(
+        "promoarray.diagnostics.explore.page.explore_page", lambda *_, **__: "after"
+    )
     monkeypatch.setattr(Path, "replace", full)
     err = command("explore --policies onnx@1 -o", str(page), status=2).err
     assert "No space left" in err
@@ -152,8 +154,12 @@ def test_explore_prints_its_page_or_its_data(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = "promoarray.diagnostics.explore.page"
-    monkeypatch.setattr(f"{made}.explore_page", lambda policies, _: f"page of {len(policies)}")
-    monkeypatch.setattr(f"{made}.explore_json", lambda policies, _: f"data of {len(policies)}")
+    monkeypatch.setattr(
+        f"{made}.explore_page", lambda policies, *_, **__: f"page of {len(policies)}"
+    )
+    monkeypatch.setattr(
+        f"{made}.explore_json", lambda policies, *_, **__: f"data of {len(policies)}"
+    )
     assert command("explore -o -").out == "page of 8"
     assert command("explore -o - --policies all").out == f"page of {len(pa.list_policies())}"
     assert command("explore -o - --policies torch,jax --json").out == "data of 2"

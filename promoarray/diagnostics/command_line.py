@@ -240,9 +240,11 @@ policies POLICY  one policy, or two side by side
 -o --output FILE  the page; - for standard output
 --policies --policy A,B,C  the policies to show, or all; default: eight editions that people have
     installed
+--all  every operation and dtype; else operators, functions of one operand, maximum, where and
+    concat, for integers from 8 bits and floats from 16, and all casts
 --open  open it in a browser
 """,
-        description="Write one self-contained HTML page: the result of every operation for every "
+        description="Write one self-contained HTML page: the result of each operation for each "
         "pair of dtypes under each policy, the differences of two policies, casts of special "
         "values, and the order of each promotion rule. Click a cell for its explanation and "
         "source.",

@@ -34,15 +34,15 @@ function ask(policy, op, labels) {
   if (missing !== undefined) return { missing, result: null };
   const [entering, answering] = policy.tables[op];
   const [row, column] = numbers.length > 1 ? numbers : [0, numbers[0]];
-  const answer = data.rows[answering[row]][column];
+  const answer = policy.rows[answering[row]][column];
   if (answer === NOT_ASKED) return null;
-  const made = data.answering[answer];
+  const made = policy.answering[answer];
   const operands = numbers.map((number) => label(policy.entries[number]));
   const dtype = (n) => (n <= AS_FIRST ? operands[AS_FIRST - n].dtype : n);
   return {
     operands, dtype, made,
     result: made[0] === REFUSED ? null : dtype(made[0]),
-    weak: made[1], entering: data.entering[data.rows[entering[row]][column]],
+    weak: made[1], entering: policy.entering[policy.rows[entering[row]][column]],
   };
 }
 
@@ -58,8 +58,8 @@ function askCast(policy, labels) {
 
 // A text with its marks filled in; ¤1 and ¤2 are the operands' dtypes, ¤3 and ¤4 their codes.
 function filled(number, policy, operands) {
-  const [name] = question().slice(1);
-  return data.lines[number].replace(/¤(.)/g, (_, mark) => {
+  const [name] = question().slice(1), lines = name === ASTYPE ? data.lines : policy.lines;
+  return lines[number].replace(/¤(.)/g, (_, mark) => {
     if (mark === "n") return name;
     if (mark === "t") return policy.title;
     if (mark === "p") return policy.name;
@@ -151,11 +151,7 @@ function labels(side) {
   return [...ordered(found), ...new Set(scalars)];
 }
 
-// Floats of 8 bits and fewer, integers of fewer than 8, and strings are shown on demand.
-function isNarrow(number) {
-  const [, , kind, bits] = data.dtypes[number];
-  return kind === "T" || (kind === "f" ? bits < 16 : bits < 8);
-}
+const isNarrow = (number) => data.narrow[number];  // shown on demand
 
 const ordered = (found) => [...found]
   .filter(([, number]) => state.narrow || !isNarrow(number)).sort((a, b) => data.order[a[1]] - data.order[b[1]]).map(([n]) => n);
@@ -260,14 +256,19 @@ function explainCell() {
   let body = told(policy(), one), two = other() && asked(other(), state.op, state.cell);
   $("explained").textContent = headline(policy(), one);
   if (two) body += `<h2>${escaped(headline(other(), two))}</h2>${told(other(), two)}`;
-  $("told").innerHTML = body + (one.missing || !one.cast ? "" : castValues(one)) + everyPolicy();
+  $("told").innerHTML = body + (one.missing || !one.cast ? "" : castValues(one)) + (one.missing && !data.every ? "" : everyPolicy());
   markOrder(one);
 }
 
+const ALL = (what) => `This page has no ${what}. To make one of all operations and dtypes: promoarray explore --all`;
 const headline = (policy, answer) => `${expression(state.op, state.cell)} is ${what(answer)} under ${policy.name}`;
 
 function told(policy, answer) {
-  if (answer.missing) return `<p class="reason">${escaped(`${policy.title} has no ${answer.missing.replace("[]", "")}`)}</p>`;
+  if (answer.missing) {
+    const name = answer.missing.replace("[]", ""), number = data.dtypes.findIndex((each) => each[0] === name);
+    const held = policy.casts.dtypes.includes(number);
+    return `<p class="reason">${escaped(held ? ALL(`${name} beside other dtypes`) : `${policy.title} has no ${name}`)}</p>`;
+  }
   const names = policy.ranks ? state.cell : state.cell.map((name) => name.replace("[]", ""));
   const [reason, write] = answer.cast
     ? [answer.made[3], 0] : [answer.made[7], answer.made[8]];
@@ -381,6 +382,47 @@ function markOrder(answer) {
   }
 }
 
+// -- where to look first --------------------------------------------------------------------------
+
+const EVERYDAY = ["int64", "float32", "int32", "float16", "2.5", "1"];
+
+// Of each operation the everyday operands on which most policies part, those that part most first.
+function partings() {
+  const found = new Map();
+  data.questions.forEach(([name, , , arity], op) => {
+    if (name === ASTYPE) return;
+    const pairs = arity === 1 ? EVERYDAY.map((x) => [x]) : EVERYDAY.flatMap((x) => EVERYDAY.map((y) => [x, y]));
+    for (const names of pairs) {
+      const answers = data.policies.map((each) => ask(each, op, names));
+      if (answers.includes(null) || answers.some((each) => each.missing)) continue;
+      const said = answers.map(what), kinds = new Set(said).size, key = said.join();
+      const before = found.get(op);
+      if (kinds > 1 && kinds > (before?.kinds ?? 0)) found.set(op, { op, names, said, kinds, key });
+    }
+  });
+  const most = [...found.values()].sort((a, b) => b.kinds - a.kinds);
+  return [...new Map(most.reverse().map((each) => [each.key, each])).values()].reverse().slice(0, 8);
+}
+
+function drawFirst() {
+  const rows = data.policies.length > 1 ? partings() : [];
+  $("first").hidden = !rows.length;
+  const head = data.policies.map((each) => `<th scope="col">${escaped(each.name)}</th>`);
+  const body = rows.map(({ op, names, said }, row) => {
+    const often = (text) => said.filter((each) => each === text).length, usual = Math.max(...said.map(often));
+    const cells = said.map((text) => `<td${often(text) < usual ? ' class="differs"' : ""}>${escaped(text)}</td>`);
+    return `<tr><th scope="row"><button type="button" data-first="${row}">${escaped(expression(op, names))}</button></th>${cells.join("")}</tr>`;
+  });
+  $("partings").innerHTML = `<table><tr><th></th>${head.join("")}</tr>${body.join("")}</table>`;
+  $("partings").addEventListener("click", (event) => {
+    const chosen = rows[event.target.dataset.first];
+    if (!chosen) return;
+    Object.assign(state, { op: chosen.op, cell: chosen.names, rank: "" });
+    drawAll();
+    $("picture").scrollIntoView();
+  });
+}
+
 // -- the rest ------------------------------------------------------------------------------------
 
 function drawAbout() {
@@ -396,6 +438,7 @@ function drawAll() {
   const ranks = [policy(), other()].some((each) => each?.ranks) && question()[0] !== ASTYPE && question()[3] > 1;
   if (!ranks) state.rank = "";
   $("rank-label").hidden = !ranks;
+  $("narrow-label").hidden = !data.every && question()[0] !== ASTYPE;
   $("policy").value = state.policy; $("op").value = state.op; $("with").value = state.other;
   $("rank").value = state.rank || "aa"; $("narrow").value = state.narrow;
   drawMatrix(); drawOrder(); drawAbout(); explainCell(); writeLink();
@@ -420,7 +463,8 @@ function readLink() {
   state.other = given.has("with") ? found(given.get("with")) : -1;
   if (given.has("op")) {
     const op = given.get("op"), number = data.questions.findIndex((each) => each.slice(0, 3).includes(op));
-    if (number < 0) problems.push(`There is no operation ${op}`); else state.op = number;
+    if (number < 0) problems.push(data.every ? `There is no operation ${op}` : ALL(`operation ${op}`));
+    else state.op = number;
   }
   state.cell = given.has("cell") ? given.get("cell").split(",").map((each) => each.trim()) : null;
   if (state.cell && state.cell.length !== Math.min(question()[3], 2)) state.cell = null;
@@ -521,6 +565,6 @@ async function unpacked(text) {
 
 (async () => {
   data = await unpacked($("data").textContent.trim());
-  fillControls(); listen(); readLink(); drawAll();
+  fillControls(); listen(); readLink(); drawFirst(); drawAll();
   document.body.dataset.ready = "yes";
 })();

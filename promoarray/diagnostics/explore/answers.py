@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
@@ -71,9 +72,15 @@ class Entry(NamedTuple):
     entered: Any  # what is asked about: the Operand a dtype stands for, or a Python scalar
 
 
-def questions() -> tuple[Question, ...]:
-    """Return every operation: operators first, then functions of two operands and of one."""
-    rows = OPERATIONS.values()
+COMMON = ("maximum", "where", "concat")
+"""Functions of two operands that a page has beside the operators; the others take most of the time
+that it takes."""
+
+
+def questions(every: bool = True) -> tuple[Question, ...]:
+    """Return every operation, or the common ones: operators first, then functions of two operands
+    and of one."""
+    rows = [r for r in OPERATIONS.values() if every or r.symbol or r.arity == 1 or r.name in COMMON]
     operators = [row for row in rows if row.symbol and row.arity == 2]
     functions = [Question(row.name, row, Form.FUNCTION) for row in rows if row not in operators]
     return (
@@ -87,11 +94,20 @@ def held(policy: Policy) -> list[DType]:
     return sorted({*policy.dtypes, *policy.canonical}, key=ORDER.__getitem__)
 
 
-def entries(policy: Policy) -> Iterator[Entry]:
-    """Yield the operands that a policy is asked about; arrays with axes come first."""
+def narrow(dtype: DType) -> bool:
+    """Whether a page has a dtype in its casts alone, unless all are wanted: floats of 8 bits and
+    fewer, integers of fewer than 8, strings."""
+    return dtype is dt.string or dtype.bits < (16 if dtype.kind is Kind.FLOAT else 8)
+
+
+def entries(policy: Policy, every: bool = True) -> Iterator[Entry]:
+    """Yield the operands that a policy is asked about, of ``every`` dtype or the common ones;
+    arrays with axes come first."""
     ranks = (Rank.ARRAY, Rank.ZERO_D) if policy.ranks or policy.ranked else (Rank.ARRAY,)
     for rank in ranks:
         for dtype in held(policy):
+            if not every and narrow(dtype):
+                continue
             operand = Operand(dtype, rank)
             yield Entry(str(operand), dtype, rank, operand)
     for value in SCALARS:
@@ -104,6 +120,15 @@ class Pool(dict[Hashable, int]):
     def __missing__(self, item: Hashable) -> int:
         self[item] = number = len(self)
         return number
+
+
+Pools = Mapping[str, Pool]
+"""Pools by the names that the page has for them."""
+
+
+def new_pools() -> Pools:
+    """Return pools with nothing in them; the line of the number 0 is empty."""
+    return defaultdict(Pool, lines=Pool({"": 0}))
 
 
 REFUSED, AS_FIRST, AS_SECOND = -1, -2, -3
@@ -140,13 +165,13 @@ class Marker:
 class Asked:
     """One policy, asked about all its operands.
 
-    Its answers go into pools that all policies share: texts with marks into ``lines``, tuples of
-    their numbers, the two parts of cells, into ``entering`` and ``answering``, and tuples of the
-    numbers of these into ``rows``.
+    Its answers go into pools: texts with marks into ``lines``, tuples of their numbers, the two
+    parts of cells, into ``entering`` and ``answering``, and tuples of the numbers of these into
+    ``rows``.
     """
 
-    def __init__(self, pools: Mapping[str, Pool], policy: Policy) -> None:
-        self.pools, self.policy, self.shown = pools, policy, tuple(entries(policy))
+    def __init__(self, pools: Pools, policy: Policy, every: bool = True) -> None:
+        self.pools, self.policy, self.shown = pools, policy, tuple(entries(policy, every))
         phrases = {policy.principle: "r", policy.title: "t", policy.name: "p", policy.refusal: "f"}
         self.mark = Marker(phrases)
         self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
@@ -259,10 +284,6 @@ def _letters(dtypes: tuple[DType, ...]) -> dict[str, str]:
 
 
 # -- casts -------------------------------------------------------------------------------------
-
-
-Pools = Mapping[str, Pool]
-"""What policies share, by the names that the page has for it."""
 
 
 def losses(pools: Pools) -> list[list[int]]:

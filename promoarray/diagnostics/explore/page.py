@@ -6,13 +6,16 @@ import argparse
 import base64
 import gc
 import json
+import os
 import sys
 import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from promoarray import pages
 from promoarray.console import ZERO_D
@@ -22,13 +25,14 @@ from promoarray.diagnostics.explore.answers import (
     NUMBERS,
     ORDER,
     Asked,
-    Pool,
     Question,
     cast_table,
     entries,
     given,
     held,
     losses,
+    narrow,
+    new_pools,
     questions,
 )
 from promoarray.diagnostics.explore.order import order_of
@@ -44,6 +48,7 @@ ASTYPE = "astype"
 _RANKS = {Rank.ARRAY: "array", Rank.ZERO_D: "0-d", Rank.SCALAR: "scalar"}
 
 Step = Callable[[float], None]
+T = TypeVar("T")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -54,16 +59,13 @@ def main(args: argparse.Namespace) -> int:
     target = None if args.output == "-" else Path(args.output)
     if target is not None:
         require_place(target)
-    collects = gc.isenabled()
-    gc.disable()  # answers are a million tuples that all stay: a quarter of the time went into it
-    try:
-        with Progress("asking the policies") as progress:
-            page = (explore_json if args.json else explore_page)(
-                policies, lambda part: progress.step(done=part)
-            )
-    finally:
-        if collects:
-            gc.enable()
+    with Progress("asking the policies") as progress:
+        page = (explore_json if args.json else explore_page)(
+            policies,
+            lambda part: progress.step(done=part),
+            every=args.all,
+            workers=min(len(policies), os.cpu_count() or 1),
+        )
     if target is None:
         sys.stdout.write(page)
         return 0
@@ -76,11 +78,9 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def explore_page(
-    policies: Sequence[Policy], step: Step = lambda part: None, asked: Iterable[Question] = ()
-) -> str:
+def explore_page(policies: Sequence[Policy], step: Step = lambda part: None, **wanted: Any) -> str:
     """Return the page, one file of HTML that needs nothing else; see ``explore_json``."""
-    text = explore_json(policies, step, asked)
+    text = explore_json(policies, step, **wanted)
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     body = f'{pages.read("explore.html")}\n<script type="text/plain" id="data">{packed}</script>'
     return pages.page(
@@ -89,28 +89,36 @@ def explore_page(
 
 
 def explore_json(
-    policies: Sequence[Policy], step: Step = lambda part: None, asked: Iterable[Question] = ()
+    policies: Sequence[Policy],
+    step: Step = lambda part: None,
+    *,
+    asked: Iterable[Question] = (),
+    every: bool = True,
+    workers: int = 1,
 ) -> str:
-    """Return what the page knows, as JSON: texts and answers by their numbers, and all tables; of
-    all operations unless some are ``asked``. ``step`` is given the part of the work that is
-    done."""
-    asked = tuple(asked) or questions()
-    pools = defaultdict[str, Pool](Pool, lines=Pool({"": 0}))
+    """Return what the page knows, as JSON: texts and answers by their numbers, and all tables.
+
+    Of the common dtypes and operations, or of ``every`` one; of those operations alone that are
+    ``asked``, if any. ``step`` is given the part of the work that is done. More than one of
+    ``workers`` are processes, to which registered policies go by their names.
+    """
+    asked = tuple(asked) or questions(every)
+    pools = new_pools()
     lost = losses(pools)
     shown: list[dict[str, Any]] = []
-    for policy in policies:
-        asking, tables = Asked(pools, policy), []
-        for done, question in enumerate(asked, len(asked) * len(shown)):
-            step(done / len(asked) / len(policies))
-            tables.append(asking.table(question))
+    step(0)
+    ask = partial(_answers, asked=asked, every=every)
+    for policy, found in zip(policies, _by_processes(ask, policies, workers), strict=True):
         table = cast_table(pools, policy)
         cast = {"dtypes": [NUMBERS[d.name] for d in held(policy)], "table": table}
-        shown.append({**_policy(policy), "tables": tables, "casts": cast})
-    step(1)
+        shown.append({**found, "casts": cast})
+        step(len(shown) / len(policies))
     data = {
         "version": version("promoarray"),
+        "every": every,
         "legend": ZERO_D,
         "dtypes": [[d.name, d.code, d.kind.value, d.bits] for d in DTYPES],
+        "narrow": list(map(narrow, DTYPES)),
         "order": [ORDER[d] for d in DTYPES],
         "aliases": {family: names[0] for family, names in families().items()},
         "questions": [
@@ -125,9 +133,34 @@ def explore_json(
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def _policy(policy: Policy) -> dict[str, Any]:
+def _by_processes(
+    ask: Callable[[Policy | str], T], policies: Sequence[Policy], workers: int
+) -> Iterator[T]:
+    """What is answered for each policy, in order."""
+    if workers < 2:
+        yield from map(ask, policies)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
+        yield from processes.map(ask, [policy.name for policy in policies])
+
+
+def _answers(named: Policy | str, *, asked: tuple[Question, ...], every: bool) -> dict[str, Any]:
+    """What the page says of a policy, but for its casts."""
+    policy, pools, collects = as_policy(named), new_pools(), gc.isenabled()
+    gc.disable()  # answers are many thousand tuples that all stay: a quarter of the time it took
+    try:
+        asking = Asked(pools, policy, every)
+        tables = [asking.table(question) for question in asked]
+    finally:
+        if collects:
+            gc.enable()
+    made = {name: list(pool) for name, pool in pools.items()}
+    return {**_policy(policy, every), "tables": tables, **made}
+
+
+def _policy(policy: Policy, every: bool) -> dict[str, Any]:
     """What the page says of a policy, but for its answers."""
-    shown = tuple(entries(policy))
+    shown = tuple(entries(policy, every))
     data = {name: getattr(policy, name) for name in ("name", "title", "principle", "refusal")}
     return data | {
         "weak": policy.weak_arrays,

@@ -23,7 +23,7 @@ from promoarray.diagnostics.explore.answers import (
     entries,
     questions,
 )
-from promoarray.diagnostics.explore.page import explore_page
+from promoarray.diagnostics.explore.page import explore_json, explore_page
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 
@@ -56,8 +56,8 @@ def data(*names: str) -> Any:
 
 def answer(page: Any, policy: Any, op: int, cell: tuple[int, ...]) -> Any:
     row, column = cell if len(cell) == 2 else (0, cell[0])
-    number = page["rows"][policy["tables"][op][1][row]][column]
-    return None if number < 0 else page["answering"][number]
+    number = policy["rows"][policy["tables"][op][1][row]][column]
+    return None if number < 0 else policy["answering"][number]
 
 
 @pytest.mark.slow
@@ -121,14 +121,14 @@ def wrong_cells(page: Any, name: str, asked: tuple[Question, ...]) -> list[Any]:
 def lines_of(page: Any, stored: Any, op: int, cell: tuple[int, ...]) -> list[str]:
     """The rule of a cell in words, put together as the page does."""
     row, column = cell if len(cell) == 2 else (0, cell[0])
-    entering = page["entering"][page["rows"][stored["tables"][op][0][row]][column]]
+    entering = stored["entering"][stored["rows"][stored["tables"][op][0][row]][column]]
     numbers = (*entering, *answer(page, stored, op, cell)[2])
     dtypes = [stored["entries"][i][1] for i in cell]
     names = {str(i + 1): page["dtypes"][d][0] for i, d in enumerate(dtypes) if d >= 0}
     codes = {str(i + 3): page["dtypes"][d][1] for i, d in enumerate(dtypes) if d >= 0}
     said = {"t": stored["title"], "p": stored["name"], "r": stored["principle"]}
     said |= {"f": stored["refusal"], "n": page["questions"][op][1]}
-    return [filled(page["lines"][number], {**names, **codes, **said}) for number in numbers]
+    return [filled(stored["lines"][number], {**names, **codes, **said}) for number in numbers]
 
 
 def asked_of_explain(label: str) -> Any:
@@ -162,7 +162,7 @@ def test_a_refusal_has_the_words_of_the_error_on_what_to_write() -> None:
     labels = [entry[0] for entry in stored["entries"]]
     op = [question[0] for question in page["questions"]].index("&")
     cell = labels.index("int8"), labels.index("float32")
-    write = page["lines"][answer(page, stored, op, cell)[8]]
+    write = stored["lines"][answer(page, stored, op, cell)[8]]
     xp = pa.namespace("aclnn@8.0")
     with pytest.raises(pa.PromotionError) as refused:
         xp.ones(1, dtype="int8") & xp.ones(1, dtype="float32")
@@ -243,6 +243,27 @@ def test_the_page_is_one_file_that_asks_for_nothing_else() -> None:
     assert len(page) < 200_000
 
 
+def test_a_page_of_common_dtypes_says_what_one_of_all_says() -> None:
+    policies, everything = [as_policy("paddle@2.6"), as_policy("onnx@13")], data(*SMALL)
+    common = json.loads(explore_json(policies, asked=FEW, every=False, workers=2))
+    for stored in common["policies"]:
+        labels = [entry[0] for entry in stored["entries"]]
+        assert "float32" in labels
+        assert "bool" in labels
+        assert "float8_e4m3fn" not in labels
+        assert wrong_words(common, stored["name"], FEW, 4) == []
+        casts = [each["casts"] for each in everything["policies"] if each["name"] == stored["name"]]
+        assert [stored["casts"]["dtypes"]] == [each["dtypes"] for each in casts]
+
+
+def test_operators_are_common_and_few_functions_of_two() -> None:
+    common, every = questions(every=False), questions()
+    assert set(common) < set(every)
+    left_out = {question.op for question in set(every) - set(common)}
+    assert {"atan2", "vecdot", "logical_and"} <= left_out
+    assert not left_out & {"+", "@", "maximum", "where", "sum", "sqrt"}
+
+
 def test_templates_are_files_of_the_package() -> None:
     for name in ("shared.css", "page.html", "explore.html", "explore.css", "explore.js"):
         assert pages.read(name)
@@ -250,6 +271,6 @@ def test_templates_are_files_of_the_package() -> None:
 
 def test_progress_goes_from_nothing_to_all() -> None:
     parts: list[float] = []
-    explore_page([as_policy("paddle@2.6")], parts.append, FEW[:2])
+    explore_page([as_policy("paddle@2.6")], parts.append, asked=FEW[:2])
     assert parts == sorted(parts)
     assert parts[-1] == pytest.approx(1)
